@@ -1,0 +1,1 @@
+"""The harness: what instructors run to release, grade, certify and give feedback."""

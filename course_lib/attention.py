@@ -1,0 +1,184 @@
+"""Scaled dot-product attention: the one equation of the course (lesson 01, and lesson 02 for its masks).
+
+    out = softmax(q kᵀ / √d_head) v
+
+Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1; slides S2, "Attention: Working Example".
+
+The steps stand below one by one, small to large, under the names they carry in the whole course:
+`scores`, `scaled`, `masked`, `alpha`, `out`. `attention` returns them all, for pictures and for checks;
+`fused_attention` computes the same `out` in one kernel, for speed.
+
+Shapes: every tensor may have any number of leading dimensions (batch, heads, ...), written `...`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+def dot_product_scores(
+    q: Float[Tensor, "... queries d_head"], k: Float[Tensor, "... keys d_head"]
+) -> Float[Tensor, "... queries keys"]:
+    """The dot product of every query with every key: q kᵀ. Row i belongs to query i."""
+    return q @ k.transpose(-2, -1)
+
+
+def scale_scores(scores: Float[Tensor, "... queries keys"], d_head: int) -> Float[Tensor, "... queries keys"]:
+    """Scores divided by √d_head, so that their variance does not grow with the dimension.
+
+    The slide's printed numbers divide by the number of keys instead (S2; see `docs/sources.md`).
+    """
+    return scores / math.sqrt(d_head)
+
+
+def mask_scores(
+    scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"] | None
+) -> Float[Tensor, "... queries keys"]:
+    """Scores with -inf wherever `mask` is False: a query may attend where its mask is True.
+
+    Raises:
+        TypeError: `mask` is not boolean. A 0/1 float mask would be ambiguous: torch's own functions add it.
+    """
+    if mask is None:
+        return scaled
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
+    return scaled.masked_fill(~mask, -math.inf)
+
+
+def attention_weights(masked: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
+    """Softmax over the keys: each row is non-negative and sums to 1.
+
+    A row without any allowed key (all -inf) gets weights of 0, as in torch's fused kernels: a query that
+    may attend to nothing retrieves nothing. A plain softmax would return NaN there, forward and backward.
+    """
+    nowhere = torch.isneginf(masked).all(dim=-1, keepdim=True)
+    return torch.softmax(masked.masked_fill(nowhere, 0.0), dim=-1).masked_fill(nowhere, 0.0)
+
+
+def weighted_values(
+    alpha: Float[Tensor, "... queries keys"], v: Float[Tensor, "... keys d_value"]
+) -> Float[Tensor, "... queries d_value"]:
+    """For each query the average of the values, weighted by its row of alpha: alpha v."""
+    return alpha @ v
+
+
+@dataclass(frozen=True)
+class AttentionSteps:
+    """Every intermediate of one attention, in the order in which it arises.
+
+    Attributes:
+        scores: q kᵀ.
+        scaled: scores / √d_head.
+        masked: scaled, with -inf where a query may not attend; the same tensor as `scaled` without a mask.
+        alpha: attention weights, softmax(masked) over the keys.
+        out: alpha v.
+    """
+
+    scores: Float[Tensor, "... queries keys"]
+    scaled: Float[Tensor, "... queries keys"]
+    masked: Float[Tensor, "... queries keys"]
+    alpha: Float[Tensor, "... queries keys"]
+    out: Float[Tensor, "... queries d_value"]
+
+
+def attention(
+    q: Float[Tensor, "... queries d_head"],
+    k: Float[Tensor, "... keys d_head"],
+    v: Float[Tensor, "... keys d_value"],
+    mask: Bool[Tensor, "... queries keys"] | None = None,
+) -> AttentionSteps:
+    """Scaled dot-product attention, step by step.
+
+    Args:
+        q: queries.
+        k: keys, of the queries' last dimension.
+        v: values, one for each key.
+        mask: True where a query may attend to a key; broadcast over leading dimensions. None allows all.
+
+    Raises:
+        TypeError: `mask` is not boolean.
+    """
+    scores = dot_product_scores(q, k)
+    scaled = scale_scores(scores, d_head=q.shape[-1])
+    masked = mask_scores(scaled, mask)
+    alpha = attention_weights(masked)
+    return AttentionSteps(scores, scaled, masked, alpha, out=weighted_values(alpha, v))
+
+
+def scaled_dot_product_attention(
+    q: Float[Tensor, "... queries d_head"],
+    k: Float[Tensor, "... keys d_head"],
+    v: Float[Tensor, "... keys d_value"],
+    mask: Bool[Tensor, "... queries keys"] | None = None,
+) -> Float[Tensor, "... queries d_value"]:
+    """The `out` of `attention`: what the student writes in lesson 01, and with a mask in lesson 02."""
+    return attention(q, k, v, mask).out
+
+
+def fused_attention(
+    q: Float[Tensor, "... queries d_head"],
+    k: Float[Tensor, "... keys d_head"],
+    v: Float[Tensor, "... keys d_value"],
+    mask: Bool[Tensor, "... queries keys"] | None = None,
+    *,
+    is_causal: bool = False,
+) -> Float[Tensor, "... queries d_value"]:
+    """The same `out` from torch's fused kernel, without the intermediates.
+
+    Args:
+        q, k, v, mask: as for `attention`.
+        is_causal: in place of a causal `mask`, where there are as many queries as keys.
+
+    Raises:
+        ValueError: `is_causal` with a different number of queries and keys. Torch would align the mask at
+            the top left, which is wrong for queries that continue a sequence; pass a mask instead.
+    """
+    if is_causal and q.shape[-2] != k.shape[-2]:
+        raise ValueError(
+            f"is_causal needs as many queries as keys, not {q.shape[-2]} and {k.shape[-2]}; pass a mask instead"
+        )
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+
+
+def contextual_embedding(
+    embeddings: Float[Tensor, "words d_model"], position: int
+) -> Float[Tensor, " d_model"]:
+    """One word's embedding, pulled towards the words it is related to: ŵ_i = Σ_j s_ij w_j (slide S3).
+
+    The weights are softmax(w_j · w_i) over all the words j, the word itself included; nothing is scaled or
+    projected yet.
+
+    Args:
+        embeddings: the stand-alone embeddings of a sentence.
+        position: the word, counted from 0.
+    """
+    weights = torch.softmax(embeddings @ embeddings[position], dim=-1)
+    return weights @ embeddings
+
+
+def dot_product_variance(
+    q: Float[Tensor, "samples d_head"], k: Float[Tensor, "samples d_head"]
+) -> Float[Tensor, ""]:
+    """The unbiased sample variance of q_s · k_s over the samples s.
+
+    For independent components of mean 0 and variance 1 it is d_head on average (slide S2, "the motivation
+    for scaling"): the reason to divide by √d_head.
+    """
+    return (q * k).sum(dim=-1).var()
+
+
+def softmax_jacobian(scores: Float[Tensor, "... keys"]) -> Float[Tensor, "... keys keys"]:
+    """The derivative of softmax: entry (i, j) is ∂alpha_i / ∂scores_j = alpha_i (δ_ij - alpha_j).
+
+    When one score is far above the rest alpha is nearly one-hot, every entry is nearly 0, and no gradient
+    passes (slide S2).
+    """
+    alpha = torch.softmax(scores, dim=-1)
+    return torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)

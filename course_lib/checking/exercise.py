@@ -1,0 +1,138 @@
+"""What a graded task is made of: an exercise, its cases, and the mistakes it knows by name.
+
+An exercise is data. It is written once, in `course_lib/exercises/`, and read by the student's
+`check`, by the grader, by the certificate, by the docs and by the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Value = Any
+"""Plain data that can cross from a box: None, bool, int, float, str, Tensor, and lists, tuples
+and str-keyed dicts of those."""
+
+CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
+"""`cases(generator, hidden)`: the visible cases (`hidden=False`) or the hidden ones, drawn from the generator."""
+
+CORE = "values"
+"""The part of an exercise that must be right before any other part earns points."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the answer, with everything that it needs.
+
+    A function is called as `answer(*args, **kwargs)`. A class is built as `answer(**construct)`, given
+    `weights` as its state dict, put in eval mode, and then called the same way.
+
+    Attributes:
+        name: what this case shows, as the student reads it ("worked example A", "a batch of 2 x 3").
+        args: positional arguments.
+        kwargs: keyword arguments.
+        construct: keyword arguments for the constructor; only for classes.
+        weights: state dict loaded after construction; only for classes.
+        gradients: positions in `args` whose gradients are compared; for a class, the gradients of all
+            its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
+        weight_gradients: compare the gradients of the weights (classes only).
+        part: the part of the exercise that this case belongs to (`Exercise.parts`).
+    """
+
+    name: str
+    args: tuple[Value, ...] = ()
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
+    construct: Mapping[str, Value] = field(default_factory=dict)
+    weights: Mapping[str, Tensor] = field(default_factory=dict)
+    gradients: tuple[int, ...] = ()
+    weight_gradients: bool = False
+    part: str = CORE
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A known mistake: a wrong answer, and the sentence that its author should read.
+
+    Attributes:
+        id: a short name in snake_case, public from its first release.
+        message: one or two sentences to the student: what the answer does, and what to do instead.
+        answer: the wrong implementation, called like the exercise's reference.
+    """
+
+    id: str
+    message: str
+    answer: Callable[..., Value]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A graded task.
+
+    Attributes:
+        id: "module.task", public from its first release.
+        lesson: the folder of its lesson, such as "01_attention".
+        name: what the student must define.
+        title: a few words for headings and reports.
+        statement: one line that says what to write, with shapes.
+        points: the most that can be earned; the sum of `parts`.
+        minutes: how long a typical student needs.
+        section: the heading in the lesson that explains it.
+        source: the paper section or slide it comes from.
+        reference: the function or class in `course_lib`.
+        cases: makes the visible and the hidden cases.
+        misconceptions: known wrong answers, most specific first.
+        correct: answers that are right and honestly different from the reference; they certify the check.
+        parts: points for each part; the part `values` must be right before any other counts.
+        withheld: modules that may not be used for the answer; they are absent in the box.
+        forbidden: names that the answer may not use, such as "scaled_dot_product_attention".
+    """
+
+    id: str
+    lesson: str
+    name: str
+    title: str
+    statement: str
+    points: int
+    minutes: int
+    section: str
+    source: str
+    reference: Callable[..., Value]
+    cases: CaseMaker
+    misconceptions: tuple[Misconception, ...]
+    correct: tuple[Callable[..., Value], ...]
+    parts: Mapping[str, int] = field(default_factory=dict)
+    withheld: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            object.__setattr__(self, "parts", {CORE: self.points})
+        if CORE not in self.parts or sum(self.parts.values()) != self.points:
+            raise ValueError(
+                f"{self.id}: parts {dict(self.parts)} must include {CORE!r} and add up to {self.points} points"
+            )
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the student writes a class (an `nn.Module`) rather than a function."""
+        return isinstance(self.reference, type)
+
+    def visible_cases(self) -> list[Case]:
+        """The cases a student sees, the same for everyone and in every run."""
+        return list(self.cases(_generator(0), False))
+
+    def hidden_cases(self, seed: int) -> list[Case]:
+        """The cases only the grader runs.
+
+        Args:
+            seed: chooses their inputs; the grader derives it from the course's secret.
+        """
+        return list(self.cases(_generator(seed), True))
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)

@@ -1,0 +1,233 @@
+"""Calling an answer once, and writing down what happened as plain data.
+
+The same function observes the reference, the misconceptions, a student's answer in a notebook and a
+student's answer in a box. What it returns is all that a check may look at.
+"""
+
+from __future__ import annotations
+
+import linecache
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.checking.exercise import Case, Value
+
+
+class Outcome(StrEnum):
+    """How a graded exercise ended. The names are public."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    OUT_OF_MEMORY = "out_of_memory"
+    DIED = "died"
+    NEVER_DEFINED = "never_defined"
+    NOT_ATTEMPTED = "not_attempted"
+    RULE_BROKEN = "rule_broken"
+    UNREADABLE = "unreadable"
+    UNGRADED = "ungraded"
+
+    @property
+    def has_score(self) -> bool:
+        """Whether this outcome carries points; the others score null, which is not zero."""
+        return self not in (Outcome.UNREADABLE, Outcome.UNGRADED)
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Stands for a returned object that is not plain data: only its type's name is kept."""
+
+    type_name: str
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception, as text.
+
+    Attributes:
+        type_name: the exception's class, such as "IndexError".
+        message: what it said, shortened.
+        line: the line of the answer that raised it, counted in its own cell or file; 0 if unknown.
+        code: the text of that line; empty if unknown.
+    """
+
+    type_name: str
+    message: str
+    line: int = 0
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one call did.
+
+    Attributes:
+        returned: whether the call returned; if not, `failure` and perhaps `raised` say why.
+        value: what it returned, as plain data.
+        gradients: one entry for each name in `gradient_names(case)`: the gradient, or None where the
+            result does not depend on it (or is detached from it).
+        modified: positions in `args` that the call changed in place.
+        failure: the outcome that stands for this failure, where the call did not return.
+        raised: the exception, where there was one.
+        seconds: wall-clock time of the call.
+    """
+
+    returned: bool
+    value: Value = None
+    gradients: tuple[Tensor | None, ...] = ()
+    modified: tuple[int, ...] = ()
+    failure: Outcome | None = None
+    raised: Raised | None = None
+    seconds: float = 0.0
+
+
+Answer = Callable[[Case], Observation]
+"""Anything that can be observed on a case: a function in this process, or a proxy for one in a box."""
+
+
+def gradient_names(case: Case) -> list[str]:
+    """The names of the gradients that a case compares, in the order of `Observation.gradients`."""
+    names = [f"argument {position + 1}" for position in case.gradients]
+    if case.weight_gradients:
+        names += sorted(case.weights)
+    return names
+
+
+def observe(answer: Callable[..., Value], case: Case) -> Observation:
+    """Call `answer` once, as `case` says.
+
+    Gradients are those of the sum of the first returned tensor, weighted by fixed numbers
+    (see `cotangent`), so that no symmetry hides a mistake.
+
+    Args:
+        answer: a function, or a class where the case has `construct` or `weights`.
+        case: what to call it with. Its tensors are copied first and never changed.
+
+    Returns:
+        What happened. Exceptions are recorded, not raised; only KeyboardInterrupt passes through.
+    """
+    args = [_fresh(value, position in case.gradients) for position, value in enumerate(case.args)]
+    before = [_fresh(value) for value in args]
+    kwargs = {name: _fresh(value) for name, value in case.kwargs.items()}
+    start = time.perf_counter()
+    try:
+        callee, weights = _prepared(answer, case)
+        grad_mode = torch.enable_grad() if gradient_names(case) else torch.no_grad()
+        with grad_mode:
+            result = callee(*args, **kwargs)
+        wanted = [args[position] for position in case.gradients]
+        wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
+        gradients = _gradients(result, wanted)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a student's answer may raise anything, SystemExit included
+        return Observation(
+            returned=False,
+            failure=_failure(error),
+            raised=_raised(error),
+            seconds=time.perf_counter() - start,
+        )
+    modified = tuple(i for i, (old, new) in enumerate(zip(before, args, strict=True)) if not _identical(old, new))
+    return Observation(
+        returned=True,
+        value=_plain(result),
+        gradients=gradients,
+        modified=modified,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def cotangent(value: Tensor) -> Tensor:
+    """The fixed weights, of the shape of `value`, by which a result is summed before its gradients are taken."""
+    steps = torch.arange(1, value.numel() + 1, dtype=torch.float64, device=value.device)
+    return torch.cos(steps).reshape(value.shape).to(value.dtype)
+
+
+def _prepared(answer: Callable[..., Value], case: Case) -> tuple[Callable[..., Value], dict[str, Tensor]]:
+    """The callable that the case calls, and the parameters whose gradients it may ask for."""
+    if not case.construct and not case.weights:
+        return answer, {}
+    module = answer(**{name: _fresh(value) for name, value in case.construct.items()})
+    if not isinstance(module, nn.Module):
+        return module, {}
+    module.load_state_dict(dict(case.weights))
+    module.eval()
+    return module, dict(module.named_parameters())
+
+
+def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]:
+    if not wanted:
+        return ()
+    first = result[0] if isinstance(result, (tuple, list)) and result else result
+    if not isinstance(first, Tensor) or not first.requires_grad:
+        return tuple(None for _ in wanted)
+    total = (first * cotangent(first.detach())).sum()
+    return tuple(
+        None if gradient is None else gradient.detach()
+        for gradient in torch.autograd.grad(total, wanted, allow_unused=True)
+    )
+
+
+def _fresh(value: Value, requires_grad: bool = False) -> Value:
+    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout."""
+    if isinstance(value, Tensor):
+        return value.detach().clone().requires_grad_(requires_grad)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_fresh(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _fresh(item) for key, item in value.items()}
+    return value
+
+
+def _identical(old: Value, new: Value) -> bool:
+    if isinstance(old, Tensor):
+        return (
+            isinstance(new, Tensor)
+            and old.shape == new.shape
+            and old.dtype == new.dtype
+            and bool(((old == new) | ((old != old) & (new != new))).all())
+        )
+    if isinstance(old, (list, tuple)):
+        return len(old) == len(new) and all(_identical(a, b) for a, b in zip(old, new, strict=True))
+    return bool(old == new)
+
+
+def _plain(value: Value) -> Value:
+    """`value` as plain data, with `Foreign` in place of anything else. Exact types only."""
+    kind = type(value)
+    if kind is Tensor:
+        return value.detach().clone()
+    if value is None or kind in (bool, int, float, str):
+        return value
+    if kind in (list, tuple):
+        return kind(_plain(item) for item in value)
+    if kind is dict and all(type(key) is str for key in value):
+        return {key: _plain(item) for key, item in value.items()}
+    return Foreign(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("__main__."))
+
+
+def _failure(error: BaseException) -> Outcome:
+    if type(error) is NotImplementedError and not str(error):  # the stub's own; torch's carry a message
+        return Outcome.NOT_ATTEMPTED
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return Outcome.OUT_OF_MEMORY
+    return Outcome.RAISED
+
+
+def _raised(error: BaseException) -> Raised:
+    """The exception as text, with the innermost line that is the answer's own."""
+    line, code = 0, ""
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if "site-packages" not in file and "course_lib" not in file:
+            line = trace.tb_lineno
+            code = linecache.getline(file, line).strip()
+        trace = trace.tb_next
+    return Raised(type(error).__name__, str(error)[:500], line, code)

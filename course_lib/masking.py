@@ -1,0 +1,88 @@
+"""Masks: where a query may attend (lesson 02).
+
+A mask is boolean and True means "may attend", in the whole course. Rows are queries and columns are
+keys; slide S3 indexes [key, query] instead, so its mask is the transpose of this one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from course_lib.attention import attention_weights, mask_scores, scaled_dot_product_attention
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[Tensor, "length length"]:
+    """Lower-triangular: query i may attend to keys 0..i, itself included, and to nothing later (S2, S4)."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def padding_mask(lengths: Int[Tensor, " batch"], max_length: int) -> Bool[Tensor, "batch max_length"]:
+    """True at the words of each sequence, False at the padding behind them: one mask per length (S4)."""
+    return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
+
+
+def combined_mask(
+    causal: Bool[Tensor, "queries keys"], padding: Bool[Tensor, "batch keys"]
+) -> Bool[Tensor, "batch queries keys"]:
+    """Both rules at once: a key must be neither in the future nor padding."""
+    return causal & padding.unsqueeze(-2)
+
+
+def masked_weights(
+    scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"]
+) -> Float[Tensor, "... queries keys"]:
+    """Attention weights under a mask, by filling with -inf before the softmax.
+
+    Rows sum to 1 over the allowed keys; a row that allows none is all 0.
+    """
+    return attention_weights(mask_scores(scaled, mask))
+
+
+def multiplicative_weights(
+    scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"]
+) -> Float[Tensor, "... queries keys"]:
+    """The same weights another way: multiply exp(scaled) by 0 or 1, then divide by the row's sum (S3).
+
+    The row's largest *allowed* score is subtracted first: that changes nothing but keeps exp from
+    overflowing, and keeps an enormous forbidden score from pushing every allowed one down to 0.
+    """
+    allowed = mask.to(scaled.dtype)
+    largest = scaled.masked_fill(~mask, -math.inf).amax(dim=-1, keepdim=True)
+    shifted = (scaled - largest.nan_to_num(neginf=0.0)).clamp(max=0.0)
+    unnormalised = torch.exp(shifted) * allowed
+    total = unnormalised.sum(dim=-1, keepdim=True)
+    return unnormalised / total.masked_fill(total == 0, 1.0)
+
+
+def masked_self_attention(
+    x: Float[Tensor, "... words d_model"], mask: Bool[Tensor, "... words words"]
+) -> Float[Tensor, "... words d_model"]:
+    """Self-attention without projections, q = k = v = x, under a mask (S2, the second worked example)."""
+    return scaled_dot_product_attention(x, x, x, mask)
+
+
+class AttentionPooling(nn.Module):
+    """A sequence of any length as one vector: attention from a single learned query.
+
+    What S1 calls attention in general, alpha = softmax(sim(query, x_k)) and u = Σ_k alpha_k x_k, with the
+    scaled dot product as `sim` and padding masked out.
+
+    Parameters:
+        query: [d_model], the learned query.
+    """
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
+
+    def forward(
+        self, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch d_model"]:
+        """The weighted mean of the words where `mask` is True; zeros for a sequence without any."""
+        scaled = x @ self.query / math.sqrt(x.shape[-1])
+        alpha = masked_weights(scaled, mask)
+        return (alpha.unsqueeze(-2) @ x).squeeze(-2)
