@@ -1,0 +1,66 @@
+"""The three descriptions of the environment agree: pyproject.toml, environment.yml and constraints.txt."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+CONDA_NAMES = {"torch": "pytorch"}
+"""Packages that conda-forge calls by another name."""
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict[str, Any]:
+    return yaml.safe_load((ROOT / "environment.yml").read_text())
+
+
+def specifiers(requirements: list[str]) -> dict[str, str]:
+    parsed = [Requirement(line) for line in requirements]
+    return {canonicalize_name(item.name): str(item.specifier) for item in parsed}
+
+
+def test_conda_environment_equals_the_project(project: dict[str, Any], environment: dict[str, Any]) -> None:
+    wanted = specifiers(project["dependencies"] + project["optional-dependencies"]["dev"])
+    wanted = {CONDA_NAMES.get(name, name): specifier for name, specifier in wanted.items()}
+    listed = [line for line in environment["dependencies"] if isinstance(line, str)]
+    described = specifiers(listed)
+    assert described.pop("python") == project["requires-python"]
+    assert described.pop("pip") == ""
+    assert described == wanted
+
+
+def test_conda_environment_installs_the_project_itself(environment: dict[str, Any]) -> None:
+    assert environment["dependencies"][-1] == {"pip": ["--editable ."]}
+
+
+def test_every_dependency_is_pinned_within_its_range(project: dict[str, Any]) -> None:
+    pins = {canonicalize_name(pin.name): pin for pin in read_pins()}
+    for line in project["dependencies"] + project["optional-dependencies"]["dev"]:
+        wanted = Requirement(line)
+        pin = pins[canonicalize_name(wanted.name)]
+        version = next(iter(pin.specifier)).version
+        assert wanted.specifier.contains(version), f"{pin} is outside {wanted}"
+
+
+def test_pins_are_exact_and_torch_is_the_tested_one() -> None:
+    pins = read_pins()
+    assert all([item.operator for item in pin.specifier] == ["=="] for pin in pins)
+    assert "torch==2.13.0" in [str(pin) for pin in pins]
+    assert len({canonicalize_name(pin.name) for pin in pins}) == len(pins)
+
+
+def read_pins() -> list[Requirement]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
