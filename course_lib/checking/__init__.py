@@ -1,0 +1,29 @@
+"""Checking an answer: cases in, observations out, a verdict with the name of the mistake.
+
+    from course_lib.checking import check
+    check("attention.scaled_dot_product")
+
+Read `exercise.py` (what a task is made of), `observation.py` (one call, as plain data), `compare.py` (the
+first difference), `judge.py` (the decision), `verdict.py` and `render.py` (what is shown), in that order.
+"""
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.judge import AnswerKey, judge
+from course_lib.checking.notebook import PUBLIC_SEED, check
+from course_lib.checking.observation import Observation, Outcome, observe
+from course_lib.checking.verdict import Verdict
+
+__all__ = [
+    "CORE",
+    "PUBLIC_SEED",
+    "AnswerKey",
+    "Case",
+    "Exercise",
+    "Misconception",
+    "Observation",
+    "Outcome",
+    "Verdict",
+    "check",
+    "judge",
+    "observe",
+]

@@ -1,0 +1,224 @@
+"""Holding what came back beside what was expected, and saying where they first differ.
+
+Exact first: type, device, dtype, shape. Then the values, under a tolerance that follows from the dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import torch
+from torch import Tensor
+
+from course_lib.checking.exercise import Case, Value
+from course_lib.checking.observation import Foreign, Observation, gradient_names
+
+RELATIVE_TOLERANCE = {
+    torch.float64: 1e-9,
+    torch.float32: 2e-5,
+    torch.float16: 4e-3,
+    torch.bfloat16: 2e-2,
+}
+"""The largest error allowed, as a share of the largest expected magnitude in the same tensor.
+
+Wide enough for another order of summation, for einsum or for float64 intermediates; far below any wrong
+formula. It is relative, so that a small wrong tensor does not pass for being small.
+"""
+
+
+class Kind(StrEnum):
+    """What differs, in the order in which it is looked at."""
+
+    TYPE = "type"
+    DEVICE = "device"
+    DTYPE = "dtype"
+    SHAPE = "shape"
+    VALUE = "value"
+    GRADIENT = "gradient"
+    MODIFIED = "modified"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where an answer differs from what was expected.
+
+    Attributes:
+        kind: what differs.
+        message: a sentence for the student.
+        index: the first differing index, for values; None otherwise.
+        expected: what was expected there, as short text.
+        actual: what came back there, as short text.
+    """
+
+    kind: Kind
+    message: str
+    index: tuple[int, ...] | None = None
+    expected: str = ""
+    actual: str = ""
+
+
+def tolerance(expected: Tensor) -> float:
+    """The largest absolute error allowed for `expected`, from its dtype and its largest finite magnitude."""
+    if not expected.dtype.is_floating_point:
+        return 0.0
+    magnitudes = expected.detach().abs()
+    finite = magnitudes[torch.isfinite(magnitudes)]
+    largest = finite.max().item() if finite.numel() else 0.0
+    smallest_error = torch.finfo(expected.dtype).eps / 100
+    return max(RELATIVE_TOLERANCE[expected.dtype] * largest, smallest_error)
+
+
+def difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
+    """The first difference between two calls that both returned; None where they agree.
+
+    Looks at the value, then at the gradients, then at arguments modified in place.
+    """
+    found = result_difference(case, expected, actual)
+    if found is None and actual.modified:
+        names = " and ".join(f"argument {position + 1}" for position in actual.modified)
+        return Difference(
+            Kind.MODIFIED,
+            f"Your answer changed {names} in place. Whoever called it still needs the old values: "
+            "work on a copy (x.clone()), or use operations without a trailing underscore.",
+        )
+    return found
+
+
+def result_difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
+    """As `difference`, for the value and the gradients only."""
+    found = value_difference(expected.value, actual.value, "the result")
+    if found is not None:
+        return found
+    gradients = zip(gradient_names(case), expected.gradients, actual.gradients, strict=True)
+    return _first(_gradient_difference(name, wanted, got) for name, wanted, got in gradients)
+
+
+def value_difference(expected: Value, actual: Value, where: str) -> Difference | None:
+    """The first difference between two plain values; `where` names them in the message."""
+    if type(expected) is not type(actual):
+        return Difference(
+            Kind.TYPE,
+            f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}.",
+            expected=_type_phrase(expected),
+            actual=_type_phrase(actual),
+        )
+    if isinstance(expected, Tensor):
+        return _tensor_difference(expected, actual, where)
+    if isinstance(expected, (list, tuple)):
+        if len(expected) != len(actual):
+            return Difference(
+                Kind.SHAPE,
+                f"{_sentence(where)} should have {len(expected)} items, but it has {len(actual)}.",
+                expected=str(len(expected)),
+                actual=str(len(actual)),
+            )
+        parts = zip(range(len(expected)), expected, actual, strict=True)
+        return _first(value_difference(e, a, f"item {i} of {where}") for i, e, a in parts)
+    if isinstance(expected, dict):
+        if expected.keys() != actual.keys():
+            wanted, got = sorted(expected), sorted(actual)
+            return Difference(
+                Kind.SHAPE, f"{_sentence(where)} should have the keys {wanted}, not {got}.", None, str(wanted), str(got)
+            )
+        return _first(value_difference(expected[key], actual[key], f"{key!r} of {where}") for key in expected)
+    if isinstance(expected, float):
+        return _tensor_difference(
+            torch.tensor(expected, dtype=torch.float64), torch.tensor(actual, dtype=torch.float64), where
+        )
+    if expected != actual:
+        return Difference(
+            Kind.VALUE,
+            f"{_sentence(where)} should be {expected!r}, not {actual!r}.",
+            None,
+            repr(expected),
+            repr(actual),
+        )
+    return None
+
+
+def _tensor_difference(expected: Tensor, actual: Tensor, where: str) -> Difference | None:
+    for kind, wanted, got in (
+        (Kind.DEVICE, expected.device, actual.device),
+        (Kind.DTYPE, _dtype_name(expected.dtype), _dtype_name(actual.dtype)),
+        (Kind.SHAPE, list(expected.shape), list(actual.shape)),
+    ):
+        if wanted != got:
+            return Difference(
+                kind,
+                f"{_sentence(where)} should have {kind} {wanted}, but its {kind} is {got}.",
+                expected=str(wanted),
+                actual=str(got),
+            )
+    wrong = _wrong_entries(expected, actual)
+    if not bool(wrong.any()):
+        return None
+    index = tuple(int(i) for i in wrong.nonzero()[0])
+    wanted_text, got_text = number(expected[index]), number(actual[index])
+    share = f"{int(wrong.sum())} of {wrong.numel()} entries differ" if wrong.numel() > 1 else "it differs"
+    place = f"first at index {list(index)}: " if index else ""
+    return Difference(
+        Kind.VALUE,
+        f"In {where} {share}, {place}expected {wanted_text}, got {got_text}.",
+        index,
+        wanted_text,
+        got_text,
+    )
+
+
+def _wrong_entries(expected: Tensor, actual: Tensor) -> Tensor:
+    """A boolean tensor, True where `actual` is further from `expected` than the tolerance."""
+    if not expected.dtype.is_floating_point:
+        return expected != actual
+    e, a = expected.double(), actual.double()
+    near = (e - a).abs() <= tolerance(expected)
+    same = (e == a) | (e.isnan() & a.isnan())  # infinities of the same sign, and NaN where NaN is expected
+    return ~(near | same)
+
+
+def _gradient_difference(name: str, expected: Tensor | None, actual: Tensor | None) -> Difference | None:
+    if expected is None and actual is None:
+        return None
+    if actual is None:
+        return Difference(
+            Kind.GRADIENT,
+            f"No gradient reaches {name}: somewhere on the way from it to the result the computation leaves "
+            "torch (.detach(), .data, .item(), numpy, torch.tensor(...)). The model could not learn.",
+            expected="a gradient",
+            actual="none",
+        )
+    if expected is None:
+        expected = torch.zeros_like(actual)
+    found = _tensor_difference(expected, actual, f"the gradient of {name}")
+    if found is None:
+        return None
+    return Difference(Kind.GRADIENT, found.message, found.index, found.expected, found.actual)
+
+
+def _first(found: Iterable[Difference | None]) -> Difference | None:
+    return next((item for item in found if item is not None), None)
+
+
+def _sentence(where: str) -> str:
+    return where[0].upper() + where[1:]
+
+
+def _type_phrase(value: Value) -> str:
+    if isinstance(value, Tensor):
+        return "a torch.Tensor"
+    if isinstance(value, Foreign):
+        return f"a {value.type_name}"
+    if value is None:
+        return "None (is there a return?)"
+    return f"a {type(value).__name__}"
+
+
+def _dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def number(entry: Tensor) -> str:
+    """One entry as short text: enough digits to tell close numbers apart."""
+    item = entry.item()
+    return f"{item:.6g}" if isinstance(item, float) else str(item)

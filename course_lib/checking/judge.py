@@ -1,0 +1,99 @@
+"""Running an answer on the cases of an exercise, and deciding."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from course_lib.checking.compare import difference, result_difference
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.observation import Answer, Observation, Outcome, observe
+from course_lib.checking.verdict import CaseResult, Verdict, earned
+
+ENDINGS = frozenset({Outcome.TIMED_OUT, Outcome.DIED, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED})
+"""Failures after which further calls would say nothing new, or nobody is there to answer them."""
+
+
+class AnswerKey:
+    """The cases of an exercise with what the reference returns on each, computed once for a whole class.
+
+    Args:
+        exercise: the exercise.
+        hidden_seed: seed of the hidden cases; None leaves them out, as students' own checks do.
+    """
+
+    def __init__(self, exercise: Exercise, hidden_seed: int | None = None) -> None:
+        self.exercise = exercise
+        self.visible = exercise.visible_cases()
+        self.hidden = [] if hidden_seed is None else exercise.hidden_cases(hidden_seed)
+        self._mistaken: dict[str, list[Observation]] = {}
+
+    @property
+    def cases(self) -> list[Case]:
+        """All cases, the visible ones first."""
+        return self.visible + self.hidden
+
+    @cached_property
+    def expected(self) -> list[Observation]:
+        """What the reference does, case by case."""
+        observations = [observe(self.exercise.reference, case) for case in self.cases]
+        for case, observation in zip(self.cases, observations, strict=True):
+            if not observation.returned:
+                raise ValueError(f"{self.exercise.id}: the reference fails on {case.name!r}: {observation.raised}")
+        return observations
+
+    def mistaken(self, misconception: Misconception) -> list[Observation]:
+        """What a misconception does, case by case."""
+        if misconception.id not in self._mistaken:
+            self._mistaken[misconception.id] = [observe(misconception.answer, case) for case in self.cases]
+        return self._mistaken[misconception.id]
+
+
+def judge(key: AnswerKey, answer: Answer) -> Verdict:
+    """The verdict on an answer.
+
+    Args:
+        key: the exercise's cases and expected results.
+        answer: observes the answer on a case: `lambda case: observe(function, case)`, or a box's proxy.
+    """
+    results: list[CaseResult] = []
+    for number, (case, expected) in enumerate(zip(key.cases, key.expected, strict=True)):
+        actual = answer(case)
+        results.append(_compared(case, number >= len(key.visible), expected, actual))
+        if results[-1].outcome in ENDINGS:
+            break
+    outcome = next((result.outcome for result in results if not result.passed), Outcome.PASSED)
+    misconception = None if outcome is Outcome.PASSED else diagnose(key, results)
+    return Verdict(key.exercise, outcome, earned(key.exercise, key.cases, results), tuple(results), misconception)
+
+
+def _compared(case: Case, hidden: bool, expected: Observation, actual: Observation) -> CaseResult:
+    if not actual.returned:
+        return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED)
+    found = difference(case, expected, actual)
+    return CaseResult(case, hidden, expected, actual, found, Outcome.PASSED if found is None else Outcome.WRONG)
+
+
+def diagnose(key: AnswerKey, results: list[CaseResult]) -> Misconception | None:
+    """The first misconception that does exactly what the answer did, on every case that was run.
+
+    At least one of those cases must show a wrong *value*: that both merely raise proves nothing.
+    """
+    if not any(result.outcome is Outcome.WRONG for result in results):
+        return None
+    for misconception in key.exercise.misconceptions:
+        mistaken = key.mistaken(misconception)
+        if all(_same(r.case, m, r.actual) for r, m in zip(results, mistaken, strict=False)):
+            return misconception
+    return None
+
+
+def _same(case: Case, mistaken: Observation, actual: Observation) -> bool:
+    if mistaken.returned and actual.returned:
+        return result_difference(case, mistaken, actual) is None
+    if mistaken.returned or actual.returned:
+        return False
+    return (
+        mistaken.raised is not None
+        and actual.raised is not None
+        and mistaken.raised.type_name == actual.raised.type_name
+    )

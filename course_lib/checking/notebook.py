@@ -1,0 +1,85 @@
+"""`check`: what a student calls after writing an answer, and what an nbgrader check cell contains."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+
+from course_lib.checking.exercise import Exercise, Value
+from course_lib.checking.judge import AnswerKey, judge
+from course_lib.checking.observation import Outcome, observe
+from course_lib.checking.rules import broken_rule, defines
+from course_lib.checking.verdict import Verdict
+
+PUBLIC_SEED = 20170612
+"""Seed of the hidden cases outside the grader (the day "Attention Is All You Need" appeared).
+
+The grader derives its own from the course's secret."""
+
+
+def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidden: bool = False) -> Verdict | None:
+    """Check an answer and say what is right, what is wrong, and which mistake it is.
+
+    Args:
+        exercise_id: such as "attention.scaled_dot_product".
+        answer: the function or class; by default, what the notebook defines under the exercise's name.
+        hidden: run the hidden cases as well, with a public seed.
+
+    Returns:
+        The verdict, which shows itself when it is the last value of a cell. None inside the grader's box,
+        where the grader checks from outside.
+
+    Raises:
+        LookupError: there is no such exercise.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("This check is left to the grader, which runs it outside the notebook.")
+        return None
+    from course_lib import exercises
+
+    exercise = exercises.find(exercise_id)
+    namespace, cells = _notebook()
+    if answer is None:
+        answer = namespace.get(exercise.name)
+    if answer is None:
+        return never_defined(exercise)
+    rule = broken_rule(exercise.name, _latest(cells, exercise.name), exercise.forbidden)
+    if rule is not None:
+        return Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=rule.message)
+    written = answer
+    with _quiet():
+        return judge(AnswerKey(exercise, PUBLIC_SEED if hidden else None), lambda case: observe(written, case))
+
+
+def never_defined(exercise: Exercise) -> Verdict:
+    """The verdict where the name does not exist (yet)."""
+    note = f"There is no {exercise.name} yet. Run the cell that defines it, and look for a typing slip in its name."
+    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def _notebook() -> tuple[dict[str, Value], list[str]]:
+    """The names defined in the notebook, and the code of the cells that were run; of `__main__` in a script."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None:
+        return vars(sys.modules["__main__"]), []
+    return shell.user_ns, list(shell.user_ns.get("In", []))
+
+
+def _latest(cells: list[str], name: str) -> list[str]:
+    """The cells without the earlier versions of the one that defines `name`: a mended answer is not the old one."""
+    defining = [number for number, cell in enumerate(cells) if defines(cell, name)]
+    return [cell for number, cell in enumerate(cells) if number not in defining[:-1]]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Swallow what an answer prints: nbgrader scores any stderr in a check cell as zero."""
+    nowhere = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):
+        warnings.simplefilter("ignore")
+        yield

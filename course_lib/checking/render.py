@@ -1,0 +1,225 @@
+"""A verdict as HTML, for notebooks and feedback, and as plain text, for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import torch
+from torch import Tensor
+
+from course_lib.checking.exercise import Value
+from course_lib.checking.observation import Foreign, Outcome
+from course_lib.checking.verdict import FAILURE_SENTENCES, CaseResult, Verdict
+
+MOST_ENTRIES = 64
+"""Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""
+
+HEADINGS = {
+    Outcome.PASSED: "Right",
+    Outcome.WRONG: "Not yet right",
+    Outcome.RAISED: "Your answer raised an exception",
+    Outcome.TIMED_OUT: "Stopped: it did not finish in time",
+    Outcome.OUT_OF_MEMORY: "Stopped: it asked for too much memory",
+    Outcome.DIED: "Stopped: Python itself ended",
+    Outcome.NEVER_DEFINED: "Not defined yet",
+    Outcome.NOT_ATTEMPTED: "Not written yet",
+    Outcome.RULE_BROKEN: "A rule of this exercise is broken",
+    Outcome.UNREADABLE: "Could not be read",
+    Outcome.UNGRADED: "Could not be graded",
+}
+
+
+def heading(verdict: Verdict) -> str:
+    """The verdict in a few words; "Partly right" where some part earned points."""
+    if not verdict.passed and verdict.points:
+        return "Partly right"
+    return HEADINGS[verdict.outcome]
+
+
+def score(verdict: Verdict) -> str:
+    """The points in words: "2 of 3 points", or "no score" where it could not be graded."""
+    if verdict.points is None:
+        return f"no score (out of {verdict.max_points})"
+    return f"{verdict.points:g} of {verdict.max_points} point{'s' if verdict.max_points != 1 else ''}"
+
+
+def lead(verdict: Verdict) -> str:
+    """The sentence that the student should read first; empty where the cases say it all."""
+    if verdict.misconception is not None:
+        return verdict.misconception.message
+    if verdict.note:
+        return verdict.note
+    if verdict.outcome is Outcome.NOT_ATTEMPTED:
+        return f"Write {verdict.exercise.name}, run its cell, and check again."
+    return ""
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """The verdict for a terminal: one line for each case, details for the first failure."""
+    lines = [f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"]
+    if lead(verdict):
+        lines += ["", f"  {lead(verdict)}"]
+    if verdict.cases and verdict.outcome is not Outcome.NOT_ATTEMPTED:
+        lines.append("")
+    shown = _first_failure(verdict)
+    for result in _listed(verdict):
+        lines.append(f"  {'ok  ' if result.passed else 'FAIL'}  {_label(result)}")
+        if result is shown:
+            lines += [f"        {line}" for line in _details_text(verdict, result)]
+    return "\n".join(lines)
+
+
+def verdict_html(verdict: Verdict) -> str:
+    """The verdict as one self-contained <div>. Everything that comes from an answer is escaped."""
+    state = "pass" if verdict.passed else "part" if verdict.points else "fail"
+    body = [
+        f'<div class="katze-verdict katze-{state}" role="status">',
+        _STYLE,
+        f'<p class="katze-head"><strong>{escape(heading(verdict))}</strong>'
+        f'<span class="katze-score">{escape(score(verdict))}</span>'
+        f"<code>{escape(verdict.exercise.id)}</code></p>",
+    ]
+    if lead(verdict):
+        body.append(f'<p class="katze-lead">{escape(lead(verdict))}</p>')
+    shown = _first_failure(verdict)
+    items = []
+    for result in _listed(verdict):
+        mark, word = ("✓", "passed") if result.passed else ("✗", "failed")
+        row = f'<span class="katze-mark" aria-label="{word}">{mark}</span> {escape(_label(result))}'
+        items.append(f"<li>{row}{_details_html(verdict, result) if result is shown else ''}</li>")
+    if items:
+        body.append(f"<ul>{''.join(items)}</ul>")
+    body.append("</div>")
+    return "\n".join(body)
+
+
+def _listed(verdict: Verdict) -> tuple[CaseResult, ...]:
+    return () if verdict.outcome is Outcome.NOT_ATTEMPTED else verdict.cases
+
+
+def _first_failure(verdict: Verdict) -> CaseResult | None:
+    """The failure to show in detail: a visible one if there is one."""
+    failures = sorted((r for r in verdict.cases if not r.passed), key=lambda result: result.hidden)
+    return failures[0] if failures else None
+
+
+def _label(result: CaseResult) -> str:
+    return f"{result.case.name} (hidden)" if result.hidden else result.case.name
+
+
+def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
+    """What was called, what was expected and what came back. Nothing of a hidden case's numbers."""
+    if result.hidden:
+        return
+    yield "called", call_text(verdict.exercise.name, result)
+    if result.outcome is Outcome.WRONG:
+        yield "expected", value_text(result.expected.value)
+        yield "got", value_text(result.actual.value)
+
+
+def _message(result: CaseResult) -> str:
+    if not result.hidden:
+        return result.message
+    if result.difference is not None:
+        return f"The answer differs in its {result.difference.kind}. The inputs of this case are not shown."
+    if result.actual.raised is not None:
+        return f"Your answer raised {result.actual.raised.type_name}. The inputs of this case are not shown."
+    return FAILURE_SENTENCES[result.outcome]
+
+
+def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
+    yield _message(result)
+    for label, value in _rows(verdict, result):
+        first, *rest = value.splitlines() or [""]
+        yield f"{label:>8}  {first}"
+        yield from (f"{'':>8}  {line}" for line in rest)
+
+
+def _details_html(verdict: Verdict, result: CaseResult) -> str:
+    rows = "".join(
+        f"<tr><th>{label}</th><td><pre>{escape(value)}</pre></td></tr>" for label, value in _rows(verdict, result)
+    )
+    table = f"<table>{rows}</table>" if rows else ""
+    return f"<p>{escape(_message(result))}</p>{table}"
+
+
+def call_text(name: str, result: CaseResult) -> str:
+    """The call as a student would write it, with shapes in place of numbers: `f(tensor[2, 3], 4)`."""
+    case = result.case
+    built = ", ".join(f"{key}={_brief(value)}" for key, value in case.construct.items())
+    callee = f"{name}({built})" if case.construct or case.weights else name
+    arguments = [_brief(value) for value in case.args]
+    arguments += [f"{key}={_brief(value)}" for key, value in case.kwargs.items()]
+    return f"{callee}({', '.join(arguments)})"
+
+
+def _brief(value: Value) -> str:
+    if isinstance(value, Tensor):
+        kind = "" if value.dtype == torch.float32 else f"{str(value.dtype).removeprefix('torch.')} "
+        return f"{kind}tensor{list(value.shape)}"
+    return repr(value)
+
+
+def value_text(value: Value) -> str:
+    """A value as short text: small tensors whole, large ones by shape and first row."""
+    if isinstance(value, Tensor):
+        if value.numel() <= MOST_ENTRIES:
+            return _tensor_text(value)
+        row = value.reshape(-1, value.shape[-1])[0][:8]
+        return f"{_brief(value)}, which begins {_tensor_text(row)}"
+    if isinstance(value, Foreign):
+        return f"a {value.type_name}"
+    text = repr(value)
+    return text if len(text) <= 400 else text[:400] + " ..."
+
+
+def _tensor_text(value: Tensor) -> str:
+    """Nested rows of numbers with four decimals, aligned, or with six digits where they are very large or small."""
+    if value.ndim == 0:
+        return _entry(value.item(), False)
+    flat = value.detach().double().abs() if value.dtype != torch.bool else value.double()
+    finite = flat[torch.isfinite(flat) & (flat != 0)]
+    wide = bool(finite.numel()) and (finite.max().item() >= 1e5 or finite.max().item() < 1e-2)
+    if value.ndim == 1:
+        return "[" + ", ".join(_entry(item, wide) for item in value.tolist()) + "]"
+    rows = [_tensor_text(row).replace("\n", "\n ") for row in value]
+    return "[" + ",\n ".join(rows) + "]"
+
+
+def _entry(item: float | bool, wide: bool) -> str:
+    if not isinstance(item, float):
+        return str(item)
+    return f"{item:.4g}" if wide else f"{item:.4f}"
+
+
+_STYLE = """<style>
+.katze-verdict { --katze-edge: #b3261e; --katze-ink: #1f2328; --katze-paper: #fdf7f6; --katze-soft: #59636e;
+  border-left: 4px solid var(--katze-edge); background: var(--katze-paper); color: var(--katze-ink);
+  padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; border-radius: 0 4px 4px 0; }
+.katze-verdict.katze-pass { --katze-edge: #1a7f37; --katze-paper: #f3faf5; }
+.katze-verdict.katze-part { --katze-edge: #9a6700; --katze-paper: #fdf9ee; }
+.katze-verdict .katze-head { display: flex; flex-wrap: wrap; gap: .2em .9em; align-items: baseline; margin: 0; }
+.katze-verdict .katze-head strong { color: var(--katze-edge); font-size: 15px; }
+.katze-verdict .katze-head code, .katze-verdict .katze-score { color: var(--katze-soft); background: none; }
+.katze-verdict .katze-lead { margin: .5em 0 .2em; max-width: 46em; font-weight: 600; }
+.katze-verdict ul { list-style: none; margin: .4em 0 0; padding: 0; }
+.katze-verdict li { margin: .15em 0; }
+.katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 46em; }
+.katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }
+.katze-verdict table { margin: .2em 0 .4em 1.4em; border-collapse: collapse; background: none; border: 0; }
+.katze-verdict th, .katze-verdict td { text-align: left; vertical-align: top; padding: .1em .8em .1em 0;
+  border: 0; background: none; color: inherit; }
+.katze-verdict th { font-weight: 400; color: var(--katze-soft); }
+.katze-verdict pre { margin: 0; padding: 0; background: none; color: inherit; white-space: pre-wrap; font-size: 13px; }
+@media (prefers-color-scheme: dark) { body:not([data-jp-theme-light="true"]) .katze-verdict {
+  --katze-edge: #ff8a80; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
+ body:not([data-jp-theme-light="true"]) .katze-verdict.katze-pass { --katze-edge: #6fdd8b; --katze-paper: #17261c; }
+ body:not([data-jp-theme-light="true"]) .katze-verdict.katze-part { --katze-edge: #e3b341; --katze-paper: #272214; } }
+body[data-jp-theme-light="false"] .katze-verdict, html[theme="dark"] .katze-verdict {
+  --katze-edge: #ff8a80; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
+body[data-jp-theme-light="false"] .katze-verdict.katze-pass, html[theme="dark"] .katze-verdict.katze-pass {
+  --katze-edge: #6fdd8b; --katze-paper: #17261c; }
+body[data-jp-theme-light="false"] .katze-verdict.katze-part, html[theme="dark"] .katze-verdict.katze-part {
+  --katze-edge: #e3b341; --katze-paper: #272214; }
+</style>"""

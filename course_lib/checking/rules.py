@@ -1,0 +1,102 @@
+"""Names that an answer may not use, found in its syntax tree.
+
+Best effort, and said to be so: Python can reach a name in more ways than a tree shows. What may not be
+*read* is withheld from the box instead; a rule only keeps a student from skipping the work by one call.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """A forbidden name in an answer.
+
+    Attributes:
+        name: the forbidden name.
+        line: its line, counted from 1 in its own cell or file.
+        code: the text of that line.
+    """
+
+    name: str
+    line: int
+    code: str
+
+    @property
+    def message(self) -> str:
+        """A sentence for the student."""
+        return f"Line {self.line} uses {self.name}, which this exercise asks you to write yourself: {self.code}"
+
+
+def broken_rule(name: str, sources: Sequence[str], forbidden: Iterable[str]) -> BrokenRule | None:
+    """The first forbidden name used by the definition of `name`, or by what that definition uses.
+
+    Only code that the answer can reach is searched, so that a student may compare an answer with torch's
+    own function in another cell.
+
+    Args:
+        name: the name the student defines.
+        sources: Python code of the notebook's cells, or of a file. Code that does not parse is skipped.
+        forbidden: names, matched as attributes (`F.softmax`), imports and exact strings (`getattr`).
+    """
+    wanted = frozenset(forbidden)
+    if not wanted:
+        return None
+    statements = [(node, source) for source in sources for node in _statements(source)]
+    for node, source in _reachable(name, statements):
+        for used, line in _uses(node):
+            if used in wanted:
+                lines = source.splitlines()
+                return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
+    return None
+
+
+def defines(source: str, name: str) -> bool:
+    """Whether this code defines `name` at its top level. Code that does not parse defines nothing."""
+    return any(name in _defines(node) for node in _statements(source))
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _reachable(name: str, statements: list[tuple[ast.stmt, str]]) -> list[tuple[ast.stmt, str]]:
+    """The top-level statements that define `name`, and transitively those that define what they mention."""
+    pending, seen, found = [name], {name}, []
+    while pending:
+        wanted = pending.pop()
+        for node, source in statements:
+            if wanted not in _defines(node):
+                continue
+            found.append((node, source))
+            mentioned = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            pending += sorted(mentioned - seen)
+            seen |= mentioned
+    return found
+
+
+def _defines(node: ast.stmt) -> set[str]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    nested = {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    return stored | nested
+
+
+def _uses(node: ast.stmt) -> Iterator[tuple[str, int]]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute):
+            yield part.attr, part.lineno
+        elif isinstance(part, (ast.Import, ast.ImportFrom)):
+            for alias in part.names:
+                yield alias.name.rpartition(".")[2], part.lineno
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value, part.lineno

@@ -1,0 +1,149 @@
+"""The verdict on an answer: what happened in each case, what it earned, and which mistake it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.checking.compare import Difference
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.observation import Observation, Outcome
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case, called and compared.
+
+    Attributes:
+        case: what was called.
+        hidden: whether its inputs stay with the grader.
+        expected: what the reference did.
+        actual: what the answer did.
+        difference: the first difference; None where the answer agrees or did not return.
+        outcome: passed, wrong, or why the call did not return.
+    """
+
+    case: Case
+    hidden: bool
+    expected: Observation
+    actual: Observation
+    difference: Difference | None
+    outcome: Outcome
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer agreed with the reference."""
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def message(self) -> str:
+        """One or two sentences for the student; empty where the case passed."""
+        if self.difference is not None:
+            return self.difference.message
+        if self.passed:
+            return ""
+        raised = self.actual.raised
+        if raised is None:
+            return FAILURE_SENTENCES[self.outcome]
+        place = f" (line {raised.line}: {raised.code})" if raised.code else ""
+        return f"Your answer raised {raised.type_name}: {raised.message}{place}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `check` returns. In a notebook it shows itself; `print` gives plain text.
+
+    Attributes:
+        exercise: the exercise that was checked.
+        outcome: how it ended, under its public name.
+        points: what was earned; None where the answer could not be graded.
+        cases: the cases that were run, in order. A call that does not come back ends the run.
+        misconception: the known mistake that gives exactly this answer on every case, if there is one.
+        note: a sentence on the whole answer, where no case tells the story (a broken rule, a missing name).
+    """
+
+    exercise: Exercise
+    outcome: Outcome
+    points: float | None
+    cases: tuple[CaseResult, ...] = ()
+    misconception: Misconception | None = None
+    note: str = ""
+
+    @property
+    def max_points(self) -> int:
+        """The most that the exercise gives."""
+        return self.exercise.points
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was right."""
+        return self.outcome is Outcome.PASSED
+
+    def text(self) -> str:
+        """The verdict for a terminal."""
+        from course_lib.checking.render import verdict_text
+
+        return verdict_text(self)
+
+    def html(self) -> str:
+        """The verdict as a self-contained piece of HTML, legible on light and dark pages."""
+        from course_lib.checking.render import verdict_html
+
+        return verdict_html(self)
+
+    def record(self) -> dict[str, Any]:
+        """The verdict as plain JSON data, without the tensors."""
+        return {
+            "exercise": self.exercise.id,
+            "passed": self.passed,
+            "points": self.points,
+            "max_points": self.max_points,
+            "outcome": str(self.outcome),
+            "misconception": self.misconception.id if self.misconception else None,
+            "cases": [
+                {
+                    "name": result.case.name,
+                    "part": result.case.part,
+                    "hidden": result.hidden,
+                    "outcome": str(result.outcome),
+                    "message": result.message,
+                }
+                for result in self.cases
+            ],
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """HTML for notebooks. The plain text is the points alone, because nbgrader reads it as the score."""
+        return {"text/html": self.html(), "text/plain": str(self.points)}
+
+
+FAILURE_SENTENCES: Mapping[Outcome, str] = {
+    Outcome.TIMED_OUT: "Your answer did not finish in time. Is there a loop that never ends?",
+    Outcome.OUT_OF_MEMORY: "Your answer asked for more memory than it may use.",
+    Outcome.DIED: "Python itself ended while your answer ran (os._exit, a crash, or a broken channel).",
+    Outcome.RAISED: "Your answer raised an exception.",
+    Outcome.NOT_ATTEMPTED: "This is still the empty stub: it raises NotImplementedError.",
+    Outcome.NEVER_DEFINED: "The name was never defined.",
+}
+
+
+def earned(exercise: Exercise, cases: Sequence[Case], results: Sequence[CaseResult]) -> float:
+    """The points for these results: those of each part whose cases all passed, if the core part did.
+
+    Args:
+        exercise: says what each part is worth.
+        cases: all the cases that were to be run; one without a result did not pass.
+        results: the cases that were run, the first ones of `cases`.
+    """
+    failed = {result.case.part for result in results if not result.passed}
+    failed |= {case.part for case in cases[len(results) :]}
+    if CORE in failed:
+        return 0.0
+    return float(sum(points for part, points in exercise.parts.items() if part not in failed))
