@@ -5,7 +5,7 @@ Exact first: type, device, dtype, shape. Then the values, under a tolerance that
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from course_lib.checking.exercise import Case, Value
-from course_lib.checking.observation import Foreign, Observation, gradient_names
+from course_lib.checking.observation import Foreign, Observation, argument_name, gradient_names
 
 RELATIVE_TOLERANCE = {
     torch.float64: 1e-9,
@@ -70,14 +70,22 @@ def tolerance(expected: Tensor) -> float:
     return max(RELATIVE_TOLERANCE[expected.dtype] * largest, smallest_error)
 
 
-def difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
+def difference(
+    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
+) -> Difference | None:
     """The first difference between two calls that both returned; None where they agree.
 
     Looks at the value, then at the gradients, then at arguments modified in place.
+
+    Args:
+        case: what was called.
+        expected: what the reference did.
+        actual: what the answer did.
+        parameters: the names of the answer's parameters, for the message.
     """
-    found = result_difference(case, expected, actual)
+    found = result_difference(case, expected, actual, parameters)
     if found is None and actual.modified:
-        names = " and ".join(f"argument {position + 1}" for position in actual.modified)
+        names = " and ".join(argument_name(position, parameters) for position in actual.modified)
         return Difference(
             Kind.MODIFIED,
             f"Your answer changed {names} in place. Whoever called it still needs the old values: "
@@ -86,12 +94,14 @@ def difference(case: Case, expected: Observation, actual: Observation) -> Differ
     return found
 
 
-def result_difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
+def result_difference(
+    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
+) -> Difference | None:
     """As `difference`, for the value and the gradients only."""
     found = value_difference(expected.value, actual.value, "the result")
     if found is not None:
         return found
-    gradients = zip(gradient_names(case), expected.gradients, actual.gradients, strict=True)
+    gradients = zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True)
     return _first(_gradient_difference(name, wanted, got) for name, wanted, got in gradients)
 
 

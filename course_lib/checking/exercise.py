@@ -6,6 +6,7 @@ An exercise is data. It is written once, in `course_lib/exercises/`, and read by
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -120,6 +121,12 @@ class Exercise:
     def is_class(self) -> bool:
         """Whether the student writes a class (an `nn.Module`) rather than a function."""
         return isinstance(self.reference, type)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the arguments that a case passes: the function's, or those of the class's `forward`."""
+        called = self.reference.forward if isinstance(self.reference, type) else self.reference  # type: ignore[attr-defined]
+        return [name for name in inspect.signature(called).parameters if name != "self"]
 
     def visible_cases(self) -> list[Case]:
         """The cases a student sees, the same for everyone and in every run."""

@@ -58,7 +58,7 @@ def judge(key: AnswerKey, answer: Answer) -> Verdict:
     results: list[CaseResult] = []
     for number, (case, expected) in enumerate(zip(key.cases, key.expected, strict=True)):
         actual = answer(case)
-        results.append(_compared(case, number >= len(key.visible), expected, actual))
+        results.append(_compared(case, number >= len(key.visible), expected, actual, key.exercise.parameters))
         if results[-1].outcome in ENDINGS:
             break
     outcome = next((result.outcome for result in results if not result.passed), Outcome.PASSED)
@@ -66,10 +66,12 @@ def judge(key: AnswerKey, answer: Answer) -> Verdict:
     return Verdict(key.exercise, outcome, earned(key.exercise, key.cases, results), tuple(results), misconception)
 
 
-def _compared(case: Case, hidden: bool, expected: Observation, actual: Observation) -> CaseResult:
+def _compared(
+    case: Case, hidden: bool, expected: Observation, actual: Observation, parameters: list[str]
+) -> CaseResult:
     if not actual.returned:
         return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED)
-    found = difference(case, expected, actual)
+    found = difference(case, expected, actual, parameters)
     return CaseResult(case, hidden, expected, actual, found, Outcome.PASSED if found is None else Outcome.WRONG)
 
 

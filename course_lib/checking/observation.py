@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -91,12 +91,22 @@ Answer = Callable[[Case], Observation]
 """Anything that can be observed on a case: a function in this process, or a proxy for one in a box."""
 
 
-def gradient_names(case: Case) -> list[str]:
-    """The names of the gradients that a case compares, in the order of `Observation.gradients`."""
-    names = [f"argument {position + 1}" for position in case.gradients]
+def gradient_names(case: Case, parameters: Sequence[str] = ()) -> list[str]:
+    """The names of the gradients that a case compares, in the order of `Observation.gradients`.
+
+    Args:
+        case: says which gradients are compared.
+        parameters: the names of the answer's parameters, where they are known (`Exercise.parameters`).
+    """
+    names = [argument_name(position, parameters) for position in case.gradients]
     if case.weight_gradients:
         names += sorted(case.weights)
     return names
+
+
+def argument_name(position: int, parameters: Sequence[str]) -> str:
+    """The name of a positional argument, or "argument 1" where it has none."""
+    return parameters[position] if position < len(parameters) else f"argument {position + 1}"
 
 
 def observe(answer: Callable[..., Value], case: Case) -> Observation:
@@ -112,8 +122,9 @@ def observe(answer: Callable[..., Value], case: Case) -> Observation:
     Returns:
         What happened. Exceptions are recorded, not raised; only KeyboardInterrupt passes through.
     """
-    args = [_fresh(value, position in case.gradients) for position, value in enumerate(case.args)]
-    before = [_fresh(value) for value in args]
+    leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
+    # An answer gets a copy of the leaf, for torch refuses in-place changes to a leaf with an error that misleads.
+    args = [leaves[i].clone() if i in leaves else _fresh(value) for i, value in enumerate(case.args)]
     kwargs = {name: _fresh(value) for name, value in case.kwargs.items()}
     start = time.perf_counter()
     try:
@@ -121,7 +132,7 @@ def observe(answer: Callable[..., Value], case: Case) -> Observation:
         grad_mode = torch.enable_grad() if gradient_names(case) else torch.no_grad()
         with grad_mode:
             result = callee(*args, **kwargs)
-        wanted = [args[position] for position in case.gradients]
+        wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
         gradients = _gradients(result, wanted)
     except KeyboardInterrupt:
@@ -133,7 +144,7 @@ def observe(answer: Callable[..., Value], case: Case) -> Observation:
             raised=_raised(error),
             seconds=time.perf_counter() - start,
         )
-    modified = tuple(i for i, (old, new) in enumerate(zip(before, args, strict=True)) if not _identical(old, new))
+    modified = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _identical(old, new))
     return Observation(
         returned=True,
         value=_plain(result),
@@ -174,10 +185,10 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
     )
 
 
-def _fresh(value: Value, requires_grad: bool = False) -> Value:
+def _fresh(value: Value) -> Value:
     """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout."""
     if isinstance(value, Tensor):
-        return value.detach().clone().requires_grad_(requires_grad)
+        return value.detach().clone()
     if isinstance(value, (list, tuple)):
         return type(value)(_fresh(item) for item in value)
     if isinstance(value, dict):

@@ -8,8 +8,9 @@ from html import escape
 import torch
 from torch import Tensor
 
-from course_lib.checking.exercise import Value
-from course_lib.checking.observation import Foreign, Outcome
+from course_lib.checking.compare import Kind
+from course_lib.checking.exercise import Case, Exercise, Value
+from course_lib.checking.observation import Foreign, Outcome, argument_name
 from course_lib.checking.verdict import FAILURE_SENTENCES, CaseResult, Verdict
 
 MOST_ENTRIES = 64
@@ -112,8 +113,8 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
     """What was called, what was expected and what came back. Nothing of a hidden case's numbers."""
     if result.hidden:
         return
-    yield "called", call_text(verdict.exercise.name, result)
-    if result.outcome is Outcome.WRONG:
+    yield "called", call_text(verdict.exercise, result.case)
+    if result.difference is not None and result.difference.kind not in (Kind.GRADIENT, Kind.MODIFIED):
         yield "expected", value_text(result.expected.value)
         yield "got", value_text(result.actual.value)
 
@@ -144,12 +145,11 @@ def _details_html(verdict: Verdict, result: CaseResult) -> str:
     return f"<p>{escape(_message(result))}</p>{table}"
 
 
-def call_text(name: str, result: CaseResult) -> str:
-    """The call as a student would write it, with shapes in place of numbers: `f(tensor[2, 3], 4)`."""
-    case = result.case
+def call_text(exercise: Exercise, case: Case) -> str:
+    """The call as a student would write it, with shapes in place of numbers: `f(x=tensor[2, 3], length=4)`."""
     built = ", ".join(f"{key}={_brief(value)}" for key, value in case.construct.items())
-    callee = f"{name}({built})" if case.construct or case.weights else name
-    arguments = [_brief(value) for value in case.args]
+    callee = f"{exercise.name}({built})" if exercise.is_class else exercise.name
+    arguments = [f"{argument_name(i, exercise.parameters)}={_brief(value)}" for i, value in enumerate(case.args)]
     arguments += [f"{key}={_brief(value)}" for key, value in case.kwargs.items()]
     return f"{callee}({', '.join(arguments)})"
 
