@@ -1,0 +1,154 @@
+"""Masks: the second worked example, each kind of mask, and the edges."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from course_lib.attention import attention, dot_product_scores
+from course_lib.masking import (
+    AttentionPooling,
+    causal_mask,
+    combined_mask,
+    masked_self_attention,
+    masked_weights,
+    multiplicative_weights,
+    padding_mask,
+)
+
+# Worked example B (S2): <s>, die, Katze, tanzte, each a query, a key and a value.
+X = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
+SCORES = torch.tensor(
+    [[2.0, -3.5, 7.0, -1.0], [-3.5, 7.25, -11.5, 5.5], [7.0, -11.5, 25.0, -1.0], [-1.0, 5.5, -1.0, 13.0]]
+)
+
+
+def printed(values: list[float], actual: Tensor, digits: int = 4) -> None:
+    """Assert that `actual` prints as `values` when it is rounded to so many digits."""
+    assert_close(actual, torch.tensor(values, dtype=actual.dtype), atol=0.5 * 10**-digits + 1e-6, rtol=0)
+
+
+class TestWorkedExampleB:
+    def test_right_numbers(self) -> None:
+        steps = attention(X, X, X, causal_mask(4))
+        assert_close(steps.scores, SCORES)
+        printed([1.4142, -2.4749, 4.9497, -0.7071], steps.scaled[0])
+        assert torch.equal(steps.masked.isneginf(), ~causal_mask(4))
+        printed([1, 0, 0, 0], steps.alpha[0])
+        printed([0.0005, 0.9995, 0, 0], steps.alpha[1])
+        printed([0.0000, 0.0050, 0.0000, 0.9950], steps.alpha[3])
+        printed([-0.9990, -2.4983], steps.out[1])
+        printed([1.9852, -2.9970], steps.out[3])
+        assert_close(masked_self_attention(X, causal_mask(4)), steps.out)
+
+    def test_printed_scaled_divides_by_the_number_of_keys(self) -> None:
+        printed([0.5, -0.875, 1.75, -0.25], dot_product_scores(X, X)[0] / X.shape[0], digits=3)
+
+    def test_printed_alpha_and_out_are_of_the_unscaled_scores(self) -> None:
+        alpha = torch.softmax(SCORES.masked_fill(~causal_mask(4), -math.inf), dim=-1)
+        printed([0.0, 1.0, 0.0, 0.0], alpha[1])
+        printed([0.0000, 0.0006, 0.0000, 0.9994], alpha[3])
+        out = alpha @ X
+        printed([-0.9999571, -2.499925], out[1], digits=6)
+        printed([1.9983424, -2.9997153], out[3], digits=6)
+
+
+class TestMasks:
+    def test_causal_is_lower_triangular(self) -> None:
+        expected = [[True, False, False], [True, True, False], [True, True, True]]
+        assert causal_mask(3).tolist() == expected
+
+    def test_causal_goes_to_its_device(self) -> None:
+        assert causal_mask(2, device="meta").device.type == "meta"
+
+    def test_padding_has_one_row_a_length(self) -> None:
+        mask = padding_mask(torch.tensor([2, 0, 3]), max_length=3)
+        assert mask.tolist() == [[True, True, False], [False, False, False], [True, True, True]]
+
+    def test_combined_forbids_the_future_and_the_padding(self) -> None:
+        mask = combined_mask(causal_mask(3), padding_mask(torch.tensor([3, 1]), 3))
+        assert mask.dtype == torch.bool
+        assert mask[0].equal(causal_mask(3))
+        assert mask[1].tolist() == [[True, False, False]] * 3
+
+    def test_a_forbidden_word_has_no_influence(self) -> None:
+        x = torch.randn(2, 4, 8)
+        mask = combined_mask(causal_mask(4), padding_mask(torch.tensor([4, 2]), 4))
+        before = masked_self_attention(x, mask)
+        x[0, 3] += 10.0  # the future of words 0 to 2 of the first sequence
+        x[1, 2:] += 10.0  # the second sequence's padding
+        after = masked_self_attention(x, mask)
+        assert torch.equal(after[0, :3], before[0, :3])
+        assert torch.equal(after[1, :2], before[1, :2])
+        assert not torch.allclose(after[0, 3], before[0, 3])
+
+
+@pytest.mark.parametrize("weights", [masked_weights, multiplicative_weights])
+class TestMaskedWeights:
+    def test_is_the_softmax_over_the_allowed_keys(self, weights) -> None:
+        scaled, mask = torch.randn(2, 3, 5), torch.rand(2, 3, 5) < 0.5
+        mask[..., 0] = True
+        alpha = weights(scaled, mask)
+        assert_close(alpha.sum(dim=-1), torch.ones(2, 3))
+        allowed = mask[1, 2]
+        assert_close(alpha[1, 2, allowed], torch.softmax(scaled[1, 2, allowed], dim=-1))
+        assert torch.equal(alpha[~mask], torch.zeros_like(alpha[~mask]))
+
+    def test_survives_large_scores_on_either_side_of_the_mask(self, weights) -> None:
+        scaled = torch.tensor([[1000.0, 999.0, 5000.0], [-1000.0, -999.0, 5000.0]])
+        mask = torch.tensor([True, True, False]).expand(2, 3)
+        near, far = math.e / (1 + math.e), 1 / (1 + math.e)
+        assert_close(weights(scaled, mask), torch.tensor([[near, far, 0.0], [far, near, 0.0]]))
+
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+    def test_fully_masked_rows_are_zero_with_finite_gradients(self, weights, dtype: torch.dtype) -> None:
+        scaled = torch.randn(3, 4).to(dtype).requires_grad_()
+        mask = torch.ones(3, 4, dtype=torch.bool)
+        mask[1] = False
+        alpha = weights(scaled, mask)
+        assert alpha.dtype == dtype
+        assert torch.equal(alpha[1], torch.zeros_like(alpha[1]))
+        (gradient,) = torch.autograd.grad((alpha * torch.arange(4)).sum(), scaled)
+        assert gradient.isfinite().all()
+        assert (gradient[0] != 0).any()
+
+    def test_gradients_are_those_of_the_softmax(self, weights) -> None:
+        scaled = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+        mask = causal_mask(4)[1:]
+        cotangent = torch.randn(3, 4, dtype=torch.float64)
+        expected = torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
+        (right,) = torch.autograd.grad(expected, scaled, cotangent)
+        (ours,) = torch.autograd.grad(weights(scaled, mask), scaled, cotangent)
+        assert_close(ours, right)
+
+
+def test_multiplying_the_scores_themselves_does_not_mask() -> None:
+    """The first of the three ways to mask (S3, S4): a score of 0 still gets a share."""
+    alpha = torch.softmax(SCORES / math.sqrt(2) * causal_mask(4), dim=-1)
+    assert alpha[0, 1:].sum() > 0.1
+
+
+class TestAttentionPooling:
+    def test_is_attention_from_the_learned_query(self) -> None:
+        pooling, x = AttentionPooling(8), torch.randn(3, 5, 8)
+        mask = padding_mask(torch.tensor([5, 2, 1]), 5)
+        steps = attention(pooling.query.expand(3, 1, 8), x, x, mask.unsqueeze(1))
+        assert_close(pooling(x, mask), steps.out.squeeze(1))
+
+    def test_padding_has_no_influence_and_an_empty_sequence_is_zero(self) -> None:
+        pooling, x = AttentionPooling(8), torch.randn(2, 5, 8)
+        mask = padding_mask(torch.tensor([2, 0]), 5)
+        before = pooling(x, mask)
+        x[0, 2:] = 100.0
+        assert torch.equal(pooling(x, mask)[0], before[0])
+        assert torch.equal(before[1], torch.zeros(8))
+
+    def test_the_query_learns(self) -> None:
+        pooling = AttentionPooling(8)
+        pooling(torch.randn(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)).square().sum().backward()
+        assert pooling.query.grad is not None
+        assert (pooling.query.grad != 0).any()
