@@ -1,0 +1,18 @@
+"""The course, for Katze and for nbgrader alike.
+
+A fork changes one line: `c.Katze.repository`, then runs `katze release`.
+"""
+
+c = get_config()  # the loader gives this name
+
+# Where the course lives on GitHub, as OWNER/NAME: the badge and the install line of every notebook follow it.
+c.Katze.repository = "katze-course/katze"
+
+c.CourseDirectory.course_id = "katze"
+
+# solutions/ is the source that people write; `katze release` makes nbgrader's source from it, and then the release.
+c.CourseDirectory.source_directory = "build/source"
+c.CourseDirectory.release_directory = "notebooks"
+
+# Feedback and formgrader show what students' cells have put out: without its scripts.
+c.HTMLExporter.sanitize_html = True
