@@ -7,15 +7,19 @@ student's answer in a box. What it returns is all that a check may look at.
 from __future__ import annotations
 
 import linecache
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from course_lib.checking.exercise import Case, Value
+
+_LIBRARY = str(Path(__file__).parents[1]) + os.sep  # lines in it are not the answer's own
 
 
 class Outcome(StrEnum):
@@ -166,7 +170,7 @@ def _prepared(answer: Callable[..., Value], case: Case) -> tuple[Callable[..., V
         return answer, {}
     module = answer(**{name: _fresh(value) for name, value in case.construct.items()})
     if not isinstance(module, nn.Module):
-        return module, {}
+        raise TypeError(f"a {type(module).__name__} was built where a torch.nn.Module was expected")
     module.load_state_dict(dict(case.weights))
     module.eval()
     return module, dict(module.named_parameters())
@@ -237,7 +241,7 @@ def _raised(error: BaseException) -> Raised:
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if "site-packages" not in file and "course_lib" not in file:
+        if "site-packages" not in file and not file.startswith(_LIBRARY):
             line = trace.tb_lineno
             code = linecache.getline(file, line).strip()
         trace = trace.tb_next

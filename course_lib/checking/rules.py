@@ -39,7 +39,7 @@ def broken_rule(name: str, sources: Sequence[str], forbidden: Iterable[str]) -> 
 
     Args:
         name: the name the student defines.
-        sources: Python code of the notebook's cells, or of a file. Code that does not parse is skipped.
+        sources: code of the notebook's cells, or of a file. Magics are passed over; code that does not parse is skipped.
         forbidden: names, matched as attributes (`F.softmax`), imports and exact strings (`getattr`).
     """
     wanted = frozenset(forbidden)
@@ -60,8 +60,9 @@ def defines(source: str, name: str) -> bool:
 
 
 def _statements(source: str) -> list[ast.stmt]:
+    python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.splitlines())
     try:
-        return ast.parse(source).body
+        return ast.parse(python).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 

@@ -1,0 +1,88 @@
+import pytest
+import torch
+
+from course_lib.checking import Case, observe
+from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, difference, tolerance, value_difference
+from course_lib.checking.observation import Foreign
+
+E = torch.tensor([[1.0, -2.0], [3.0, 4.0]])
+
+
+def kind(expected: object, actual: object) -> Kind | None:
+    found = value_difference(expected, actual, "the result")
+    return found.kind if found else None
+
+
+def test_type_dtype_and_shape_come_before_values() -> None:
+    assert kind(E, E.tolist()) is Kind.TYPE
+    assert kind(E, None) is Kind.TYPE
+    assert kind(E, Foreign("numpy.ndarray")) is Kind.TYPE
+    assert kind(E, E.double()) is Kind.DTYPE
+    assert kind(E.bool(), E) is Kind.DTYPE
+    assert kind(E, E.unsqueeze(0)) is Kind.SHAPE
+    assert kind(E, E + 1) is Kind.VALUE
+    assert kind(E, E.clone()) is None
+    assert kind(E, E.to("meta")) is Kind.DEVICE
+
+
+def test_the_first_differing_index_and_both_numbers_are_named() -> None:
+    actual = E.clone()
+    actual[1, 0] = 7
+    found = value_difference(E, actual, "the result")
+    assert found is not None
+    assert found.index == (1, 0)
+    assert "1 of 4 entries differ" in found.message
+    assert "[1, 0]: expected 3, got 7" in found.message
+
+
+@pytest.mark.parametrize("dtype", list(RELATIVE_TOLERANCE))
+def test_the_tolerance_follows_from_the_dtype(dtype: torch.dtype) -> None:
+    expected = E.to(dtype)
+    just_inside, outside = tolerance(expected) * 0.5, tolerance(expected) * 3
+    wide = expected.double()
+    assert kind(expected, (wide + just_inside).to(dtype)) is None
+    assert kind(expected, (wide + outside).to(dtype)) is Kind.VALUE
+
+
+def test_a_small_wrong_tensor_does_not_pass_for_being_small() -> None:
+    assert kind(torch.tensor([1e-6, 2e-6]), torch.zeros(2)) is Kind.VALUE
+
+
+def test_infinities_and_nan_must_be_where_they_are_expected() -> None:
+    inf, nan = float("inf"), float("nan")
+    assert kind(torch.tensor([inf, nan]), torch.tensor([inf, nan])) is None
+    assert kind(torch.tensor([inf, 1.0]), torch.tensor([-inf, 1.0])) is Kind.VALUE
+    assert kind(torch.tensor([0.0, 1.0]), torch.tensor([nan, 1.0])) is Kind.VALUE
+    assert kind(torch.tensor([inf, 1.0]), torch.tensor([inf, 2.0])) is Kind.VALUE
+
+
+def test_integers_and_booleans_are_exact() -> None:
+    assert kind(torch.tensor([1, 2]), torch.tensor([1, 3])) is Kind.VALUE
+    assert kind(torch.tensor([True]), torch.tensor([False])) is Kind.VALUE
+    assert kind(3, 4) is Kind.VALUE
+    assert kind(True, 1) is Kind.TYPE
+
+
+def test_lists_tuples_and_dicts_are_walked() -> None:
+    assert kind((E, E), (E, E + 1)) is Kind.VALUE
+    assert kind((E, E), (E,)) is Kind.SHAPE
+    assert kind([E], (E,)) is Kind.TYPE
+    assert kind({"a": 1.0}, {"a": 1.0 + 1e-12}) is None
+    assert kind({"a": 1.0}, {"b": 1.0}) is Kind.SHAPE
+
+
+def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> None:
+    case = Case("a vector", (torch.tensor([1.0, 2.0]),), gradients=(0,))
+    right = observe(lambda x: x * 2, case)
+    lost = difference(case, right, observe(lambda x: (x * 2).detach(), case), ["x"])
+    assert lost is not None
+    assert lost.kind is Kind.GRADIENT
+    assert "reaches x:" in lost.message
+    changed = difference(case, right, observe(lambda x: x.mul_(2) * 1, case), ["x"])
+    assert changed is not None
+    assert changed.kind is Kind.MODIFIED
+    assert "changed x in place" in changed.message
+    wrong = difference(case, right, observe(lambda x: x.detach() * 2 + 0 * x, case), ["x"])
+    assert wrong is not None
+    assert wrong.kind is Kind.GRADIENT
+    assert "the gradient of x" in wrong.message

@@ -1,0 +1,113 @@
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course_lib.checking import AnswerKey, Case, Exercise, Misconception, Observation, Outcome, Verdict, judge, observe
+from tests.course_lib.checking.samples import DOUBLE, SCALE, Scale
+
+
+def verdict_on(answer: object, exercise: Exercise = DOUBLE, seed: int | None = 1) -> Verdict:
+    return judge(AnswerKey(exercise, seed), lambda case: observe(answer, case))  # type: ignore[arg-type]
+
+
+def test_the_reference_and_other_right_answers_pass() -> None:
+    for answer in (DOUBLE.reference, *DOUBLE.correct):
+        verdict = verdict_on(answer)
+        assert verdict.passed
+        assert verdict.points == 3
+        assert verdict.misconception is None
+
+
+def test_each_misconception_is_named() -> None:
+    for misconception in DOUBLE.misconceptions:
+        verdict = verdict_on(misconception.answer)
+        assert verdict.outcome is Outcome.WRONG
+        assert verdict.points == 0
+        assert verdict.misconception is misconception
+
+
+def test_a_wrong_answer_that_fits_no_misconception_gets_no_guess() -> None:
+    verdict = verdict_on(lambda x: x + 3)
+    assert verdict.outcome is Outcome.WRONG
+    assert verdict.misconception is None
+
+
+def test_an_answer_that_fits_a_misconception_only_sometimes_gets_no_guess() -> None:
+    verdict = verdict_on(lambda x: x**2 if x.shape == (3,) else x + 2)
+    assert verdict.outcome is Outcome.WRONG
+    assert verdict.misconception is None
+
+
+def test_raising_alone_never_names_a_misconception() -> None:
+    class Weird(Exception):
+        pass
+
+    def fail(x: Tensor) -> Tensor:
+        raise Weird
+
+    exercise = Exercise(**{**vars(DOUBLE), "misconceptions": (Misconception("fails", "It fails.", fail),)})
+    assert verdict_on(fail, exercise).misconception is None
+
+
+def test_a_right_core_keeps_its_points_when_another_part_fails() -> None:
+    verdict = verdict_on(lambda x: (2 * x).clamp(max=1e6))
+    assert verdict.outcome is Outcome.WRONG
+    assert verdict.points == 2
+
+
+def test_nothing_is_earned_without_the_core() -> None:
+    assert verdict_on(lambda x: 2 * x if x.numel() == 1 else x).points == 0
+
+
+def test_a_run_cut_short_earns_nothing_for_the_cases_it_did_not_reach() -> None:
+    answers = iter([Observation(returned=True, value=torch.tensor([2.0, 4.0, 6.0]))])
+
+    def box(case: Case) -> Observation:
+        if case.name == "a vector":
+            return observe(DOUBLE.reference, case)
+        return next(answers, Observation(returned=False, failure=Outcome.TIMED_OUT))
+
+    next(answers)
+    verdict = judge(AnswerKey(DOUBLE), box)
+    assert verdict.outcome is Outcome.TIMED_OUT
+    assert verdict.points == 0
+    assert len(verdict.cases) == 2
+
+
+def test_a_hidden_case_can_fail_an_answer_that_knows_the_visible_ones() -> None:
+    def memorised(x: Tensor) -> Tensor:
+        return 2 * x if x.shape in ((3,), (2, 3), (1,)) else x
+
+    assert verdict_on(memorised, seed=None).passed
+    assert verdict_on(memorised, seed=1).outcome is Outcome.WRONG
+
+
+def test_modules_are_judged_by_value_and_by_weight_gradients() -> None:
+    assert verdict_on(Scale, SCALE).passed
+
+    class Frozen(Scale):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.weight.detach()
+
+    class Renamed(nn.Module):
+        def __init__(self, size: int) -> None:
+            super().__init__()
+            self.gamma = nn.Parameter(torch.ones(size))
+
+    frozen = verdict_on(Frozen, SCALE)
+    assert frozen.outcome is Outcome.WRONG
+    assert "reaches weight" in frozen.cases[0].message
+    assert "weight" in verdict_on(Renamed, SCALE).cases[0].message
+
+
+def test_a_reference_that_fails_is_an_error_of_the_exercise() -> None:
+    def broken(x: Tensor) -> Tensor:
+        raise RuntimeError("oops")
+
+    with pytest.raises(ValueError, match=r"sample\.double: the reference fails"):
+        verdict_on(broken, Exercise(**{**vars(DOUBLE), "reference": broken}))
+
+
+def test_parts_must_add_up() -> None:
+    with pytest.raises(ValueError, match="add up to 3"):
+        Exercise(**{**vars(DOUBLE), "parts": {"values": 1}})

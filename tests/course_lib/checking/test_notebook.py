@@ -1,0 +1,63 @@
+from collections.abc import Iterator
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from course_lib import exercises
+from course_lib.checking import Outcome, Verdict, check
+from tests.course_lib.checking.samples import DOUBLE
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    monkeypatch.setattr(exercises, "find", lambda exercise_id: DOUBLE)
+    instance = InteractiveShell.instance()
+    yield instance
+    InteractiveShell.clear_instance()
+
+
+def verdict_after(shell: InteractiveShell, *cells: str) -> Verdict:
+    for cell in cells:
+        shell.run_cell(cell, store_history=True)
+    verdict = check("sample.double")
+    assert verdict is not None
+    return verdict
+
+
+def test_the_answer_is_looked_up_in_the_notebook(shell: InteractiveShell) -> None:
+    assert verdict_after(shell, "def double(x):\n    return x * 2").passed
+
+
+def test_a_missing_answer_is_never_defined(shell: InteractiveShell) -> None:
+    verdict = check("sample.double")
+    assert verdict is not None
+    assert verdict.outcome is Outcome.NEVER_DEFINED
+
+
+def test_a_broken_rule_is_told_with_its_line_and_forgotten_once_mended(shell: InteractiveShell) -> None:
+    broken = verdict_after(shell, "def double(x):\n    return x.clone().add_(x)")
+    assert broken.outcome is Outcome.RULE_BROKEN
+    assert broken.points == 0
+    assert "Line 2 uses add_" in broken.note
+    assert verdict_after(shell, "def double(x):\n    return x + x").passed
+
+
+def test_an_answer_that_warns_and_prints_leaves_no_trace(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = "    warnings.warn('hm')\n    print('a', file=sys.stderr)\n    return x + x"
+    cell = f"import sys, warnings\ndef double(x):\n{body}"
+    assert verdict_after(shell, cell).passed
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_answer_may_be_passed_in() -> None:
+    verdict = check("attention.scores", lambda q, k: q @ k.transpose(-2, -1), hidden=True)
+    assert verdict is not None
+    assert verdict.passed
+    assert any(result.hidden for result in verdict.cases)
+
+
+def test_an_unknown_exercise_names_the_near_ones() -> None:
+    with pytest.raises(LookupError, match=r"attention\.scores"):
+        check("attention.score")

@@ -1,0 +1,118 @@
+import torch
+from torch import Tensor, nn
+
+from course_lib.checking import Case, Outcome, observe
+from course_lib.checking.observation import Foreign, cotangent, gradient_names
+
+VECTOR = Case("a vector", (torch.tensor([1.0, 2.0]),), gradients=(0,))
+
+
+def test_a_call_that_returns_gives_its_value_and_gradient() -> None:
+    seen = observe(lambda x: 3 * x, VECTOR)
+    assert seen.returned
+    assert torch.equal(seen.value, torch.tensor([3.0, 6.0]))
+    assert not seen.value.requires_grad
+    torch.testing.assert_close(seen.gradients[0], 3 * cotangent(torch.zeros(2)))
+
+
+def test_a_detached_result_has_no_gradient() -> None:
+    assert observe(lambda x: (3 * x).detach(), VECTOR).gradients == (None,)
+    assert observe(lambda x: torch.ones(2), VECTOR).gradients == (None,)
+
+
+def test_inputs_are_copies_and_changes_to_them_are_noticed() -> None:
+    case = Case("two", (torch.zeros(2), torch.zeros(2)))
+
+    def change_second(x: Tensor, y: Tensor) -> Tensor:
+        y.add_(1)
+        return x
+
+    seen = observe(change_second, case)
+    assert seen.modified == (1,)
+    assert torch.equal(case.args[1], torch.zeros(2))
+
+
+def test_in_place_changes_are_noticed_where_gradients_are_asked_for() -> None:
+    seen = observe(lambda x: x.mul_(2), VECTOR)
+    assert seen.returned
+    assert seen.modified == (0,)
+
+
+def test_nan_inputs_do_not_count_as_changed() -> None:
+    assert observe(lambda x: x + 1, Case("nan", (torch.tensor([float("nan")]),))).modified == ()
+
+
+def test_a_transposed_input_stays_non_contiguous() -> None:
+    case = Case("transposed", (torch.randn(2, 3).T,))
+    assert observe(lambda x: x.is_contiguous(), case).value is False
+
+
+def test_an_exception_is_recorded_with_the_line_that_raised_it() -> None:
+    def fail(x: Tensor) -> Tensor:
+        return x[5]
+
+    seen = observe(fail, VECTOR)
+    assert not seen.returned
+    assert seen.failure is Outcome.RAISED
+    assert seen.raised is not None
+    assert seen.raised.type_name == "IndexError"
+    assert seen.raised.code == "return x[5]"
+
+
+def test_system_exit_is_an_exception_like_any_other() -> None:
+    def leave(x: Tensor) -> Tensor:
+        raise SystemExit(0)
+
+    assert observe(leave, VECTOR).failure is Outcome.RAISED
+
+
+def test_the_stub_is_told_from_torchs_own_not_implemented_error() -> None:
+    def stub(x: Tensor) -> Tensor:
+        raise NotImplementedError()
+
+    def unsupported(x: Tensor) -> Tensor:
+        raise NotImplementedError("not for this dtype")
+
+    assert observe(stub, VECTOR).failure is Outcome.NOT_ATTEMPTED
+    assert observe(unsupported, VECTOR).failure is Outcome.RAISED
+
+
+def test_a_refused_allocation_is_out_of_memory() -> None:
+    def allocate(x: Tensor) -> Tensor:
+        raise MemoryError
+
+    assert observe(allocate, VECTOR).failure is Outcome.OUT_OF_MEMORY
+
+
+def test_what_is_not_plain_data_is_kept_as_its_type_name_only() -> None:
+    class Lookalike(Tensor):
+        pass
+
+    assert observe(lambda x: x.as_subclass(Lookalike), VECTOR).value == Foreign(
+        f"{__name__}.test_what_is_not_plain_data_is_kept_as_its_type_name_only.<locals>.Lookalike"
+    )
+    assert observe(lambda x: [x.numpy(force=True)], VECTOR).value == [Foreign("numpy.ndarray")]
+
+
+def test_a_module_is_built_loaded_and_differentiated() -> None:
+    case = Case(
+        "a linear layer",
+        (torch.ones(1, 2),),
+        construct={"in_features": 2, "out_features": 1, "bias": False},
+        weights={"weight": torch.tensor([[2.0, 3.0]])},
+        gradients=(0,),
+        weight_gradients=True,
+    )
+    seen = observe(nn.Linear, case)
+    assert gradient_names(case, ["x"]) == ["x", "weight"]
+    assert seen.value.item() == 5.0
+    scale = cotangent(torch.zeros(1, 1)).item()
+    torch.testing.assert_close(seen.gradients[0], torch.tensor([[2.0, 3.0]]) * scale)
+    torch.testing.assert_close(seen.gradients[1], torch.ones(1, 2) * scale)
+
+
+def test_a_class_that_is_not_a_module_is_told_so() -> None:
+    case = Case("built", (torch.ones(1),), construct={}, weights={"weight": torch.ones(1)})
+    seen = observe(dict, case)
+    assert seen.raised is not None
+    assert "torch.nn.Module" in seen.raised.message

@@ -1,0 +1,85 @@
+import json
+
+import torch
+from torch import Tensor
+
+from course_lib.checking import AnswerKey, Case, Outcome, Verdict, judge, observe
+from course_lib.checking.notebook import never_defined
+from course_lib.checking.render import value_text
+from tests.course_lib.checking.samples import DOUBLE
+
+
+def verdict_on(answer: object, seed: int | None = None) -> Verdict:
+    return judge(AnswerKey(DOUBLE, seed), lambda case: observe(answer, case))  # type: ignore[arg-type]
+
+
+def test_a_wrong_answer_shows_the_call_both_values_and_the_mistake() -> None:
+    verdict = verdict_on(lambda x: x**2)
+    for shown in (verdict.text(), verdict.html()):
+        assert "You squared x; double it instead." in shown
+        assert "double(x=tensor[3])" in shown
+        assert "[2.0000, 4.0000, 6.0000]" in shown
+        assert "[1.0000, 4.0000, 9.0000]" in shown
+        assert "0 of 3 points" in shown
+
+
+def test_a_right_answer_says_so() -> None:
+    text = verdict_on(lambda x: x + x).text()
+    assert "Right, 3 of 3 points" in text
+    assert "FAIL" not in text
+
+
+def test_hidden_inputs_and_numbers_are_never_shown() -> None:
+    def leaks(x: Tensor) -> Tensor:
+        if x.shape == (4,):
+            raise ValueError(f"the hidden input is {x.tolist()}")
+        return 2 * x
+
+    verdict = verdict_on(leaks, seed=5)
+    hidden = DOUBLE.hidden_cases(5)[0].args[0].tolist()
+    assert verdict.outcome is Outcome.RAISED
+    for shown in (verdict.text(), verdict.html()):
+        assert "ValueError" in shown
+        assert str(hidden[0])[:6] not in shown
+        assert "hidden input is" not in shown
+
+
+def test_what_comes_from_an_answer_is_escaped() -> None:
+    def attack(x: Tensor) -> str:
+        return "<script>alert(1)</script>"
+
+    def attack_by_error(x: Tensor) -> str:
+        raise ValueError("<img src=x onerror=alert(1)>")
+
+    for answer in (attack, attack_by_error):
+        html = verdict_on(answer).html()
+        assert "<script" not in html
+        assert "<img" not in html
+
+
+def test_nbgrader_reads_the_points_from_the_plain_text() -> None:
+    bundle = verdict_on(lambda x: (2 * x).clamp(max=1e6))._repr_mimebundle_()
+    assert float(bundle["text/plain"]) == 2.0
+    assert "Partly right" in bundle["text/html"]
+
+
+def test_a_name_that_does_not_exist_gets_a_sentence() -> None:
+    text = never_defined(DOUBLE).text()
+    assert "There is no double yet" in text
+    assert "0 of 3" in text
+
+
+def test_the_record_is_json() -> None:
+    record = json.loads(json.dumps(verdict_on(lambda x: x**2, seed=2).record()))
+    assert record["misconception"] == "squared"
+    assert record["outcome"] == "wrong"
+    assert [case["hidden"] for case in record["cases"]] == [False, False, False, True]
+
+
+def test_values_are_shown_whole_or_by_their_first_row() -> None:
+    assert value_text(torch.tensor([[1.0, 2.0], [3.0, 4.0]])) == "[[1.0000, 2.0000],\n [3.0000, 4.0000]]"
+    assert value_text(torch.tensor([True, False])) == "[True, False]"
+    assert value_text(torch.tensor(3.0)) == "3.0000"
+    assert value_text(torch.tensor([1e-9, 1.0])) == "[0.0000, 1.0000]"
+    assert "tensor[100, 100], which begins" in value_text(torch.zeros(100, 100))
+    assert Case("unused").args == ()
