@@ -1,0 +1,25 @@
+"""Pictures and widgets for the lessons. They draw what they are given and compute nothing that is graded.
+
+- `use_style`, `figure`: matplotlib figures, sharp and legible on light and dark pages
+- `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
+- `bars`: one weight for each word
+- `when_ready`: a picture that waits for the function that a student is still writing
+- `attention_stepper`: worked example A, cell by cell
+"""
+
+from course_lib.show.bars import bars
+from course_lib.show.figures import figure, use_style
+from course_lib.show.matrices import Panel, matrices
+from course_lib.show.ready import when_ready
+from course_lib.show.stepper import AttentionStepper, attention_stepper
+
+__all__ = [
+    "AttentionStepper",
+    "Panel",
+    "attention_stepper",
+    "bars",
+    "figure",
+    "matrices",
+    "use_style",
+    "when_ready",
+]

@@ -1,0 +1,35 @@
+"""Pictures that use what a student is still writing."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+
+
+def when_ready(picture: Callable[[], None]) -> None:
+    """Run `picture` at once; where the student's part is not there yet, say so in a sentence instead of failing.
+
+    Meant as a decorator, so that "run all" reaches the end of an unfinished notebook:
+
+        @show.when_ready
+        def scores_as_a_picture():
+            show.matrices(show.Panel("scores", dot_product_scores(q, k), queries, keys), alt="...")
+
+    Args:
+        picture: a function without arguments. What it returns is dropped; only KeyboardInterrupt passes through.
+    """
+    try:
+        picture()
+    except Exception as error:  # a student's unfinished answer may raise anything
+        plt.close("all")
+        print(_notice(error))
+
+
+def _notice(error: Exception) -> str:
+    function = traceback.extract_tb(error.__traceback__)[-1].name
+    if type(error) is NotImplementedError and not str(error):
+        return f"This picture is waiting for your {function}. Run this cell again once you have written it."
+    reason = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"No picture yet ({reason}). Once the check above passes, run this cell again."
