@@ -1,0 +1,198 @@
+"""The command `katze`: what each part of the harness does, under one name.
+
+Exit status: 0 done, 1 the grader or a check failed, 2 wrong use or bad input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import BadInput
+from course_lib import __version__
+
+DONE, FAILED, MISUSED = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `katze` with these arguments, by default those of the command line; returns the exit status."""
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")  # before torch is imported: workers are forks of this process
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except BadInput as problem:
+        print(f"katze: {problem}", file=sys.stderr)
+        return MISUSED
+    except BrokenPipeError:
+        return DONE
+    except KeyboardInterrupt:
+        print("katze: stopped; what was recorded stays recorded", file=sys.stderr)
+        return 130
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="katze", description="Release, grade and certify a course of notebooks.")
+    parser.add_argument("--version", action="version", version=f"katze {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Any, summary: str, course: bool = True) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=summary, description=summary)
+        made.set_defaults(run=run)
+        if course:
+            made.add_argument("--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)")
+        return made
+
+    demo = command("demo", _demo, "train a small translator, build the release, and grade the bundled class", False)
+    demo.add_argument("folder", nargs="?", type=Path, default=Path("build/demo"), help="where to (default: %(default)s)")
+    _add_workers(demo)
+
+    release = command("release", _release, "build the students' notebooks from the solutions")
+    release.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons to build (default: all)")
+    release.add_argument("--check", action="store_true", help="change nothing; fail if the release is out of date")
+
+    grade = command("grade", _grade, "grade the submissions to a lesson")
+    grade.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    grade.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")
+    grade.add_argument("--all-cells", action="store_true", help="run the cells tagged demo as well")
+    grade.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
+    _add_workers(grade)
+    _add_level(grade)
+    _add_json(grade)
+
+    check = command("check", _check, "check one answer from a Python file, in a box", False)
+    check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
+    check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name where it is another")
+    check.add_argument("--visible-only", action="store_true", help="only the cases that students see")
+    _add_level(check)
+    _add_json(check)
+
+    listed = command("exercises", _exercises, "list the exercises", False)
+    listed.add_argument("--lesson", help="only those of this lesson")
+    _add_json(listed)
+
+    certify = command("certify", _certify, "prove that every check accepts right answers and names wrong ones")
+    _add_json(certify)
+    return parser
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", nargs="?", const="-", metavar="FILE", help="write JSON to FILE (default: print it)")
+
+
+def _add_workers(parser: argparse.ArgumentParser) -> None:
+    default = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument("--workers", type=_positive, default=default, metavar="N", help="boxes at once (default: cores)")
+
+
+def _add_level(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--min-level", choices=("L0", "L1", "L2"), help="refuse to grade in weaker boxes than this")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def write_json(destination: str, content: Any) -> None:
+    """Write JSON to a file, or to standard output where the destination is "-".
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    if destination == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(destination).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot write {destination}: {error.strerror}") from error
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from autograder.demo import run_demo
+
+    return run_demo(options.folder, workers=options.workers)
+
+
+def _release(options: argparse.Namespace) -> int:
+    from autograder.course import Course
+    from autograder.release import check_release, release
+
+    course = Course.find(options.course)
+    if options.check:
+        drift = check_release(course)
+        for line in drift:
+            print(line, file=sys.stderr)
+        print("the release is out of date: run `katze release`" if drift else "the release is up to date")
+        return FAILED if drift else DONE
+    for path in release(course, options.lessons or None):
+        print(path)
+    return DONE
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from autograder.batch import grade_lesson
+    from autograder.course import Course
+    from autograder.report import print_class
+
+    run = grade_lesson(
+        Course.find(options.course),
+        options.lesson,
+        students=options.student,
+        workers=options.workers,
+        min_level=options.min_level,
+        skip_demos=not options.all_cells,
+        feedback=not options.no_feedback,
+    )
+    print_class(run)
+    if options.json:
+        write_json(options.json, run.records())
+    return FAILED if run.grader_failed else DONE
+
+
+def _check(options: argparse.Namespace) -> int:
+    from autograder.single import check_file
+
+    verdict, level = check_file(options.exercise, options.file, options.visible_only, options.min_level)
+    if options.json:
+        write_json(options.json, {**verdict.record(), "level": level})
+    if options.json != "-":
+        print(verdict.text())
+    return DONE if verdict.passed else FAILED
+
+
+def _exercises(options: argparse.Namespace) -> int:
+    from autograder.report import exercise_records, print_exercises
+
+    records = exercise_records(options.lesson)
+    if options.json:
+        write_json(options.json, records)
+    if options.json != "-":
+        print_exercises(records)
+    return DONE
+
+
+def _certify(options: argparse.Namespace) -> int:
+    from autograder.certify import certify_course, print_certificate
+    from autograder.course import Course
+
+    certificate = certify_course(Course.find(options.course))
+    if options.json:
+        write_json(options.json, [record.json() for record in certificate])
+    if options.json != "-":
+        print_certificate(certificate)
+    return DONE if all(record.holds for record in certificate) else FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
