@@ -1,0 +1,421 @@
+"""The release: from text to notebooks, byte for byte the same, and in agreement with the exercises."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from autograder.course import Course
+from autograder.errors import BadInput
+from autograder.release import BADGE, INSTALL, Role, check_release, release, solution_lessons
+from course_lib.checking.exercise import Case, Exercise
+
+REPOSITORY = Path(__file__).parents[2]
+
+CONFIG = """
+c = get_config()
+c.Katze.repository = "someone/their-course"
+c.CourseDirectory.course_id = "toy"
+c.CourseDirectory.source_directory = "build/source"
+c.CourseDirectory.release_directory = "notebooks"
+"""
+
+LESSON = '''\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Something
+#     language: python
+#     name: something
+# ---
+
+# %% [markdown]
+# # Doubling
+#
+# Twice is more than once: $2x$.
+
+# %%
+from course_lib.checking import check
+
+# %% tags=["demo"]
+1 + 1
+
+# %% nbgrader={"grade_id": "toy-double-answer", "solution": true}
+def double(x):
+    """Twice x."""
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+
+# %% nbgrader={"grade_id": "toy-double-check", "grade": true, "locked": true, "points": 3}
+check("toy.double")
+### BEGIN HIDDEN TESTS
+check("toy.double", hidden=True)
+### END HIDDEN TESTS
+
+# %%
+1 + 1
+
+# %% [markdown] nbgrader={"grade_id": "toy-why_double-written", "grade": true, "solution": true, "points": 2}
+# Because two is more than one.
+'''
+
+
+def toy(name: str = "double", points: int = 3, lesson: str = "01_toy") -> Exercise:
+    return Exercise(
+        id=f"toy.{name}",
+        lesson=lesson,
+        name=name,
+        title="Twice",
+        statement="Return twice the argument.",
+        points=points,
+        minutes=1,
+        section="Doubling",
+        source="S0",
+        reference=lambda x: 2 * x,
+        cases=lambda generator, hidden: [Case("one", (1,))],
+        misconceptions=(),
+        correct=(),
+    )
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    (tmp_path / "nbgrader_config.py").write_text(CONFIG)
+    write_lesson(tmp_path, LESSON)
+    return Course.find(tmp_path)
+
+
+def write_lesson(root: Path, text: str, lesson: str = "01_toy") -> None:
+    path = root / "solutions" / lesson / f"{lesson}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def released(course: Course, exercises: list[Exercise] | None = None) -> NotebookNode:
+    (path,) = release(course, exercises=exercises or [toy()])
+    return nbformat.read(path, as_version=4)
+
+
+def by_grade_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# ---- what students get
+
+
+def test_students_get_stubs_and_visible_checks_with_markers_first(course: Course) -> None:
+    cells = by_grade_id(released(course))
+    assert cells["toy-double-answer"].source == (
+        '# katze: toy.double answer\ndef double(x):\n    """Twice x."""\n'
+        "    # YOUR CODE HERE\n    raise NotImplementedError()"
+    )
+    assert cells["toy-double-check"].source == '# katze: toy.double check\ncheck("toy.double")'
+    assert cells["toy-why_double-written"].source == "<!-- katze: toy.why_double written -->\n\nYOUR ANSWER HERE"
+
+
+def test_graded_cells_carry_nbgraders_full_metadata(course: Course) -> None:
+    cells = by_grade_id(released(course))
+    check = cells["toy-double-check"].metadata
+    assert (check.editable, check.deletable) == (False, False)
+    assert {
+        key: check.nbgrader[key] for key in ("grade", "solution", "locked", "task", "points", "schema_version")
+    } == {
+        "grade": True,
+        "solution": False,
+        "locked": True,
+        "task": False,
+        "points": 3,
+        "schema_version": 3,
+    }
+    assert all(len(cell.metadata.nbgrader.checksum) == 32 for cell in cells.values())
+
+
+def test_nothing_of_a_run_is_in_a_release(course: Course) -> None:
+    notebook = released(course)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert notebook.metadata == {
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+        assert set(cell.metadata) <= {"nbgrader", "tags", "editable", "deletable"}
+
+
+def test_the_source_keeps_solutions_and_hidden_checks(course: Course) -> None:
+    released(course)
+    source = nbformat.read(course.source / "01_toy" / "01_toy.ipynb", as_version=4)
+    cells = by_grade_id(source)
+    assert "return 2 * x" in cells["toy-double-answer"].source
+    assert "hidden=True" in cells["toy-double-check"].source
+    assert "Because two is more than one." in cells["toy-why_double-written"].source
+
+
+def test_badge_and_install_cell_come_first_and_follow_the_repository(course: Course) -> None:
+    badge, install = released(course).cells[:2]
+    assert badge.metadata.tags == [badge.id] == [BADGE]
+    assert badge.source.endswith(
+        "(https://colab.research.google.com/github/someone/their-course/blob/main/notebooks/01_toy/01_toy.ipynb)"
+    )
+    assert install.metadata.tags == [install.id] == [INSTALL]
+    assert "git+https://github.com/someone/their-course" in install.source
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("someone/their-course", "fork/other"))
+    badge, install, *_ = released(Course.find(course.root)).cells
+    assert "fork/other" in badge.source
+    assert "fork/other" in install.source
+    assert "someone" not in badge.source + install.source
+
+
+def test_the_install_cell_touches_nothing_that_is_there(course: Course) -> None:
+    install = released(course).cells[1].source
+    (pip,) = [line for line in install.splitlines() if "pip" in line]
+    assert " --no-deps " in pip
+    assert "torch" not in pip
+    assert "numpy" not in pip
+
+
+def test_the_install_cell_runs_and_installs_nothing_where_the_course_is_installed(course: Course) -> None:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    code = TransformerManager().transform_cell(released(course).cells[1].source)
+    calls: list[Any] = []
+    exec(code, {"get_ipython": lambda: calls.append("pip")})
+    assert calls == []
+
+
+def test_assets_of_a_lesson_are_released_with_it(course: Course) -> None:
+    folder = course.solutions / "01_toy"
+    (folder / "figures").mkdir()
+    (folder / "figures" / "cat.svg").write_text("<svg/>")
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / ".ipynb_checkpoints" / "old.txt").write_text("old")
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "x.pyc").write_bytes(b"x")
+    release(course, exercises=[toy()])
+    assert set(snapshot(course.release / "01_toy")) == {"01_toy.ipynb", "figures/cat.svg"}
+
+
+# ---- ids
+
+
+def test_ids_are_grade_ids_or_depend_on_content_alone(course: Course) -> None:
+    before = released(course)
+    ids = [cell.id for cell in before.cells]
+    assert len(set(ids)) == len(ids)
+    assert by_grade_id(before)["toy-double-answer"].id == "toy-double-answer"
+    lines = LESSON.replace("# %%\nfrom", "# %% [markdown]\n# A new paragraph.\n\n# %%\nfrom")
+    write_lesson(course.root, lines)
+    after = [cell.id for cell in released(course).cells]
+    assert [identity for identity in after if identity in ids] == ids
+    assert len(after) == len(ids) + 1
+
+
+def test_two_builds_give_the_same_bytes(course: Course) -> None:
+    release(course, exercises=[toy()])
+    first = snapshot(course.root)
+    release(course, exercises=[toy()])
+    assert snapshot(course.root) == first
+
+
+def test_a_file_that_stays_the_same_keeps_its_time(course: Course) -> None:
+    (path,) = release(course, exercises=[toy()])
+    os.utime(path, (0, 0))
+    release(course, exercises=[toy()])
+    assert path.stat().st_mtime == 0
+
+
+# ---- drift
+
+
+def test_no_drift_after_a_release(course: Course) -> None:
+    release(course, exercises=[toy()])
+    assert check_release(course, exercises=[toy()]) == []
+
+
+def test_drift_is_named_and_nothing_is_written(course: Course) -> None:
+    assert check_release(course, exercises=[toy()]) == ["notebooks/01_toy/01_toy.ipynb is missing: run `katze release`"]
+    assert not course.release.exists()
+    (path,) = release(course, exercises=[toy()])
+    path.write_text(path.read_text().replace("Twice is more", "Twice is less"))
+    (path.parent / "old.svg").write_text("")
+    shutil.copytree(path.parent, course.release / "00_gone")
+    (course.release / "00_gone" / "01_toy.ipynb").rename(course.release / "00_gone" / "00_gone.ipynb")
+    before = snapshot(course.root)
+    assert check_release(course, exercises=[toy()]) == [
+        "notebooks/01_toy/01_toy.ipynb differs from what its solutions give: run `katze release`",
+        "notebooks/01_toy/old.svg is left over: the solutions have no such file; remove it",
+        "notebooks/00_gone is left over: no solutions give it; remove it",
+    ]
+    assert snapshot(course.root) == before
+
+
+def test_a_changed_repository_is_drift(course: Course) -> None:
+    release(course, exercises=[toy()])
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("someone", "fork"))
+    assert len(check_release(Course.find(course.root), exercises=[toy()])) == 1
+
+
+# ---- bad input
+
+
+SECOND_ANSWER = """\
+# %% nbgrader={"grade_id": "toy-double-answer", "solution": true}
+def double(x):
+    ### BEGIN SOLUTION
+    return x + x
+    ### END SOLUTION
+
+# %% [markdown] nbg"""
+
+WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"toy-double-answer"', '"Double"', "grade_id 'Double' must read"),
+        ('"toy-double-answer"', '"../x-answer"', "grade_id '../x-answer' must read"),
+        ('"grade_id": "toy-double-answer", ', "", "grade_id '' must read"),
+        ('answer", "sol', 'answer", "grade": true, "sol', "answer must be a code cell with grade false, solution true"),
+        ("toy-why_double-written", "toy-double-check", "check must be a code cell with grade true, solution false"),
+        ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' stands on 2 cells"),
+        ('"points": 3', '"points": 4', "toy-double-check gives 4 points; the exercise has 3"),
+        (', "points": 3', "", "toy-double-check gives None points; the exercise has 3"),
+        ("toy-double-check", "toy-triple-check", "has no toy.triple in this lesson"),
+        (
+            'nbgrader={"grade_id": "toy-double-check"',
+            'tags=["x"] other={"a": "b"',
+            "no cell with grade_id 'toy-double-check'",
+        ),
+        ('check("toy.double")\n', 'check("toy.other")\n', r'must call check\("toy.double"\) and check nothing else'),
+        ('check("toy.double")\n', "check(name)\n", "must call .* and check nothing else"),
+        ('check("toy.double")\n', 'check("toy.double"\n', "toy-double-check is not Python"),
+        ("### BEGIN SOLUTION", "# begin", "toy-double-answer needs a region"),
+        ("    ### END SOLUTION\n", "", "nbgrader cannot build it: .*no end solution"),
+        (
+            "# %%\nfrom",
+            "# %%\n### BEGIN SOLUTION\n### END SOLUTION\nfrom",
+            "nbgrader cannot build it: .*non-solution cell",
+        ),
+        ("def double(x)", "def twice(x)", "must leave the student a definition of double"),
+        (
+            "def double(x):\n" + WHOLE_ANSWER,
+            "### BEGIN SOLUTION\ndef double(x):\n",
+            "must leave the student a definition",
+        ),
+    ],
+)
+def test_a_lesson_that_disagrees_is_bad_input_and_nothing_is_written(
+    course: Course, old: str, new: str, message: str
+) -> None:
+    assert old in LESSON
+    write_lesson(course.root, LESSON.replace(old, new))
+    before = snapshot(course.root)
+    with pytest.raises(BadInput, match=f"^01_toy: .*{message}") as caught:
+        release(course, exercises=[toy()])
+    assert "\n" not in str(caught.value)
+    assert snapshot(course.root) == before
+
+
+def test_a_check_before_its_answer_is_bad_input(course: Course) -> None:
+    head, answer, check, *rest = LESSON.split("# %% nbgrader")
+    write_lesson(course.root, "# %% nbgrader".join([head, check, answer, *rest]))
+    with pytest.raises(BadInput, match="toy-double-check stands before toy-double-answer"):
+        release(course, exercises=[toy()])
+
+
+def test_every_exercise_of_the_lesson_must_be_there_and_no_other(course: Course) -> None:
+    with pytest.raises(BadInput, match="the exercise toy.absent has no cell with grade_id 'toy-absent-answer'"):
+        release(course, exercises=[toy(), toy("absent")])
+    with pytest.raises(BadInput, match="has no toy.double in this lesson"):
+        release(course, exercises=[toy(lesson="02_other")])
+
+
+def test_unknown_lessons_are_bad_input_and_known_ones_are_named(course: Course) -> None:
+    for lesson in ("02_absent", "../solutions/01_toy", ""):
+        with pytest.raises(BadInput, match="there are: 01_toy$"):
+            release(course, ["01_toy", lesson], exercises=[toy()])
+    assert not course.release.exists()
+
+
+def test_a_course_without_solutions_is_bad_input(course: Course) -> None:
+    shutil.rmtree(course.solutions)
+    with pytest.raises(BadInput, match="no lessons in"):
+        release(course)
+
+
+def test_one_broken_lesson_keeps_all_from_being_written(course: Course) -> None:
+    write_lesson(course.root, "# %%\n1\n", "02_empty")
+    assert solution_lessons(course) == ["01_toy", "02_empty"]
+    with pytest.raises(BadInput, match="02_empty: the exercise toy.double"):
+        release(course, exercises=[toy(), toy(lesson="02_empty")])
+    assert not course.release.exists()
+    assert not course.source.exists()
+
+
+def test_one_lesson_can_be_released_by_itself(course: Course) -> None:
+    write_lesson(course.root, "# %%\n1\n", "02_empty")
+    assert release(course, ["02_empty"], exercises=[toy()]) == [course.release / "02_empty" / "02_empty.ipynb"]
+    assert course.lessons() == ["02_empty"]
+
+
+# ---- roles
+
+
+def test_a_role_gives_its_grade_id_and_its_marker_and_is_read_back() -> None:
+    role = Role("attention.dot_product_variance", "answer")
+    assert role.grade_id == "attention-dot_product_variance-answer"
+    assert role.marker == "# katze: attention.dot_product_variance answer"
+    assert Role.parse(role.grade_id) == role
+    assert Role.parse("attention-answer") is None
+    assert Role.parse("attention-scores-answer\n") is None
+
+
+# ---- nbgrader itself
+
+
+def nbgrader(course: Course, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the plain command, as an instructor would with the environment active (nbgrader runs `alembic`)."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course.root,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_release_touches_no_gradebook(course: Course) -> None:
+    course.gradebook.write_bytes(b"grades")
+    release(course, exercises=[toy()])
+    assert course.gradebook.read_bytes() == b"grades"
+
+
+@pytest.mark.slow
+def test_plain_generate_assignment_gives_the_same_bytes(course: Course) -> None:
+    release(course, exercises=[toy()])
+    ours = snapshot(course.release)
+    shutil.rmtree(course.release)
+    done = nbgrader(course, "generate_assignment", "01_toy")
+    assert done.returncode == 0, done.stderr
+    assert snapshot(course.release) == ours
+    assert check_release(course, exercises=[toy()]) == []
