@@ -1,0 +1,306 @@
+"""Making what a student wrote safe to look at: cell outputs, markdown, attachments.
+
+A submitted notebook is opened by other people: in feedback, in formgrader, in JupyterLab. Nothing in it may
+run there, load something from elsewhere, or be so large that the page cannot be opened. Outputs are rebuilt
+from a short list of what is allowed; everything else is left out, and a line of text says so.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html as html_entities
+import re
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import nh3
+
+Output = dict[str, Any]
+"""One output of a code cell, as nbformat 4 has it."""
+
+TEXT_BYTES = 64_000
+IMAGE_BYTES = 4_000_000
+ERROR_BYTES = 16_000
+OUTPUTS = 200
+PIXELS = 40_000_000
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG = b"\xff\xd8\xff"
+
+
+def outputs(submitted: object) -> list[Output]:
+    """The outputs of one code cell, with nothing in them that runs, loads, or floods.
+
+    Text, streams, tracebacks, PNG and JPEG images stay, and of HTML what `html` keeps. Of each output only the
+    parts that can be shown stay; one that has none is replaced by a line of text. Metadata is dropped.
+
+    Args:
+        submitted: what the notebook has under `outputs`; anything at all.
+    """
+    if not isinstance(submitted, list):
+        return []
+    budget = _Budget()
+    clean: list[Output] = []
+    for output in submitted:
+        if len(clean) == OUTPUTS:
+            clean.append(_stream("stdout", f"[only the first {OUTPUTS} outputs are shown]\n"))
+            break
+        if isinstance(output, dict):
+            _append(clean, _output(output, budget))
+    return clean
+
+
+def html(fragment: str) -> str:
+    """The harmless part of an HTML fragment: text, tables, lists; no scripts, styles, images or forms."""
+    return nh3.clean(
+        fragment,
+        tags=_HTML_TAGS,
+        attributes=_HTML_ATTRIBUTES,
+        allowed_classes={"table": {"dataframe"}},
+        url_schemes={"http", "https", "mailto"},
+        url_relative="deny",
+    )
+
+
+def text(value: object) -> str:
+    """Text without control characters, except tab, newline, carriage return and colours (ANSI)."""
+    return _CONTROL.sub("", _joined(value)).replace("\r\n", "\n")
+
+
+def markdown(source: str) -> str:
+    """Markdown whose HTML and links cannot do anything, whoever renders it.
+
+    A `<` that could open a tag gets a space after it, which shows the tag as text (in code and in formulas it
+    changes nothing but that space). Plain marks such as `<b>` and `<br>`, web addresses in angle brackets and the
+    release's own comments stay. `javascript:` and its like lose the colon's place. No markdown parser is
+    involved, so no two parsers can disagree about what was code.
+    """
+    balanced = _balanced_marks(source)
+
+    def opened(match: re.Match[str]) -> str:
+        whole = match.group()
+        if _MARKER_COMMENT.match(source, match.start()) or _AUTOLINK.match(source, match.start()):
+            return whole
+        mark = _MARK.match(source, match.start())
+        if mark and (mark["name"].lower() in ("br", "hr") or mark["name"].lower() in balanced):
+            return whole
+        return "< " + whole[1:]
+
+    harmless = _TAG_START.sub(opened, source)
+    harmless = _MERMAID.sub(r"\1text", harmless)
+    harmless = _ENTITY.sub(_escape_scheme_entity, harmless)
+    return _SCHEME.sub(lambda match: f"{match[1]} {match[2]}", harmless)
+
+
+def attachments(submitted: object) -> dict[str, dict[str, str]]:
+    """The images attached to a markdown cell: PNG and JPEG only, checked."""
+    if not isinstance(submitted, dict):
+        return {}
+    budget = _Budget()
+    clean: dict[str, dict[str, str]] = {}
+    for name, bundle in submitted.items():
+        if not _ATTACHMENT_NAME.fullmatch(name) or not isinstance(bundle, dict):
+            continue
+        images = dict(_images(bundle, budget))
+        if images:
+            clean[name] = images
+    return clean
+
+
+def without_missing_attachments(source: str, names: set[str]) -> str:
+    """Markdown in which every `attachment:` names one of `names`; nbconvert fails at any other."""
+
+    def known(match: re.Match[str]) -> str:
+        return match.group() if match["name"] in names else match.group().replace(":", " ", 1)
+
+    return _ATTACHMENT.sub(known, source)
+
+
+@dataclass
+class _Budget:
+    """What one cell may still show, in bytes."""
+
+    text: int = TEXT_BYTES
+    image: int = IMAGE_BYTES
+    error: int = ERROR_BYTES
+    said: set[str] = field(default_factory=set)
+
+    def cut(self, value: str, purse: str = "text") -> str:
+        """The part of `value` that the budget still allows, with a line that says what is missing."""
+        left: int = getattr(self, purse)
+        encoded = value.encode("utf-8", "replace")
+        setattr(self, purse, max(0, left - len(encoded)))
+        if len(encoded) <= left:
+            return value
+        if left == 0 and purse in self.said:
+            return ""
+        self.said.add(purse)
+        kept = encoded[:left].decode("utf-8", "ignore")
+        return f"{kept}\n[{_size(len(encoded) - left)} more left out]\n"
+
+
+def _size(count: int) -> str:
+    return f"{count} bytes" if count < 1000 else f"{count / 1000:.0f} kB" if count < 1e6 else f"{count / 1e6:.0f} MB"
+
+
+def _joined(value: object) -> str:
+    """A multi-line string as nbformat has it: a string, or a list of them."""
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def _output(output: dict[str, Any], budget: _Budget) -> Output | None:
+    match output.get("output_type"):
+        case "stream":
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            written = budget.cut(text(output.get("text")))
+            return _stream(name, written) if written else None
+        case "error":
+            return _error(output, budget)
+        case "display_data" | "execute_result" as kind:
+            shown: Output = {"output_type": kind, "data": _data(output.get("data"), budget), "metadata": {}}
+            if kind == "execute_result":
+                count = output.get("execution_count")
+                shown["execution_count"] = count if type(count) is int and 0 <= count < 1_000_000 else None
+            return shown if shown["data"] else None
+    return None
+
+
+def _stream(name: str, written: str) -> Output:
+    return {"output_type": "stream", "name": name, "text": written}
+
+
+def _append(clean: list[Output], output: Output | None) -> None:
+    """Add an output; a stream goes on where the same stream stopped."""
+    if output is None:
+        return
+    last = clean[-1] if clean else {}
+    if output["output_type"] == last.get("output_type") == "stream" and output["name"] == last["name"]:
+        last["text"] += output["text"]
+    else:
+        clean.append(output)
+
+
+def _error(output: dict[str, Any], budget: _Budget) -> Output:
+    lines = output.get("traceback")
+    trace = "\n".join(text(line) for line in lines) if isinstance(lines, list) else ""
+    return {
+        "output_type": "error",
+        "ename": text(output.get("ename"))[:200] or "Error",
+        "evalue": text(output.get("evalue"))[:2000],
+        "traceback": budget.cut(trace, "error").split("\n") if trace else [],
+    }
+
+
+def _data(bundle: object, budget: _Budget) -> dict[str, str]:
+    """The parts of a MIME bundle that can be shown; a line of text where there is none."""
+    if not isinstance(bundle, dict):
+        return {}
+    shown = dict(_images(bundle, budget))
+    if not shown and "text/html" in bundle:
+        table = html(text(bundle["text/html"]))
+        if table.strip() and len(table.encode("utf-8", "replace")) <= budget.text:
+            budget.text -= len(table.encode("utf-8", "replace"))
+            shown["text/html"] = table
+    if "text/plain" in bundle:
+        plain = budget.cut(text(bundle["text/plain"]))
+        if plain:
+            shown["text/plain"] = plain
+    if not shown:
+        kinds = ", ".join(sorted(kind for kind in bundle if isinstance(kind, str) and _MIME.fullmatch(kind))[:3])
+        shown["text/plain"] = f"[an output of type {kinds} is not shown]" if kinds else "[an output is not shown]"
+    return shown
+
+
+def _images(bundle: dict[Any, Any], budget: _Budget) -> Iterator[tuple[str, str]]:
+    """The images of a MIME bundle that are what they say, within the budget."""
+    for kind, valid in (("image/png", _is_png), ("image/jpeg", _is_jpeg)):
+        if kind not in bundle:
+            continue
+        encoded = _joined(bundle[kind])
+        if len(encoded) > budget.image * 2:  # base64 and its line breaks take less than that
+            continue
+        try:
+            image = base64.b64decode("".join(encoded.split()), validate=True)
+        except (binascii.Error, ValueError):
+            continue
+        if valid(image) and len(image) <= budget.image:
+            budget.image -= len(image)
+            yield kind, base64.b64encode(image).decode("ascii")
+
+
+def _is_png(image: bytes) -> bool:
+    if not image.startswith(_PNG) or image[12:16] != b"IHDR" or len(image) < 24:
+        return False
+    width, height = struct.unpack(">II", image[16:24])
+    return bool(0 < width * height <= PIXELS)
+
+
+def _is_jpeg(image: bytes) -> bool:
+    """Whether this is a JPEG of a reasonable size, found in its frame header."""
+    if not image.startswith(_JPEG):
+        return False
+    position = 2
+    while position + 9 <= len(image) and image[position] == 0xFF:
+        marker, length = image[position + 1], int.from_bytes(image[position + 2 : position + 4], "big")
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", image[position + 5 : position + 9])
+            return bool(0 < width * height <= PIXELS)
+        position += 2 + length
+    return False
+
+
+def _balanced_marks(source: str) -> set[str]:
+    """The plain marks that are closed as often as they are opened: the others would spill over the page."""
+    balance: Counter[str] = Counter()
+    for mark in _MARK.finditer(source):
+        balance[mark["name"].lower()] += -1 if mark["close"] else 1
+    return {name for name, excess in balance.items() if excess == 0}
+
+
+def _escape_scheme_entity(match: re.Match[str]) -> str:
+    """A character reference as text, where it stands for a character that could spell `javascript:`."""
+    meant = html_entities.unescape(match.group())
+    spells = len(meant) == 1 and meant.isascii() and (meant.isalnum() or meant in ":\t\n\r")
+    return "&amp;" + match.group()[1:] if spells else match.group()
+
+
+_CONTROL = re.compile(r"\x1b(?!\[[0-9;]{0,40}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff]")
+_MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
+_TAG_START = re.compile(r"<[A-Za-z/!?]")
+_MARK = re.compile(
+    r"<(?P<close>/?)(?P<name>br|hr|b|i|u|em|strong|s|sub|sup|code|kbd|mark|small)\s*(?(close)|/?)>", re.I
+)
+_AUTOLINK = re.compile(r"<(?:https?://|mailto:)[^\s<>\"'`]{1,2000}>")
+_MARKER_COMMENT = re.compile(r"<!-- katze: [\w.]{1,100} \w{1,20} -->")
+_MERMAID = re.compile(r"((?:`{3,}|~{3,})[ \t]*)mermaid", re.I)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,10};?|#[xX][0-9a-fA-F]{1,10};?|[A-Za-z]{2,32};)")
+_SCHEME = re.compile(
+    r"("
+    + "|".join(r"[\s\\]*".join(word) for word in ("javascript", "vbscript", "livescript"))
+    + r"|data(?=[\s\\]*:[\s\\]*(?:text|application|image[\s\\]*/[\s\\]*svg)))([\s\\]*:)",
+    re.I,
+)
+_ATTACHMENT = re.compile(r"attachment[\s\\]*:(?P<name>[^\s)\"'>]*)")
+_ATTACHMENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+
+_HTML_TAGS = set(
+    re.findall(
+        r"\w+",
+        "a abbr b blockquote br caption code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i kbd li "
+        "ol p pre s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var",
+    )
+)
+_HTML_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "td": {"colspan", "rowspan", "align"},
+    "th": {"colspan", "rowspan", "align", "scope"},
+    "tr": {"align"},
+    "table": {"border"},
+    "ol": {"start"},
+}
