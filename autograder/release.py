@@ -162,7 +162,7 @@ def solution_lessons(course: Course) -> list[str]:
 def _library() -> list[Exercise]:
     from course_lib import exercises
 
-    return list(exercises.EXERCISES)
+    return list(exercises.all())
 
 
 def _chosen(course: Course, lessons: Sequence[str] | None) -> list[str]:

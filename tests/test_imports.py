@@ -1,0 +1,158 @@
+"""Who may import whom: the floors of the library, and what a lesson's notebook may use.
+
+In a box the modules that a lesson withholds are absent. A module that imports a withheld one is absent, too, so
+the floors decide what student code can reach.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import jupytext
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+
+from course_lib import exercises
+from course_lib.checking import Exercise
+
+ROOT = Path(__file__).parents[1]
+
+FLOORS = [
+    "attention",
+    "masking",
+    "positions",
+    "multihead",
+    "blocks",
+    "models",
+    "tokenization",
+    "data",
+    "training",
+    "decoding",
+    "translation",
+]
+"""The library's modules, lowest first: each may import those before it."""
+
+ROOMS = ["checking", "exercises", "show"]
+"""The library's packages, which stand beside the floors."""
+
+ON_COLAB = {"IPython", "cycler", "ipywidgets", "matplotlib", "numpy", "torch"}
+"""What `course_lib` may import because Colab has it."""
+
+INSTALLED_ON_COLAB = {"jaxtyping"}
+"""What the install cell brings (with its own dependency, wadler-lindig)."""
+
+
+def python_files(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(code: str, *, top_level: bool = False) -> Iterator[str]:
+    """The absolute names that code imports; `from a import b` gives "a.b", which may be a module or a name in one.
+
+    With `top_level`, only what runs on import: not what stands in a function.
+    """
+    nodes: list[ast.AST] = [ast.parse(code)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute, so that they can be read without their file"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif not (top_level and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))):
+            nodes.extend(ast.iter_child_nodes(node))
+
+
+def rooms(names: Iterator[str]) -> set[str]:
+    """The rooms of `course_lib` that these imports enter."""
+    return {name.split(".")[1] for name in names if name.startswith("course_lib.") and name != "course_lib.__version__"}
+
+
+def cells(path: Path) -> str:
+    """All the code of a lesson, its magics made plain."""
+    notebook = jupytext.reads(path.read_text(), fmt="py:percent")
+    return "\n".join(TransformerManager().transform_cell(c.source) for c in notebook.cells if c.cell_type == "code")
+
+
+def lessons() -> list[Path]:
+    return sorted((ROOT / "solutions").glob("*/*.py"))
+
+
+def withheld(lesson: str) -> set[str]:
+    """The modules that a lesson's exercises withhold, without "course_lib."."""
+    names = {name for exercise in exercises.all() if exercise.lesson == lesson for name in exercise.withheld}
+    assert all(name.startswith("course_lib.") for name in names)
+    return {name.removeprefix("course_lib.") for name in names}
+
+
+def test_imports_are_found_wherever_they_stand() -> None:
+    code = "import a.b as c\ndef f():\n    from d import e, g\nclass H:\n    from i import j\nif 1:\n    import k\n"
+    assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k"}
+    assert set(imports(code, top_level=True)) == {"a.b", "i.j", "k"}
+    assert rooms(iter(["course_lib.show.bars", "course_lib.checking.check", "torch"])) == {"show", "checking"}
+
+
+def test_every_module_of_the_library_has_its_floor() -> None:
+    modules = {path.stem for path in (ROOT / "course_lib").glob("*.py")} - {"__init__"}
+    packages = {path.parent.name for path in (ROOT / "course_lib").glob("*/__init__.py")}
+    assert modules == set(FLOORS), "a new module: give it a floor in FLOORS"
+    assert packages == set(ROOMS)
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_a_floor_imports_only_lower_floors(name: str) -> None:
+    lower = set(FLOORS[: FLOORS.index(name)])
+    assert rooms(imports((ROOT / "course_lib" / f"{name}.py").read_text())) <= lower
+
+
+@pytest.mark.parametrize("path", python_files("course_lib/checking"), ids=module_name)
+def test_checking_knows_no_model_and_meets_exercises_only_when_called(path: Path) -> None:
+    code = path.read_text()
+    assert rooms(imports(code)) <= {"checking", "exercises"}
+    assert rooms(imports(code, top_level=True)) <= {"checking"}
+
+
+@pytest.mark.parametrize("path", python_files("course_lib/exercises"), ids=module_name)
+def test_exercises_import_floors_and_checking(path: Path) -> None:
+    assert rooms(imports(path.read_text())) <= {"checking", "exercises", *FLOORS}
+
+
+@pytest.mark.parametrize("path", python_files("course_lib/show"), ids=module_name)
+def test_show_imports_no_model_and_no_exercise(path: Path) -> None:
+    assert rooms(imports(path.read_text())) <= {"show"}
+
+
+@pytest.mark.parametrize("path", python_files("course_lib"), ids=module_name)
+def test_the_library_imports_only_what_a_student_has(path: Path) -> None:
+    roots = {name.split(".")[0] for name in imports(path.read_text())}
+    known = {"course_lib", *sys.stdlib_module_names, *ON_COLAB, *INSTALLED_ON_COLAB}
+    assert roots <= known
+
+
+@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+def test_an_exercise_withholds_its_own_reference(exercise: Exercise) -> None:
+    assert exercise.reference.__module__ in exercise.withheld
+
+
+def test_every_exercise_has_a_lesson() -> None:
+    assert {exercise.lesson for exercise in exercises.all()} == {path.stem for path in lessons()}
+
+
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+def test_a_lesson_imports_only_what_is_in_its_box(path: Path) -> None:
+    lowest = min((FLOORS.index(name) for name in withheld(path.stem)), default=len(FLOORS))
+    assert rooms(imports(cells(path))) <= {"checking", "show", *FLOORS[:lowest]}
+
+
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+def test_a_lesson_imports_only_what_a_student_has(path: Path) -> None:
+    roots = {name.split(".")[0] for name in imports(cells(path))}
+    assert roots <= {"course_lib", *sys.stdlib_module_names, *ON_COLAB}
