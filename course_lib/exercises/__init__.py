@@ -1,0 +1,72 @@
+"""The exercises: one module a lesson, each a list of data, found here by id.
+
+    from course_lib import exercises
+    exercises.find("attention.scaled_dot_product").points
+
+A lesson's module is imported when somebody first asks for it. To add an exercise, read
+`course_lib/exercises/attention.py`; to add a lesson, name its module in `LESSONS`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from course_lib.checking.exercise import Exercise
+
+LESSONS = {
+    "01_attention": "course_lib.exercises.attention",
+    "02_masking": "course_lib.exercises.masking",
+}
+"""Each lesson's folder and the module of its exercises, in lesson order."""
+
+
+class UnknownName(KeyError):
+    """There is no exercise, or no lesson, of this name; the message lists those that look alike."""
+
+    def __init__(self, what: str, name: str, known: list[str]) -> None:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+        self.message = f"no {what} {name!r}; {hint}"
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        """The message itself; a KeyError would put it in quotes."""
+        return self.message
+
+
+def all() -> list[Exercise]:
+    """Every exercise, in lesson order."""
+    return [exercise for lesson in LESSONS for exercise in of_lesson(lesson)]
+
+
+def of_lesson(lesson: str) -> list[Exercise]:
+    """A lesson's exercises, in its own order.
+
+    Args:
+        lesson: the folder's name, such as "01_attention".
+
+    Raises:
+        UnknownName: no lesson is called so.
+    """
+    if lesson not in LESSONS:
+        raise UnknownName("lesson", lesson, list(LESSONS))
+    return list(import_module(LESSONS[lesson]).EXERCISES)
+
+
+def find(exercise_id: str) -> Exercise:
+    """The exercise of this id.
+
+    Args:
+        exercise_id: such as "attention.scaled_dot_product".
+
+    Raises:
+        UnknownName: no exercise is called so.
+    """
+    for lesson in LESSONS:
+        for exercise in of_lesson(lesson):
+            if exercise.id == exercise_id:
+                return exercise
+    raise UnknownName("exercise", exercise_id, [exercise.id for exercise in all()])

@@ -1,0 +1,265 @@
+"""The certificate: proof that an exercise's check tells right from wrong, and the known wrongs from each other.
+
+For every exercise the reference and all its `correct` answers must pass, and the stub and every misconception
+must fail; each misconception must moreover be named, by its own id, on the visible cases alone (what a student
+sees) and together with hidden cases of several seeds (what the grader sees).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from IPython.core.inputtransformer2 import TransformerManager
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Outcome, Verdict, judge, observe
+from course_lib.checking.exercise import Value
+
+SEEDS = (PUBLIC_SEED, 1, 2)
+"""Seeds of the hidden cases for which a certificate must hold; any others must do as well."""
+
+MIN_CORRECT = 3
+"""Right answers that an exercise needs beside its reference."""
+
+MIN_MISCONCEPTIONS = 6
+"""Known mistakes that an exercise needs, unless `FEWER_EXIST` says why not."""
+
+MIN_HIDDEN = 3
+"""Hidden cases that an exercise needs."""
+
+FEWER_EXIST: Mapping[str, str] = {}
+"""Exercises with fewer misconceptions, by id, and the reason."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was proved of one exercise.
+
+    Attributes:
+        exercise: the exercise.
+        correct: right answers, the reference included: how many there are, how many passed.
+        misconceptions: known mistakes: how many there are, how many were rejected, how many named.
+        stub_rejected: whether the released, empty answer earns nothing.
+        failures: a sentence for everything that does not hold.
+    """
+
+    exercise: Exercise
+    correct: tuple[int, int]
+    misconceptions: tuple[int, int, int]
+    stub_rejected: bool
+    failures: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was as it must be."""
+        return not self.failures
+
+    def record(self) -> dict[str, Any]:
+        """The certificate as plain JSON data."""
+        return {
+            "id": self.exercise.id,
+            "points": self.exercise.points,
+            "correct": list(self.correct),
+            "misconceptions": list(self.misconceptions),
+            "stub_rejected": self.stub_rejected,
+        }
+
+
+def certify(exercises: Iterable[Exercise], stubs: Mapping[str, str], seeds: Sequence[int] = SEEDS) -> list[Certificate]:
+    """A certificate for each exercise.
+
+    Args:
+        exercises: the exercises.
+        stubs: the code of each released answer cell, by exercise id (see `released_stubs`).
+        seeds: of the hidden cases; everything must hold for each of them.
+    """
+    return [_certificate(exercise, stubs.get(exercise.id), seeds) for exercise in exercises]
+
+
+def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
+    """The code of the answer cells in released notebooks, by exercise id, each with the imports it needs."""
+    return {
+        exercise_id: stub
+        for notebook in notebooks
+        for exercise_id, stub in _stubs(json.loads(notebook.read_text(encoding="utf-8")))
+    }
+
+
+def write_json(certificates: Iterable[Certificate], file: Path) -> None:
+    """Write the records to `file`, as a JSON list."""
+    records = [certificate.record() for certificate in certificates]
+    file.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+
+
+def print_table(certificates: Sequence[Certificate], console: Console) -> None:
+    """Print a table with a line for each exercise, then every failure."""
+    table = Table("exercise", "points", "correct answers", "misconceptions", "named", "stub", "holds")
+    for certificate in certificates:
+        correct, passed = certificate.correct
+        known, rejected, named = certificate.misconceptions
+        table.add_row(
+            certificate.exercise.id,
+            str(certificate.exercise.points),
+            f"{passed} of {correct} pass",
+            f"{rejected} of {known} rejected",
+            f"{named} of {known}",
+            "rejected" if certificate.stub_rejected else "NOT rejected",
+            "yes" if certificate.holds else "NO",
+        )
+    console.print(table)
+    for certificate in certificates:
+        for failure in certificate.failures:
+            console.print(f"{certificate.exercise.id}: {failure}", markup=False, highlight=False)
+
+
+def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> Certificate:
+    failures = [*_make_up(exercise), *_case_failures(exercise, seeds)]
+    keys = [AnswerKey(exercise), *(AnswerKey(exercise, seed) for seed in seeds)]
+    failures += _reference_failures(keys[-1])
+    passed = rejected = named = 0
+
+    right = {"the reference": exercise.reference}
+    right |= {f"correct answer {number}": answer for number, answer in enumerate(exercise.correct, 1)}
+    for name, answer in right.items():
+        wrong = [verdict for verdict in _verdicts(keys, answer) if not verdict.passed]
+        passed += not wrong
+        failures += [f"{name} is not accepted: {_told(verdict)}" for verdict in wrong[:1]]
+
+    for misconception in exercise.misconceptions:
+        verdicts = _verdicts(keys, misconception.answer)
+        given = [verdict.misconception.id if verdict.misconception else "nothing" for verdict in verdicts]
+        is_rejected = not any(verdict.passed for verdict in verdicts)
+        rejected += is_rejected
+        named += is_rejected and set(given) == {misconception.id}
+        if not is_rejected:
+            failures.append(f"the misconception {misconception.id} is accepted")
+        elif set(given) != {misconception.id}:
+            failures.append(f"the misconception {misconception.id} is named {' or '.join(sorted(set(given)))}")
+
+    stub_failures = list(_stub_failures(keys[0], stub))
+    return Certificate(
+        exercise,
+        correct=(len(right), passed),
+        misconceptions=(len(exercise.misconceptions), rejected, named),
+        stub_rejected=not stub_failures,
+        failures=(*failures, *stub_failures),
+    )
+
+
+def _make_up(exercise: Exercise) -> Iterator[str]:
+    """What is missing from the exercise itself."""
+    if len(exercise.correct) < MIN_CORRECT:
+        yield f"has {len(exercise.correct)} correct answers beside the reference, not {MIN_CORRECT}"
+    if len(exercise.misconceptions) < MIN_MISCONCEPTIONS and exercise.id not in FEWER_EXIST:
+        yield f"has {len(exercise.misconceptions)} misconceptions, not {MIN_MISCONCEPTIONS}"
+    ids = [misconception.id for misconception in exercise.misconceptions]
+    yield from (f"has two misconceptions called {name}" for name in sorted(set(ids)) if ids.count(name) > 1)
+
+
+def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
+    """What is wrong with the cases: too few, a part without any, or hidden ones that could be memorised."""
+    for kind, cases in (("visible", exercise.visible_cases()), ("hidden", exercise.hidden_cases(seeds[0]))):
+        parts = {case.part for case in cases}
+        yield from (f"no {kind} case belongs to the part {part!r}" for part in exercise.parts if part not in parts)
+        yield from (f"a {kind} case belongs to the unknown part {part!r}" for part in parts - set(exercise.parts))
+    drawn = [exercise.hidden_cases(seed) for seed in seeds]
+    if len(drawn[0]) < MIN_HIDDEN:
+        yield f"has {len(drawn[0])} hidden cases, not {MIN_HIDDEN}"
+    if len(drawn) > 1 and all(_same_inputs(drawn[0], other) for other in drawn[1:]):
+        yield "the hidden cases don't depend on their seed"
+
+
+def _reference_failures(key: AnswerKey) -> Iterator[str]:
+    """Where the reference changes its mind, its arguments, or returns what is not finite."""
+    for case, first in zip(key.cases, key.expected, strict=True):
+        again = observe(key.exercise.reference, case)
+        tensors = [first.value, *first.gradients]
+        if not all(_identical(a, b) for a, b in zip(tensors, [again.value, *again.gradients], strict=True)):
+            yield f"the reference returns something else when called again on {case.name!r}"
+        if not all(torch.isfinite(t).all() for t in tensors if isinstance(t, Tensor)):
+            yield f"the reference returns infinity or NaN on {case.name!r}"
+        if any(gradient is None for gradient in first.gradients):
+            yield f"the reference has no gradient on {case.name!r}"
+        if first.modified:
+            yield f"the reference changes its arguments on {case.name!r}"
+
+
+def _stub_failures(key: AnswerKey, stub: str | None) -> Iterator[str]:
+    if stub is None:
+        yield "the release has no answer cell for it"
+        return
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    try:
+        exec(compile(stub, f"<stub of {key.exercise.id}>", "exec"), namespace)  # our own released cell
+    except Exception as error:
+        yield f"the stub cannot be run: {type(error).__name__}: {error}"
+        return
+    if key.exercise.name not in namespace:
+        yield f"the stub does not define {key.exercise.name}"
+        return
+    (verdict,) = _verdicts([key], namespace[key.exercise.name])
+    if verdict.outcome is not Outcome.NOT_ATTEMPTED or verdict.points:
+        yield f"the stub is {verdict.outcome} with {verdict.points} points, not {Outcome.NOT_ATTEMPTED} with none"
+
+
+def _verdicts(keys: Iterable[AnswerKey], answer: Callable[..., Value]) -> list[Verdict]:
+    return [judge(key, lambda case: observe(answer, case)) for key in keys]
+
+
+def _told(verdict: Verdict) -> str:
+    """What the student would read first."""
+    case = next(result for result in verdict.cases if not result.passed)
+    return f"{case.case.name}: {case.message}"
+
+
+def _same_inputs(first: list[Case], second: list[Case]) -> bool:
+    return len(first) == len(second) and all(
+        _identical([a.args, a.kwargs, a.weights], [b.args, b.kwargs, b.weights])
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+def _identical(first: Value, second: Value) -> bool:
+    """Whether two plain values are the same, bit for bit in their tensors."""
+    if isinstance(first, Tensor) and isinstance(second, Tensor):
+        return first.dtype == second.dtype and torch.equal(first, second)
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(_identical(first[key], second[key]) for key in first)
+    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
+        return len(first) == len(second) and all(_identical(a, b) for a, b in zip(first, second, strict=True))
+    return bool(first == second)
+
+
+def _stubs(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The exercise id and the runnable source of each answer cell."""
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    imports = [statement for cell in cells for statement in _imports(_source(cell))]
+    for cell in cells:
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        if grade_id.endswith("-answer"):
+            source = _source(cell)
+            mentioned = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+            needed = [ast.unparse(statement) for statement in imports if _binds(statement) & mentioned]
+            yield grade_id.removesuffix("-answer").replace("-", ".", 1), "\n".join([*needed, source])
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    """The cell's code as plain Python, without magics."""
+    source = cell["source"]
+    return TransformerManager().transform_cell(source if isinstance(source, str) else "".join(source))
+
+
+def _imports(source: str) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def _binds(statement: ast.Import | ast.ImportFrom) -> set[str]:
+    return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}

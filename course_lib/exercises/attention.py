@@ -1,0 +1,1045 @@
+"""The exercises of lesson 01: one attention, step by step.
+
+An exercise is data: read the first one, and you can write another. It says what the student must define,
+which reference it is held against, on which cases, and which mistakes it knows by name. `katze certify`
+then proves that the cases tell all of these apart: every answer under `correct` passes, and every
+misconception fails and is named. Cases come in every kind that an answer must handle (`kinds`); the hidden
+ones are the same kinds with other sizes and other numbers.
+
+Messages are for the student: what the answer does, then what to do instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import attention
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX, integer, kinds, sizes, unbatched_kinds
+from course_lib.exercises.worked_examples import A
+
+LESSON = "01_attention"
+WITHHELD = ("course_lib.attention",)
+
+
+# attention.contextual_embedding ----------------------------------------------------------------------------
+
+
+def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{A.name}: its keys as a sentence, the middle word", (A.k, 1))
+    for kind in unbatched_kinds(generator):
+        words, d_model = sizes(generator, 2)
+        yield Case(kind.name, (kind.normal(words, d_model) * 0.7, integer(generator, 0, words)))
+    words, d_model = sizes(generator, 2)
+    yield Case("the last word", (torch.randn(words, d_model, generator=generator) * 0.7, words - 1))
+
+
+def _context_by_loop(embeddings: Tensor, position: int) -> Tensor:
+    total, result = torch.tensor(0.0, dtype=embeddings.dtype), torch.zeros_like(embeddings[0])
+    for word in embeddings:
+        weight = torch.exp(torch.dot(word, embeddings[position]))
+        total = total + weight
+        result = result + weight * word
+    return result / total
+
+
+CONTEXTUAL_EMBEDDING = Exercise(
+    id="attention.contextual_embedding",
+    lesson=LESSON,
+    name="contextual_embedding",
+    title="One word in its context",
+    statement=(
+        "contextual_embedding(embeddings [words, d_model], position) -> [d_model]: the average of all the words' "
+        "embeddings, weighted by the softmax of their dot products with the word at `position` (counted from 0)."
+    ),
+    points=2,
+    minutes=10,
+    section="One word in its context",
+    source="S3, from dot products to normalised weights",
+    reference=attention.contextual_embedding,
+    cases=_context_cases,
+    correct=(
+        _context_by_loop,
+        lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
+        lambda embeddings, position: torch.einsum(
+            "j,jd->d", F.softmax(torch.einsum("jd,d->j", embeddings, embeddings[position]), dim=0), embeddings
+        ),
+        lambda embeddings, position: (
+            ((embeddings * embeddings[position]).sum(1, keepdim=True).double().softmax(0) * embeddings.double())
+            .sum(0)
+            .to(embeddings.dtype)
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "context_ignored",
+            "Your answer is the word's own embedding, unchanged. Let every word of the sentence contribute, "
+            "weighted by its dot product with this one.",
+            lambda embeddings, position: embeddings[position].clone(),
+        ),
+        Misconception(
+            "plain_mean",
+            "Your answer is the plain mean of all the words, the same for every position. Weight each word by the "
+            "softmax of its dot product with the word at `position`.",
+            lambda embeddings, position: embeddings.mean(dim=0),
+        ),
+        Misconception(
+            "no_softmax",
+            "Your answer weights the words by their dot products as they are. Pass them through a softmax first, so "
+            "that the weights are positive and sum to 1.",
+            lambda embeddings, position: embeddings @ embeddings[position] @ embeddings,
+        ),
+        Misconception(
+            "divided_by_their_sum",
+            "Your answer divides the dot products by their sum. They may be negative, so take exp of each of them "
+            "first: that is the softmax.",
+            lambda embeddings, position: (
+                (embeddings @ embeddings[position]) / (embeddings @ embeddings[position]).sum() @ embeddings
+            ),
+        ),
+        Misconception(
+            "exp_not_normalised",
+            "Your answer weights the words by exp of the dot products. Divide these by their sum, so that the "
+            "weights sum to 1.",
+            lambda embeddings, position: torch.exp(embeddings @ embeddings[position]) @ embeddings,
+        ),
+        Misconception(
+            "scaled_too_early",
+            "Your answer divides the dot products by √d_model. That comes later in this lesson: here the softmax is "
+            "taken of the dot products themselves.",
+            lambda embeddings, position: (
+                torch.softmax(embeddings @ embeddings[position] / math.sqrt(embeddings.shape[1]), dim=0) @ embeddings
+            ),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer belongs to the word before the one that was asked for. Positions are counted from 0, so "
+            "the word is embeddings[position].",
+            lambda embeddings, position: attention.contextual_embedding(embeddings, position - 1),
+        ),
+        Misconception(
+            "itself_left_out",
+            "Your answer leaves the word itself out of the average. It counts as well, with the softmax of its dot "
+            "product with itself.",
+            lambda embeddings, position: (
+                (embeddings @ embeddings[position])
+                .index_fill(0, torch.tensor(position), -math.inf)
+                .softmax(dim=0)
+                .matmul(embeddings)
+            ),
+        ),
+        Misconception(
+            "cosine_similarity",
+            "Your answer compares the words by cosine similarity, which ignores their lengths. Use the dot product.",
+            lambda embeddings, position: (
+                F.cosine_similarity(embeddings, embeddings[position : position + 1], dim=1).softmax(0) @ embeddings
+            ),
+        ),
+        Misconception(
+            "every_word",
+            "Your answer holds the contextual embeddings of all the words, [words, d_model]. Return only the one at "
+            "`position`, [d_model].",
+            lambda embeddings, position: torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings,
+        ),
+        Misconception(
+            "weights_returned",
+            "Your answer is the weights, [words]. One step is missing: the sum of the embeddings, each times its "
+            "weight.",
+            lambda embeddings, position: torch.softmax(embeddings @ embeddings[position], dim=0),
+        ),
+        Misconception(
+            "normalised_over_the_wrong_words",
+            "The weights in your answer don't sum to 1: the softmax of the table of all dot products runs down its "
+            "columns, but you then take a row. Normalise over the words that are averaged.",
+            lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# attention.scores ------------------------------------------------------------------------------------------
+
+
+def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.q, A.k))
+    for kind in kinds(generator):
+        queries, keys, d_head = sizes(generator, 3)
+        yield Case(kind.name, (kind.normal(queries, d_head), kind.normal(keys, d_head)))
+
+
+def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
+    rows = [[(q[..., i, :] * k[..., j, :]).sum(-1) for j in range(k.shape[-2])] for i in range(q.shape[-2])]
+    return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
+
+
+def _scores_by_bmm(q: Tensor, k: Tensor) -> Tensor:
+    flat = torch.bmm(q.reshape(-1, *q.shape[-2:]), k.reshape(-1, *k.shape[-2:]).transpose(1, 2))
+    return flat.reshape(*q.shape[:-1], k.shape[-2])
+
+
+SCORES = Exercise(
+    id="attention.scores",
+    lesson=LESSON,
+    name="dot_product_scores",
+    title="Scores",
+    statement=(
+        "dot_product_scores(q [..., queries, d_head], k [..., keys, d_head]) -> [..., queries, keys]: the dot "
+        "product of every query with every key, for any leading dimensions."
+    ),
+    points=2,
+    minutes=8,
+    section="Scores",
+    source="S2, Attention: Working Example",
+    reference=attention.dot_product_scores,
+    cases=_scores_cases,
+    correct=(
+        lambda q, k: torch.einsum("...nd,...md->...nm", q, k),
+        lambda q, k: (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1),
+        lambda q, k: torch.from_numpy(q.numpy() @ k.numpy().swapaxes(-1, -2)),
+        lambda q, k: torch.matmul(k, q.mT).mT,
+        _scores_by_loop,
+        _scores_by_bmm,
+    ),
+    misconceptions=(
+        Misconception(
+            "keys_as_rows",
+            "Your answer is the transpose, [..., keys, queries], as slide S3 indexes it. In this course a row "
+            "belongs to a query: q times k transposed, not k times q transposed.",
+            lambda q, k: k @ q.mT,
+        ),
+        Misconception(
+            "reshaped_not_transposed",
+            "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. "
+            "Transpose its last two dimensions: k.transpose(-2, -1).",
+            lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]),
+        ),
+        Misconception(
+            "scaled_too_early",
+            "Your answer is already divided by √d_head. That is the next step: the scores are the dot products "
+            "themselves.",
+            lambda q, k: q @ k.mT / math.sqrt(q.shape[-1]),
+        ),
+        Misconception(
+            "softmax_too_early",
+            "Your answer is already passed through a softmax. That comes later: the scores are the dot products "
+            "themselves.",
+            lambda q, k: torch.softmax(q @ k.mT, dim=-1),
+        ),
+        Misconception(
+            "cosine_similarity",
+            "Your answer is the cosine similarity: queries and keys are brought to length 1 first. The dot product "
+            "keeps their lengths.",
+            lambda q, k: F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT,
+        ),
+        Misconception(
+            "distance",
+            "Your answer is the Euclidean distance between queries and keys. The dot product is the sum of "
+            "products, and it is large where they are alike.",
+            lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
+        ),
+        Misconception(
+            "queries_with_queries",
+            "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the keys.",
+            lambda q, k: q @ q.mT,
+        ),
+        Misconception(
+            "mean_of_products",
+            "Your answer takes the mean of the products where a dot product takes their sum.",
+            lambda q, k: q @ k.mT / q.shape[-1],
+        ),
+        Misconception(
+            "across_the_batch",
+            "Your answer is right for one sequence, but in a batch it also compares the queries of one sequence "
+            "with the keys of the others. Use q @ k.transpose(-2, -1), which keeps the leading dimensions apart.",
+            lambda q, k: torch.tensordot(q, k, dims=([-1], [-1])),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# attention.scale -------------------------------------------------------------------------------------------
+
+
+def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.steps.scores, A.d_head))
+    for kind in kinds(generator):
+        queries, keys = sizes(generator, 2)
+        yield Case(kind.name, (3 * kind.normal(queries, keys), kind.d_head()))
+
+
+SCALE = Exercise(
+    id="attention.scale",
+    lesson=LESSON,
+    name="scale_scores",
+    title="Scaling",
+    statement=(
+        "scale_scores(scores [..., queries, keys], d_head) -> [..., queries, keys]: the scores divided by √d_head, "
+        "where d_head is the number of components of a query."
+    ),
+    points=1,
+    minutes=4,
+    section="Scaling",
+    source="S2, Attention: Working Example; Vaswani et al. (2017), section 3.2.1",
+    reference=attention.scale_scores,
+    cases=_scale_cases,
+    correct=(
+        lambda scores, d_head: scores * d_head**-0.5,
+        lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head)),
+        lambda scores, d_head: torch.from_numpy(scores.numpy() / math.sqrt(d_head)),
+        lambda scores, d_head: scores.clone().div_(d_head**0.5),
+        lambda scores, d_head: (scores.double() / math.sqrt(d_head)).to(scores.dtype),
+    ),
+    misconceptions=(
+        Misconception(
+            "divided_by_number_of_keys",
+            "Your answer divides by the number of keys. So do the numbers printed on slide S2, which don't follow "
+            "the formula beside them: divide by √d_head, the root of the number of components of a query.",
+            lambda scores, d_head: scores / scores.shape[-1],
+        ),
+        Misconception(
+            "divided_by_d_head",
+            "Your answer divides by d_head, as the formula on slide S1 does. The paper's formula takes the root: "
+            "divide by √d_head.",
+            lambda scores, d_head: scores / d_head,
+        ),
+        Misconception(
+            "root_of_number_of_keys",
+            "Your answer divides by the root of the number of keys. Divide by √d_head: the scores grow with the "
+            "number of components of a query, not with the number of keys.",
+            lambda scores, d_head: scores / math.sqrt(scores.shape[-1]),
+        ),
+        Misconception(
+            "root_of_number_of_queries",
+            "Your answer divides by the root of the number of queries. Divide by √d_head, the second argument.",
+            lambda scores, d_head: scores / math.sqrt(scores.shape[-2]),
+        ),
+        Misconception(
+            "divided_by_number_of_queries",
+            "Your answer divides by the number of queries. Divide by √d_head, the second argument.",
+            lambda scores, d_head: scores / scores.shape[-2],
+        ),
+        Misconception(
+            "multiplied",
+            "Your answer multiplies by √d_head, which makes large scores larger still. Divide by it.",
+            lambda scores, d_head: scores * math.sqrt(d_head),
+        ),
+        Misconception(
+            "not_scaled",
+            "Your answer returns the scores unchanged. Divide them by √d_head.",
+            lambda scores, d_head: scores.clone(),
+        ),
+        Misconception(
+            "root_cut_to_an_integer",
+            "Your answer divides by √d_head cut down to an integer. Keep its fraction: math.sqrt(d_head) or "
+            "d_head ** 0.5.",
+            lambda scores, d_head: scores / math.isqrt(d_head),
+        ),
+        Misconception(
+            "standardised",
+            "Your answer divides by the standard deviation of these very scores. The scale is fixed, √d_head: it "
+            "doesn't depend on the numbers.",
+            lambda scores, d_head: scores / scores.std(),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# attention.weights -----------------------------------------------------------------------------------------
+
+
+def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.steps.scaled,))
+    for kind in kinds(generator):
+        queries, keys = sizes(generator, 2)
+        yield Case(kind.name, (kind.normal(queries, keys),))
+    queries, keys = sizes(generator, 2)
+    small = torch.randn(queries, keys, generator=generator)
+    large = 150.0 + 10 * integer(generator, 0, 11)
+    yield Case("scores in the hundreds", (small + large,), part="large scores")
+    yield Case("scores far below zero", (small - large,), part="large scores")
+    yield Case(
+        "a row in the hundreds above a row far below zero",
+        (torch.stack([small[0] + large, small[1] - large]),),
+        part="large scores",
+    )
+
+
+def _weights_in_place(scaled: Tensor) -> Tensor:
+    alpha = scaled.clone()
+    alpha -= alpha.amax(dim=-1, keepdim=True)
+    alpha.exp_()
+    alpha /= alpha.sum(dim=-1, keepdim=True)
+    return alpha
+
+
+def _weights_by_loop(scaled: Tensor) -> Tensor:
+    exps = [torch.exp(row - max(row)) for row in scaled.reshape(-1, scaled.shape[-1])]
+    return torch.stack([row / sum(row) for row in exps]).reshape(scaled.shape)
+
+
+def _weights_in_numpy(scaled: Tensor) -> Tensor:
+    numbers = scaled.numpy()
+    exps = numpy.exp(numbers - numbers.max(axis=-1, keepdims=True))
+    return torch.from_numpy(exps / exps.sum(axis=-1, keepdims=True))
+
+
+WEIGHTS = Exercise(
+    id="attention.weights",
+    lesson=LESSON,
+    name="attention_weights",
+    title="Weights",
+    statement=(
+        "attention_weights(scaled [..., queries, keys]) -> [..., queries, keys]: the softmax of each row, so that a "
+        "query's weights sum to 1 over the keys; written with exp, and right for scores in the hundreds too."
+    ),
+    points=3,
+    minutes=12,
+    section="Weights",
+    source="S2, Attention: Working Example; S3, normalised attention weights",
+    reference=attention.attention_weights,
+    cases=_weights_cases,
+    parts={CORE: 2, "large scores": 1},
+    correct=(
+        _weights_in_place,
+        _weights_by_loop,
+        _weights_in_numpy,
+        lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
+        lambda scaled: 1 / torch.exp(scaled.unsqueeze(-2) - scaled.unsqueeze(-1)).sum(dim=-1),
+    ),
+    misconceptions=(
+        Misconception(
+            "large_scores_overflow",
+            "Your answer is right for small scores, but exp of a large score is infinite and of a very low one 0, so "
+            "that it ends in NaN. Subtract each row's largest score before exp: the weights stay the same.",
+            lambda scaled: torch.exp(scaled) / torch.exp(scaled).sum(dim=-1, keepdim=True),
+        ),
+        Misconception(
+            "one_maximum_for_all_rows",
+            "Your answer subtracts one maximum from all rows: a row far below it becomes all 0, and its weights NaN. "
+            "Subtract each row's own largest score (dim=-1, keepdim=True).",
+            lambda scaled: torch.exp(scaled - scaled.max()) / torch.exp(scaled - scaled.max()).sum(-1, keepdim=True),
+        ),
+        Misconception(
+            "clamped",
+            "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
+            "Subtract each row's largest score instead: that changes no weight.",
+            lambda scaled: (
+                torch.exp(scaled.clamp(-80, 80)) / torch.exp(scaled.clamp(-80, 80)).sum(dim=-1, keepdim=True)
+            ),
+        ),
+        Misconception(
+            "normalised_over_queries",
+            "Your answer's columns sum to 1: it normalises over the queries (dim=-2). Normalise over the keys, "
+            "dim=-1, so that every row sums to 1.",
+            lambda scaled: torch.softmax(scaled, dim=-2),
+        ),
+        Misconception(
+            "normalised_over_the_first_dimension",
+            "Your answer normalises over the first dimension, which in a batch mixes different sequences. Normalise "
+            "over the keys, the last dimension: dim=-1.",
+            lambda scaled: torch.softmax(scaled, dim=0),
+        ),
+        Misconception(
+            "normalised_over_the_second_dimension",
+            "Your answer normalises over dim=1, which is the keys only for a single sequence. With leading dimensions "
+            "the keys are elsewhere: use dim=-1.",
+            lambda scaled: torch.softmax(scaled, dim=1),
+        ),
+        Misconception(
+            "normalised_over_everything",
+            "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
+            "row by its own sum (dim=-1, keepdim=True).",
+            lambda scaled: torch.softmax(scaled.flatten(), dim=0).reshape(scaled.shape),
+        ),
+        Misconception(
+            "not_normalised",
+            "Your answer is exp of the scores. Divide each row by its sum, so that the weights of a query sum to 1.",
+            torch.exp,
+        ),
+        Misconception(
+            "no_exp",
+            "Your answer divides the scores by their sum without exp, so that weights can be negative or beyond 1. "
+            "Take exp first.",
+            lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True),
+        ),
+        Misconception(
+            "sigmoid",
+            "Your answer passes every score through a sigmoid on its own, and its rows don't sum to 1. Softmax "
+            "divides exp of each score by the sum over the row.",
+            torch.sigmoid,
+        ),
+        Misconception(
+            "only_the_largest",
+            "Your answer gives all the weight to the largest score. Softmax is soft: the other keys keep a share, by "
+            "exp of their scores.",
+            lambda scaled: F.one_hot(scaled.argmax(dim=-1), scaled.shape[-1]).to(scaled.dtype),
+        ),
+        Misconception(
+            "logarithms",
+            "Your answer is the logarithm of the weights. Take exp of it.",
+            lambda scaled: torch.log_softmax(scaled, dim=-1),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=SOFTMAX,
+)
+
+
+# attention.output ------------------------------------------------------------------------------------------
+
+
+def _output_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.steps.alpha, A.v))
+    for kind in kinds(generator):
+        queries, keys, d_value = sizes(generator, 3)
+        yield Case(kind.name, (torch.softmax(kind.normal(queries, keys), dim=-1), kind.normal(keys, d_value)))
+
+
+def _output_by_loop(alpha: Tensor, v: Tensor) -> Tensor:
+    rows = []
+    for query in range(alpha.shape[-2]):
+        row = torch.zeros_like(v[..., 0, :])
+        for key in range(v.shape[-2]):
+            row += alpha[..., query, key, None] * v[..., key, :]
+        rows.append(row)
+    return torch.stack(rows, dim=-2)
+
+
+OUTPUT = Exercise(
+    id="attention.output",
+    lesson=LESSON,
+    name="weighted_values",
+    title="Output",
+    statement=(
+        "weighted_values(alpha [..., queries, keys], v [..., keys, d_value]) -> [..., queries, d_value]: for each "
+        "query the sum of the values, each times its weight."
+    ),
+    points=1,
+    minutes=5,
+    section="Output",
+    source="S2, Attention: Working Example",
+    reference=attention.weighted_values,
+    cases=_output_cases,
+    correct=(
+        lambda alpha, v: torch.einsum("...nm,...md->...nd", alpha, v),
+        lambda alpha, v: (alpha.unsqueeze(-1) * v.unsqueeze(-3)).sum(dim=-2),
+        lambda alpha, v: torch.from_numpy(numpy.matmul(alpha.numpy(), v.numpy())),
+        lambda alpha, v: (alpha.double() @ v.double()).to(v.dtype),
+        _output_by_loop,
+    ),
+    misconceptions=(
+        Misconception(
+            "plain_mean",
+            "Your answer is the plain mean of the values, the same for every query. Weight each value by the query's "
+            "alpha.",
+            lambda alpha, v: v.mean(dim=-2, keepdim=True).expand(*alpha.shape[:-1], v.shape[-1]),
+        ),
+        Misconception(
+            "plain_sum",
+            "Your answer adds up the values without their weights. Multiply each value by the query's alpha first.",
+            lambda alpha, v: v.sum(dim=-2, keepdim=True).expand(*alpha.shape[:-1], v.shape[-1]),
+        ),
+        Misconception(
+            "only_the_largest",
+            "Your answer picks the one value of the largest weight. Every value contributes, as much as its weight.",
+            lambda alpha, v: F.one_hot(alpha.argmax(dim=-1), v.shape[-2]).to(v.dtype) @ v,
+        ),
+        Misconception(
+            "softmax_again",
+            "Your answer takes the softmax of alpha once more, which flattens the weights. They sum to 1 already.",
+            lambda alpha, v: torch.softmax(alpha, dim=-1) @ v,
+        ),
+        Misconception(
+            "divided_by_number_of_keys",
+            "Your answer takes the mean over the keys (or divides by their number) where the weighted values are to "
+            "be summed. The weights sum to 1 already: nothing is left to divide by.",
+            lambda alpha, v: alpha @ v / v.shape[-2],
+        ),
+        Misconception(
+            "summed_over_queries",
+            "Your answer also sums over the queries, and one row is left. Each query keeps a row of its own: "
+            "[..., queries, d_value].",
+            lambda alpha, v: (alpha @ v).sum(dim=-2),
+        ),
+        Misconception(
+            "not_summed",
+            "Your answer multiplies each value by its weight, [..., queries, keys, d_value], but doesn't add them up. "
+            "Sum over the keys.",
+            lambda alpha, v: alpha.unsqueeze(-1) * v.unsqueeze(-3),
+        ),
+        Misconception(
+            "queries_as_columns",
+            "Your answer is transposed, [..., d_value, queries]. A row belongs to a query: alpha v.",
+            lambda alpha, v: (alpha @ v).mT,
+        ),
+        Misconception(
+            "first_query_everywhere",
+            "Every row of your answer is the first query's. So is it in the expanded matrix on slide S2, by a slip: "
+            "row i is made with row i of alpha.",
+            lambda alpha, v: (alpha @ v)[..., :1, :].expand(*alpha.shape[:-1], v.shape[-1]),
+        ),
+        Misconception(
+            "weights_cut_to_two_decimals",
+            "Your answer cuts alpha to two decimals before using it, as slide S2 prints it. Keep every digit: "
+            "round when you print, never in between.",
+            lambda alpha, v: torch.trunc(alpha * 100) / 100 @ v,
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# attention.scaled_dot_product ------------------------------------------------------------------------------
+
+
+def _attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.q, A.k, A.v))
+    for kind in kinds(generator):
+        queries, keys, d_value = sizes(generator, 3)
+        d_head = kind.d_head()
+        q, k, v = kind.normal(queries, d_head), kind.normal(keys, d_head), kind.normal(keys, d_value)
+        yield Case(kind.name, (q, k, v), gradients=(0, 1, 2))
+
+
+def _attention_by_loop(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    if q.ndim > 2:
+        return torch.stack([_attention_by_loop(*sequence) for sequence in zip(q, k, v, strict=True)])
+    rows = []
+    for query in q:
+        exps = [torch.exp(torch.dot(query, key) / math.sqrt(len(query))) for key in k]
+        rows.append(torch.stack([e / sum(exps) * value for e, value in zip(exps, v, strict=True)]).sum(dim=0))
+    return torch.stack(rows)
+
+
+def _attention_by_einsum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    scores = torch.einsum("...nd,...md->...nm", q, k) / q.shape[-1] ** 0.5
+    return torch.einsum("...nm,...md->...nd", F.softmax(scores, dim=-1), v)
+
+
+def _attention_by_bmm(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    flat_q, flat_k, flat_v = (t.reshape(-1, *t.shape[-2:]) for t in (q, k, v))
+    start = torch.zeros(len(flat_q), q.shape[-2], k.shape[-2], dtype=q.dtype)
+    scaled = torch.baddbmm(start, flat_q, flat_k.mT, alpha=1 / math.sqrt(q.shape[-1]))
+    return torch.bmm(torch.nn.Softmax(dim=2)(scaled), flat_v).reshape(*q.shape[:-1], v.shape[-1])
+
+
+def _attention_in_double(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    exps = torch.exp((q / math.sqrt(q.shape[-1])).double() @ k.double().mT)
+    return (exps @ v.double() / exps.sum(dim=-1, keepdim=True)).to(v.dtype)
+
+
+SCALED_DOT_PRODUCT = Exercise(
+    id="attention.scaled_dot_product",
+    lesson=LESSON,
+    name="scaled_dot_product_attention",
+    title="Scaled dot-product attention",
+    statement=(
+        "scaled_dot_product_attention(q [..., queries, d_head], k [..., keys, d_head], v [..., keys, d_value]) -> "
+        "[..., queries, d_value]: softmax(q kᵀ / √d_head) v, for any leading dimensions and with gradients."
+    ),
+    points=4,
+    minutes=15,
+    section="Scaled dot-product attention",
+    source="Vaswani et al. (2017), section 3.2.1; S2, Scaled Dot-Product",
+    reference=attention.scaled_dot_product_attention,
+    cases=_attention_cases,
+    correct=(_attention_by_loop, _attention_by_einsum, _attention_by_bmm, _attention_in_double),
+    misconceptions=(
+        Misconception(
+            "divided_by_number_of_keys",
+            "Your answer divides the scores by the number of keys. So do the numbers printed on slide S2, which don't "
+            "follow the formula beside them: divide by √d_head, the root of a query's number of components.",
+            lambda q, k, v: torch.softmax(q @ k.mT / k.shape[-2], dim=-1) @ v,
+        ),
+        Misconception(
+            "unscaled_softmax",
+            "Your answer takes the softmax of the unscaled scores, as the line `alpha = softmax(scores)` on slide S2 "
+            "does. It should be the softmax of the scaled ones, the scores divided by √d_head.",
+            lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) @ v,
+        ),
+        Misconception(
+            "divided_by_d_head",
+            "Your answer divides the scores by d_head, as the formula on slide S1 does. The paper's formula takes the "
+            "root: divide by √d_head.",
+            lambda q, k, v: torch.softmax(q @ k.mT / q.shape[-1], dim=-1) @ v,
+        ),
+        Misconception(
+            "root_of_number_of_keys",
+            "Your answer divides the scores by the root of the number of keys. Divide by √d_head, the root of "
+            "q.shape[-1].",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(k.shape[-2]), dim=-1) @ v,
+        ),
+        Misconception(
+            "root_of_number_of_queries",
+            "Your answer divides the scores by the root of the number of queries. Divide by √d_head, the root of "
+            "q.shape[-1].",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-2]), dim=-1) @ v,
+        ),
+        Misconception(
+            "root_of_d_value",
+            "Your answer divides the scores by the root of the values' dimension. The scores are made of queries and "
+            "keys: divide by the root of theirs, q.shape[-1].",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(v.shape[-1]), dim=-1) @ v,
+        ),
+        Misconception(
+            "root_of_second_dimension",
+            "Your answer divides by the root of q.shape[1], which is d_head only for a single sequence. With leading "
+            "dimensions d_head is q.shape[-1].",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[1]), dim=-1) @ v,
+        ),
+        Misconception(
+            "multiplied",
+            "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
+            lambda q, k, v: torch.softmax(q @ k.mT * math.sqrt(q.shape[-1]), dim=-1) @ v,
+        ),
+        Misconception(
+            "scaled_after_softmax",
+            "Your answer divides by √d_head after the softmax, so that the weights no longer sum to 1. Divide the "
+            "scores, before the softmax.",
+            lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) / math.sqrt(q.shape[-1]) @ v,
+        ),
+        Misconception(
+            "no_softmax",
+            "Your answer weights the values by the scaled scores themselves. Pass them through a softmax over the "
+            "keys first.",
+            lambda q, k, v: q @ k.mT / math.sqrt(q.shape[-1]) @ v,
+        ),
+        Misconception(
+            "softmax_over_queries",
+            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1: each query "
+            "shares out a weight of 1 among the keys.",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-2) @ v,
+        ),
+        Misconception(
+            "softmax_over_the_first_dimension",
+            "Your answer takes the softmax over the first dimension, which in a batch mixes different sequences. "
+            "Take it over the keys, the last dimension: dim=-1.",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=0) @ v,
+        ),
+        Misconception(
+            "softmax_over_the_second_dimension",
+            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. With leading "
+            "dimensions the keys are elsewhere: use dim=-1.",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=1) @ v,
+        ),
+        Misconception(
+            "reshaped_not_transposed",
+            "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. Transpose "
+            "its last two dimensions: k.transpose(-2, -1).",
+            lambda q, k, v: (
+                torch.softmax(q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]) / math.sqrt(q.shape[-1]), dim=-1)
+                @ v
+            ),
+        ),
+        Misconception(
+            "keys_as_values",
+            "Your answer averages the keys. The weights come from queries and keys, but what they average is v.",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ k,
+        ),
+        Misconception(
+            "weights_detached",
+            "The values are right, but the gradient stops at your weights: they are detached from the graph "
+            "(.detach(), .data, numpy or no_grad), so that queries and keys could never be learned.",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1).detach() @ v,
+        ),
+        Misconception(
+            "no_gradients",
+            "The values are right, but no gradient reaches q, k or v: the computation leaves torch somewhere "
+            "(.detach(), .data, numpy, torch.tensor(...) or no_grad). Use torch operations from q, k and v to the end.",
+            lambda q, k, v: attention.scaled_dot_product_attention(q, k, v).detach(),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=FUSED_ATTENTION,
+)
+
+
+# attention.dot_product_variance ----------------------------------------------------------------------------
+
+
+def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{A.name}: its keys with themselves", (A.k, A.k))
+    for kind in unbatched_kinds(generator):
+        samples, d_head = sizes(generator, 2)
+        yield Case(kind.name, (kind.normal(samples, d_head) + 0.5, kind.normal(samples, d_head) + 0.5))
+    many, d_head = 100 + integer(generator, 0, 100), integer(generator, 8, 16)
+    q, k = torch.randn(2, many, d_head, generator=generator)
+    yield Case("many samples of variance 1", (q, k))
+
+
+def _variance_by_loop(q: Tensor, k: Tensor) -> Tensor:
+    dots = [torch.dot(a, b) for a, b in zip(q, k, strict=True)]
+    mean = sum(dots) / len(dots)
+    return torch.stack([(dot - mean) ** 2 for dot in dots]).sum() / (len(dots) - 1)
+
+
+def _variance_in_numpy(q: Tensor, k: Tensor) -> Tensor:
+    return torch.tensor(numpy.var((q.numpy() * k.numpy()).sum(axis=1), ddof=1), dtype=q.dtype)
+
+
+DOT_PRODUCT_VARIANCE = Exercise(
+    id="attention.dot_product_variance",
+    lesson=LESSON,
+    name="dot_product_variance",
+    title="The variance of a dot product",
+    statement=(
+        "dot_product_variance(q [samples, d_head], k [samples, d_head]) -> a tensor of shape []: the unbiased "
+        "sample variance of the dot products of row s of q with row s of k, over the samples s."
+    ),
+    points=2,
+    minutes=8,
+    section="The variance of a dot product",
+    source="S2, the motivation for scaling",
+    reference=attention.dot_product_variance,
+    cases=_variance_cases,
+    correct=(
+        lambda q, k: torch.var(torch.einsum("sd,sd->s", q, k)),
+        lambda q, k: torch.diagonal(q @ k.T).std() ** 2,
+        lambda q, k: torch.cov((q.unsqueeze(1) @ k.unsqueeze(2)).flatten()),
+        _variance_by_loop,
+        _variance_in_numpy,
+    ),
+    misconceptions=(
+        Misconception(
+            "biased",
+            "Your answer divides by the number of samples, which comes out too small on average. The unbiased "
+            "variance divides by the number of samples - 1, as torch.var does by itself (numpy.var does not).",
+            lambda q, k: (q * k).sum(dim=-1).var(correction=0),
+        ),
+        Misconception(
+            "standard_deviation",
+            "Your answer is the standard deviation. The variance is its square.",
+            lambda q, k: (q * k).sum(dim=-1).std(),
+        ),
+        Misconception(
+            "mean_not_subtracted",
+            "Your answer is the mean of the squares. Subtract the mean of the dot products before squaring: that it "
+            "is 0 in theory doesn't make it 0 in a sample.",
+            lambda q, k: (q * k).sum(dim=-1).pow(2).mean(),
+        ),
+        Misconception(
+            "products_not_summed",
+            "Your answer is the variance of the single products of components. Sum them over d_head first: one dot "
+            "product a sample.",
+            lambda q, k: (q * k).var(),
+        ),
+        Misconception(
+            "variance_of_each_component",
+            "Your answer has one variance for each component, [d_head]. Sum the products over d_head first, then "
+            "take the variance of these sums.",
+            lambda q, k: (q * k).var(dim=0),
+        ),
+        Misconception(
+            "sum_of_variances",
+            "Your answer adds up the variances of the components, as if they were uncorrelated; in a sample they "
+            "never quite are. Take the variance of the dot products themselves.",
+            lambda q, k: (q * k).var(dim=0).sum(),
+        ),
+        Misconception(
+            "every_pair",
+            "Your answer takes every row of q with every row of k. Take row s with row s only: (q * k).sum(dim=-1).",
+            lambda q, k: (q @ k.T).var(),
+        ),
+        Misconception(
+            "summed_over_samples",
+            "Your answer sums over the samples where a dot product sums over the components: dim=-1, not dim=0.",
+            lambda q, k: (q * k).sum(dim=0).var(),
+        ),
+        Misconception(
+            "already_scaled",
+            "Your answer is the variance of the dot products divided by √d_head. Measure them unscaled: how fast "
+            "they grow is what scaling is for.",
+            lambda q, k: ((q * k).sum(dim=-1) / math.sqrt(q.shape[-1])).var(),
+        ),
+        Misconception(
+            "theory_instead_of_measurement",
+            "Your answer is d_head, the variance that theory predicts for components of variance 1. Measure it on "
+            "the samples that are given.",
+            lambda q, k: torch.tensor(float(q.shape[-1]), dtype=q.dtype),
+        ),
+        Misconception(
+            "mean_of_the_dot_products",
+            "Your answer is the mean of the dot products. The question is how widely they spread: their variance.",
+            lambda q, k: (q * k).sum(dim=-1).mean(),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# attention.softmax_jacobian --------------------------------------------------------------------------------
+
+
+def _jacobian_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{A.name}, in double precision", (A.steps.scaled.double(),))
+    (keys,) = sizes(generator, 1)
+    yield Case("one row of scores", (torch.randn(keys, generator=generator),))
+    for kind in kinds(generator):
+        queries, keys = sizes(generator, 2)
+        yield Case(kind.name, (kind.normal(queries, keys),))
+    keys = integer(generator, 3, 7)
+    saturated = torch.randn(keys, generator=generator, dtype=torch.float64)
+    saturated[integer(generator, 0, keys)] += 12
+    yield Case("one score far above the rest", (saturated,))
+
+
+def _jacobian_by_loop(scores: Tensor) -> Tensor:
+    alpha = scores.softmax(dim=-1)
+    jacobian = torch.zeros(*alpha.shape, alpha.shape[-1], dtype=alpha.dtype)
+    for i in range(alpha.shape[-1]):
+        for j in range(alpha.shape[-1]):
+            jacobian[..., i, j] = alpha[..., i] * (float(i == j) - alpha[..., j])
+    return jacobian
+
+
+def _jacobian_by_where(scores: Tensor) -> Tensor:
+    exps = torch.exp(scores)
+    alpha = exps / exps.sum(dim=-1, keepdim=True)
+    square = torch.einsum("...i,...j->...ij", alpha, alpha)
+    diagonal = torch.eye(alpha.shape[-1], dtype=torch.bool)
+    return torch.where(diagonal, alpha.unsqueeze(-1) - square, -square)
+
+
+def _jacobian_in_place(scores: Tensor) -> Tensor:
+    alpha = torch.softmax(scores, dim=-1)
+    jacobian = -alpha.unsqueeze(-1) @ alpha.unsqueeze(-2)
+    jacobian.diagonal(dim1=-2, dim2=-1).add_(alpha)
+    return jacobian
+
+
+SOFTMAX_JACOBIAN = Exercise(
+    id="attention.softmax_jacobian",
+    lesson=LESSON,
+    name="softmax_jacobian",
+    title="The gradient of softmax",
+    statement=(
+        "softmax_jacobian(scores [..., keys]) -> [..., keys, keys]: entry (i, j) is the derivative of weight i by "
+        "score j, alpha_i (δ_ij - alpha_j), for any leading dimensions."
+    ),
+    points=2,
+    minutes=12,
+    section="The gradient of softmax",
+    source="S2, large values and the gradients of the softmax",
+    reference=attention.softmax_jacobian,
+    cases=_jacobian_cases,
+    correct=(
+        _jacobian_by_loop,
+        _jacobian_by_where,
+        _jacobian_in_place,
+        lambda scores: (
+            torch.softmax(scores, -1)[..., :, None]
+            * (torch.eye(scores.shape[-1], dtype=scores.dtype) - torch.softmax(scores, -1)[..., None, :])
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "only_the_diagonal",
+            "Your answer is the diagonal alone, [..., keys]. A score moves all the weights, so the derivative is a "
+            "matrix: [..., keys, keys].",
+            lambda scores: torch.softmax(scores, -1) * (1 - torch.softmax(scores, -1)),
+        ),
+        Misconception(
+            "zero_off_the_diagonal",
+            "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
+            "the other weights: -alpha_i alpha_j there.",
+            lambda scores: torch.diag_embed(torch.softmax(scores, -1) * (1 - torch.softmax(scores, -1))),
+        ),
+        Misconception(
+            "diagonal_left_out",
+            "Your answer lacks the first term, alpha_i on the diagonal: it is -alpha_i alpha_j everywhere.",
+            lambda scores: -torch.softmax(scores, -1).unsqueeze(-1) * torch.softmax(scores, -1).unsqueeze(-2),
+        ),
+        Misconception(
+            "second_term_left_out",
+            "Your answer lacks the second term: it is alpha_i on the diagonal and 0 elsewhere. Subtract "
+            "alpha_i alpha_j from every entry.",
+            lambda scores: torch.diag_embed(torch.softmax(scores, -1)),
+        ),
+        Misconception(
+            "wrong_sign",
+            "Your answer has the opposite sign. Raising a score raises its own weight, so the diagonal is positive: "
+            "alpha_i (δ_ij - alpha_j).",
+            lambda scores: -attention.softmax_jacobian(scores),
+        ),
+        Misconception(
+            "plus_instead_of_minus",
+            "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the others.",
+            lambda scores: (
+                torch.diag_embed(torch.softmax(scores, -1))
+                + torch.softmax(scores, -1).unsqueeze(-1) * torch.softmax(scores, -1).unsqueeze(-2)
+            ),
+        ),
+        Misconception(
+            "identity_not_weighted",
+            "Your answer has 1 - alpha_i² on the diagonal: δ_ij - alpha_i alpha_j. The factor alpha_i multiplies δ_ij "
+            "as well: alpha_i (δ_ij - alpha_j).",
+            lambda scores: (
+                torch.eye(scores.shape[-1], dtype=scores.dtype)
+                - torch.softmax(scores, -1).unsqueeze(-1) * torch.softmax(scores, -1).unsqueeze(-2)
+            ),
+        ),
+        Misconception(
+            "indices_swapped",
+            "Your answer is alpha_j (δ_ij - alpha_j): the factor in front has the wrong index. It is the weight that "
+            "is differentiated, alpha_i (δ_ij - alpha_j).",
+            lambda scores: (
+                torch.diag_embed(torch.softmax(scores, -1))
+                - (torch.softmax(scores, -1) ** 2).unsqueeze(-2).expand(*scores.shape, scores.shape[-1])
+            ),
+        ),
+        Misconception(
+            "of_log_softmax",
+            "Your answer is δ_ij - alpha_j, the derivative of the logarithm of the weights. For the weights "
+            "themselves multiply row i by alpha_i.",
+            lambda scores: (
+                torch.eye(scores.shape[-1], dtype=scores.dtype) - torch.softmax(scores, -1).unsqueeze(-2)
+            ).expand(*scores.shape, scores.shape[-1]),
+        ),
+        Misconception(
+            "scores_instead_of_weights",
+            "Your answer puts the scores themselves into the formula. alpha is their softmax.",
+            lambda scores: torch.diag_embed(scores) - scores.unsqueeze(-1) * scores.unsqueeze(-2),
+        ),
+        Misconception(
+            "softmax_over_the_first_dimension",
+            "Your answer takes the softmax over the first dimension, which is the keys only where there are no "
+            "leading ones. Use dim=-1.",
+            lambda scores: (
+                torch.diag_embed(torch.softmax(scores, 0))
+                - torch.softmax(scores, 0).unsqueeze(-1) * torch.softmax(scores, 0).unsqueeze(-2)
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("jacobian", "jacrev", "jacfwd"),
+)
+
+
+EXERCISES = (
+    CONTEXTUAL_EMBEDDING,
+    SCORES,
+    SCALE,
+    WEIGHTS,
+    OUTPUT,
+    SCALED_DOT_PRODUCT,
+    DOT_PRODUCT_VARIANCE,
+    SOFTMAX_JACOBIAN,
+)
+"""In the order of the lesson."""

@@ -1,0 +1,84 @@
+"""What the exercises share: drawing inputs of every kind, and the names that several of them forbid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+SOFTMAX = ("softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin", "Softmax2d")
+"""Forbidden where the student writes the softmax."""
+
+FUSED_ATTENTION = ("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention")
+"""Forbidden where the student writes attention."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of input that an answer must handle, and how to draw one.
+
+    Attributes:
+        name: as the student reads it.
+        generator: where the numbers come from.
+        leading: the leading dimensions, such as (batch, heads).
+        dtype: of the numbers.
+        transposed: lay tensors out transposed in memory: the same numbers, but not contiguous.
+    """
+
+    name: str
+    generator: Generator
+    leading: tuple[int, ...] = ()
+    dtype: torch.dtype = torch.float32
+    transposed: bool = False
+
+    def normal(self, *shape: int) -> Tensor:
+        """Standard normal numbers, [*leading, *shape]."""
+        drawn = torch.randn(*self.leading, *shape, generator=self.generator, dtype=self.dtype)
+        return drawn.mT.contiguous().mT if self.transposed and drawn.ndim > 1 else drawn
+
+    def mask(self, queries: int, keys: int) -> Tensor:
+        """A random mask, [*leading, queries, keys], in which every row and every column allows something."""
+        drawn = torch.rand(*self.leading, queries, keys, generator=self.generator) < 0.4
+        row, column = torch.arange(queries).unsqueeze(-1), torch.arange(keys)
+        return drawn | (row % keys == column % queries)
+
+    def d_head(self) -> int:
+        """A dimension whose root matters: larger than any of `sizes`, and a square in double precision only.
+
+        The root of a square is exact in every precision, so that √d_head taken in single precision, as
+        `torch.sqrt(torch.tensor(d_head))` does, is as right there as `math.sqrt(d_head)`.
+        """
+        return 16 if self.dtype == torch.float64 else integer(self.generator, 10, 15)
+
+
+def kinds(generator: Generator) -> Iterator[Kind]:
+    """One sequence, batches, double precision, and an unusual layout in memory."""
+    few, several = sizes(generator, 2)
+    yield Kind("one sequence", generator)
+    yield Kind("a batch of sequences", generator, (several,))
+    yield Kind("a batch of several heads", generator, (few, 2))
+    yield Kind("double precision", generator, (few,), dtype=torch.float64)
+    yield Kind("transposed in memory", generator, (2,), transposed=True)
+
+
+def unbatched_kinds(generator: Generator) -> Iterator[Kind]:
+    """As `kinds`, for what has no leading dimensions."""
+    yield Kind("one sequence", generator)
+    yield Kind("double precision", generator, dtype=torch.float64)
+    yield Kind("transposed in memory", generator, transposed=True)
+
+
+def sizes(generator: Generator, count: int) -> list[int]:
+    """`count` different small sizes, so that dividing or summing over the wrong dimension shows.
+
+    None of them is a square, so that a root cut down to an integer shows as well.
+    """
+    choice = torch.tensor([2, 3, 5, 6, 7])
+    return choice[torch.randperm(len(choice), generator=generator)[:count]].tolist()
+
+
+def integer(generator: Generator, low: int, high: int) -> int:
+    """One of low, low + 1, ..., high - 1."""
+    return int(torch.randint(low, high, (), generator=generator))
