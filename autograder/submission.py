@@ -20,7 +20,9 @@ import re
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +35,15 @@ NOTEBOOK_BYTES = 50_000_000
 NOTEBOOK_PARTS = 4_000_000
 CELLS = 2000
 
-ROLES = ("answer", "check", "written", "task", "locked")
-"""What a cell of the release can be; ordinary cells have the role "" and extra copies of an answer "copy"."""
+
+class CellKind(StrEnum):
+    """What a cell is for."""
+
+    CODE = "code"
+    MARKDOWN = "markdown"
+    ANSWER = "answer"
+    CHECK = "check"
+    WRITTEN = "written"
 
 
 class Unreadable(Exception):
@@ -73,7 +82,29 @@ class SubmittedCell:
 
 
 @dataclass(frozen=True)
-class Read:
+class Release:
+    """A released notebook, prepared once for the repair of many submissions."""
+
+    notebook: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Release:
+        """The release in a file: nbformat 4.5, as `katze release` writes it."""
+        return cls(json.loads(path.read_text(encoding="utf-8")))
+
+    @cached_property
+    def slots(self) -> tuple[_Slot, ...]:
+        """The cells that have a part in grading, in order."""
+        return tuple(_slots(self.notebook))
+
+    @cached_property
+    def lesson_cells(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+        """The ordinary cells, by kind and text."""
+        return _lesson_cells(self.notebook)
+
+
+@dataclass(frozen=True)
+class Submission:
     """A notebook that could be read.
 
     Attributes:
@@ -90,14 +121,14 @@ class Read:
 
 
 @dataclass(frozen=True)
-class RepairedCell:
+class Cell:
     """One cell of a repaired notebook.
 
     Attributes:
-        kind: "code" or "markdown".
+        kind: what it is for. Further copies of an answer are `CODE`, and so are cells that the release locks.
         source: what it says; markdown of the student is already sanitised.
-        role: one of `ROLES`, "copy" for an extra copy of an answer, "" for an ordinary cell.
-        exercise: the exercise that it belongs to, such as "attention.scores"; None for other cells.
+        exercise: the exercise that it belongs to, such as "attention.scores"; None for other cells. A further copy
+            of an answer has it too.
         tags: the release's tags where it is a cell of the release; of the student's own only `demo`.
         origin: "student" (as submitted), "release" (its text is the release's), "restored" (it was missing or
             changed, and is the release's again).
@@ -108,9 +139,8 @@ class RepairedCell:
         position: its place in the submitted notebook, counted from 1; 0 where it was put back.
     """
 
-    kind: str
+    kind: CellKind
     source: str
-    role: str = ""
     exercise: str | None = None
     tags: tuple[str, ...] = ()
     origin: str = "student"
@@ -119,6 +149,16 @@ class RepairedCell:
     outputs: object = ()
     attachments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     position: int = 0
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether this cell only shows something (a figure, a training) and need not run when grading."""
+        return "demo" in self.tags
+
+    @property
+    def is_code(self) -> bool:
+        """Whether this is a code cell, for Jupyter."""
+        return self.kind in (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
 
 
 @dataclass(frozen=True)
@@ -131,7 +171,7 @@ class Repaired:
         metadata: the release's notebook metadata.
     """
 
-    cells: tuple[RepairedCell, ...]
+    cells: tuple[Cell, ...]
     repairs: tuple[str, ...]
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -151,22 +191,25 @@ class Repaired:
         cells = []
         count = 0
         for index, cell in enumerate(self.cells):
-            metadata: dict[str, Any] = {"katze": {"origin": cell.origin, "role": cell.role, "exercise": cell.exercise}}
+            metadata: dict[str, Any] = {
+                "katze": {"kind": str(cell.kind), "exercise": cell.exercise, "origin": cell.origin}
+            }
             if cell.nbgrader:
                 metadata["nbgrader"] = dict(cell.nbgrader)
             if cell.tags:
                 metadata["tags"] = list(cell.tags)
             entry: dict[str, Any] = {
-                "cell_type": cell.kind,
+                "cell_type": "code" if cell.is_code else "markdown",
                 "id": cell.id,
                 "metadata": metadata,
                 "source": cell.source,
             }
-            if cell.kind == "code":
-                ran = index in outputs or (cell.role == "check" and cell.exercise in checks)
+            if cell.is_code:
+                is_check = cell.kind is CellKind.CHECK
+                ran = cell.exercise in checks if is_check else index in outputs
                 count += ran
                 entry["execution_count"] = count if ran else None
-                if cell.role == "check":
+                if is_check:
                     entry["outputs"] = list(checks.get(cell.exercise or "", ()))
                 else:
                     entry["outputs"] = sanitise.outputs(list(outputs[index]) if index in outputs else cell.outputs)
@@ -224,8 +267,8 @@ def check_student_id(student: str) -> None:
         raise BadInput(f"the student id {ascii(student)[:150]} {fault}; rename its folder")
 
 
-def read_submission(folder: Path, lesson: str) -> Read:
-    """Read the notebook of one submission without following any link.
+def read_submission(folder: Path, lesson: str) -> Submission:
+    """Submission the notebook of one submission without following any link.
 
     Args:
         folder: `submitted/<student>/<lesson>`; neither it nor the student's folder may be a link.
@@ -251,8 +294,8 @@ def read_submission(folder: Path, lesson: str) -> Read:
         ) from error
 
 
-def read_notebook(content: bytes) -> Read:
-    """Read a notebook from the bytes of its file.
+def read_notebook(content: bytes) -> Submission:
+    """Submission a notebook from the bytes of its file.
 
     Raises:
         Unreadable: these bytes are no notebook that could be graded.
@@ -273,10 +316,10 @@ def read_notebook(content: bytes) -> Read:
         repairs.append(f"{_count(len(cells) - len(usable), 'damaged cell')} could not be read and was left out.")
     if _language(notebook) not in ("", "python"):
         repairs.append("The notebook was set to another language than Python; it was run as Python.")
-    return Read(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
+    return Submission(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
 
 
-def repair(read: Read, release: Mapping[str, Any]) -> Repaired:
+def repair(submission: Submission, release: Release) -> Repaired:
     """Put a submission back into the shape of its release, and say what was changed.
 
     Cells that the release locks are always the release's own: text, points and metadata. Answers and written
@@ -284,10 +327,10 @@ def repair(read: Read, release: Mapping[str, Any]) -> Repaired:
     missing is not put back, for its stub could undo a definition that stands elsewhere.
 
     Args:
-        read: the submission.
-        release: the release's notebook, in nbformat 4.5.
+        submission: what was submitted.
+        release: the lesson as it was released.
     """
-    return _Repair(read, release).run()
+    return _Repair(submission, release).run()
 
 
 # --- reading
@@ -309,10 +352,10 @@ def _is_link(name: str, parent: int | None) -> bool:
         return False
 
 
-def _read_folder(folder: int, lesson: str) -> Read:
+def _read_folder(folder: int, lesson: str) -> Submission:
     name, repairs = _notebook_name(sorted(os.listdir(folder)), lesson)
     read = read_notebook(_read_file(folder, name, NOTEBOOK_BYTES))
-    return Read(read.cells, read.digest, _timestamp(folder), (*repairs, *read.repairs))
+    return Submission(read.cells, read.digest, _timestamp(folder), (*repairs, *read.repairs))
 
 
 def _notebook_name(names: Sequence[str], lesson: str) -> tuple[str, list[str]]:
@@ -446,6 +489,13 @@ class _Slot:
     nbgrader: Mapping[str, object]
 
     @property
+    def cell_kind(self) -> CellKind:
+        """What the cell is for, once it is in a repaired notebook."""
+        if self.kind == "code":
+            return {"check": CellKind.CHECK, "locked": CellKind.CODE}.get(self.role, CellKind.ANSWER)
+        return CellKind.WRITTEN if self.role == "written" else CellKind.MARKDOWN
+
+    @cached_property
     def names(self) -> set[str]:
         """What an answer's stub defines."""
         return _defined(self.source)
@@ -455,23 +505,22 @@ class _Slot:
 class _Placed:
     """A cell on its way into the repaired notebook, with the place it has in the release (-1: none)."""
 
-    cell: RepairedCell
+    cell: Cell
     index: int
 
 
 class _Repair:
     """One repair: matches cells with slots, then builds the notebook, then writes the receipt."""
 
-    def __init__(self, read: Read, release: Mapping[str, Any]) -> None:
-        self.read = read
+    def __init__(self, submission: Submission, release: Release) -> None:
+        self.submission = submission
         self.release = release
-        self.slots = _slots(release)
+        self.slots = release.slots
         self.by_grade_id = {slot.grade_id: slot for slot in self.slots}
         self.by_marker = {(slot.exercise, slot.role): slot for slot in self.slots}
         self.claims: dict[str, list[int]] = defaultdict(list)
         self.events: dict[str, list[str]] = defaultdict(list)
         self.placed: list[_Placed] = []
-        self.lesson_cells = _lesson_cells(release)
 
     def run(self) -> Repaired:
         self._claim()
@@ -480,11 +529,13 @@ class _Repair:
         self._put_back_missing()
         self._move_checks_behind_answers()
         cells = _with_ids([placed.cell for placed in self.placed], {slot.id for slot in self.slots})
-        return Repaired(tuple(cells), (*self.read.repairs, *_receipt(self.events)), self.release.get("metadata", {}))
+        return Repaired(
+            tuple(cells), (*self.submission.repairs, *_receipt(self.events)), self.release.notebook.get("metadata", {})
+        )
 
     def _claim(self) -> None:
         """Which submitted cells say that they are which slot."""
-        for number, cell in enumerate(self.read.cells):
+        for number, cell in enumerate(self.submission.cells):
             named = cell.nbgrader.get("grade_id")
             slot = self.by_grade_id.get(named) if isinstance(named, str) else None
             if slot is None:
@@ -501,7 +552,7 @@ class _Repair:
     def _find_lost_answers(self) -> None:
         """Answers without grade_id and marker: by the name they define, then by the text they kept."""
         claimed = {number for numbers in self.claims.values() for number in numbers}
-        free = [n for n, cell in enumerate(self.read.cells) if n not in claimed and cell.kind == "code"]
+        free = [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == "code"]
         for slot in self.slots:
             if slot.role != "answer":
                 continue
@@ -510,7 +561,7 @@ class _Repair:
                 continue
             found = [number for number in free if self._defines(number, slot)]
             if not found and not claims:
-                likely = [number for number in free if _kept(slot.source, self.read.cells[number].source) > 0.6]
+                likely = [number for number in free if _kept(slot.source, self.submission.cells[number].source) > 0.6]
                 found = likely[-1:]
             if found:
                 self.events["found"].append(slot.exercise)
@@ -520,13 +571,13 @@ class _Repair:
                 self.events["no_answer"].append(slot.exercise)
 
     def _defines(self, number: int, slot: _Slot) -> bool:
-        return bool(slot.names) and slot.names <= _defined(self.read.cells[number].source)
+        return bool(slot.names) and slot.names <= _defined(self.submission.cells[number].source)
 
     def _place_submitted(self) -> None:
         """All submitted cells in their order: slots repaired, ordinary cells as they are."""
         slot_of = {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
         chosen = {slot.grade_id: self._choose(slot) for slot in self.slots if self.claims[slot.grade_id]}
-        for number, cell in enumerate(self.read.cells):
+        for number, cell in enumerate(self.submission.cells):
             slot = slot_of.get(number)
             if slot is None:
                 self._add(self._ordinary(number, cell))
@@ -547,7 +598,7 @@ class _Repair:
         return numbers[0 if slot.role == "locked" else -1]
 
     def _is_filled(self, number: int, slot: _Slot) -> bool:
-        return _plain(self.read.cells[number].source) != _plain(slot.source)
+        return _plain(self.submission.cells[number].source) != _plain(slot.source)
 
     def _place_copy(self, number: int, cell: SubmittedCell, slot: _Slot) -> None:
         """A copy that does not carry the grade: what a student wrote in it stays, as an ordinary cell."""
@@ -558,7 +609,7 @@ class _Repair:
             self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)
             kind = "code" if slot.role == "answer" else "markdown"
             copy = self._student_cell(number, cell, kind)
-            self._add(_replace(copy, role="copy", exercise=slot.exercise))
+            self._add(replace(copy, exercise=slot.exercise))
         elif slot.kind == "code" and _has_own_code(cell.source, slot.source):
             self.events["own_code"].append(_name(slot))
             self._add(self._student_cell(number, cell, "code"))
@@ -575,27 +626,27 @@ class _Repair:
             self._add(self._student_cell(number, cell, "code"))
         self._add(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs), slot.index)
 
-    def _answer(self, number: int, cell: SubmittedCell, slot: _Slot) -> RepairedCell:
+    def _answer(self, number: int, cell: SubmittedCell, slot: _Slot) -> Cell:
         if cell.kind != slot.kind:
             self.events["retyped"].append(slot.exercise)
         if not self._is_filled(number, slot):
             return _from_release(slot, "release", number + 1, cell.outputs)
-        return _replace(
+        return replace(
             self._student_cell(number, cell, slot.kind),
-            role=slot.role,
+            kind=slot.cell_kind,
             exercise=slot.exercise,
             tags=slot.tags,
             nbgrader=slot.nbgrader,
             id=slot.id,
         )
 
-    def _ordinary(self, number: int, cell: SubmittedCell) -> RepairedCell:
+    def _ordinary(self, number: int, cell: SubmittedCell) -> Cell:
         """An ordinary cell: the release's where the text is the release's, else the student's."""
-        twin = self.lesson_cells.get((cell.kind, _plain(cell.source)))
+        twin = self.release.lesson_cells.get((cell.kind, _plain(cell.source)))
         if twin is None:
             return self._student_cell(number, cell, cell.kind)
-        return RepairedCell(
-            cell.kind,
+        return Cell(
+            CellKind(cell.kind),
             twin["source"],
             tags=_tags(twin),
             origin="release",
@@ -605,17 +656,17 @@ class _Repair:
             attachments=twin.get("attachments", {}),
         )
 
-    def _student_cell(self, number: int, cell: SubmittedCell, kind: str) -> RepairedCell:
+    def _student_cell(self, number: int, cell: SubmittedCell, kind: str) -> Cell:
         """A cell of the student's own, as `kind`. Raw cells become text: nothing may pass into a page as it is."""
         if kind == "code":
             tags = ("demo",) if "demo" in cell.tags else ()
-            return RepairedCell("code", cell.source, tags=tags, id=cell.id, outputs=cell.outputs, position=number + 1)
+            return Cell(CellKind.CODE, cell.source, tags=tags, id=cell.id, outputs=cell.outputs, position=number + 1)
         source = _fenced(cell.source) if kind == "raw" else cell.source
         images = sanitise.attachments(cell.attachments)
         source = sanitise.without_missing_attachments(sanitise.markdown(source), set(images))
-        return RepairedCell("markdown", source, id=cell.id, attachments=images, position=number + 1)
+        return Cell(CellKind.MARKDOWN, source, id=cell.id, attachments=images, position=number + 1)
 
-    def _add(self, cell: RepairedCell, index: int = -1) -> None:
+    def _add(self, cell: Cell, index: int = -1) -> None:
         self.placed.append(_Placed(cell, index))
 
     def _put_back_missing(self) -> None:
@@ -696,7 +747,7 @@ def _forged(claimed: Mapping[str, object], slot: _Slot) -> bool:
 def _exercise(grade_id: str) -> str:
     """The exercise of a grade_id: attention-scores-check belongs to attention.scores."""
     stem, _, last = grade_id.rpartition("-")
-    return (stem if last in ROLES else grade_id).replace("-", ".", 1)
+    return (stem if last in ("answer", "check", "written") else grade_id).replace("-", ".", 1)
 
 
 def _name(slot: _Slot) -> str:
@@ -759,15 +810,14 @@ def _is_check(statement: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
 
 
-def _answers(cell: RepairedCell, exercise: str) -> bool:
-    return cell.exercise == exercise and cell.role in ("answer", "copy") and cell.kind == "code"
+def _answers(cell: Cell, exercise: str) -> bool:
+    return cell.exercise == exercise and cell.kind in (CellKind.ANSWER, CellKind.CODE)
 
 
-def _from_release(slot: _Slot, origin: str, position: int = 0, outputs: object = ()) -> RepairedCell:
-    return RepairedCell(
-        slot.kind,
+def _from_release(slot: _Slot, origin: str, position: int = 0, outputs: object = ()) -> Cell:
+    return Cell(
+        slot.cell_kind,
         slot.source,
-        role=slot.role,
         exercise=None if slot.role in ("locked", "task") else slot.exercise,
         tags=slot.tags,
         origin=origin,
@@ -778,17 +828,13 @@ def _from_release(slot: _Slot, origin: str, position: int = 0, outputs: object =
     )
 
 
-def _replace(cell: RepairedCell, **changes: Any) -> RepairedCell:
-    return RepairedCell(**{**cell.__dict__, **changes})
-
-
 def _fenced(source: str) -> str:
     """A source as a block of code in markdown, behind a fence longer than any in it."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", source)), default=0))
     return f"{fence}text\n{source}\n{fence}"
 
 
-def _with_ids(cells: Iterable[RepairedCell], reserved: set[str]) -> list[RepairedCell]:
+def _with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
     """The cells with valid ids, each used once; those of the release's slots belong to these alone."""
     used: set[str] = set()
     result = []
@@ -797,7 +843,7 @@ def _with_ids(cells: Iterable[RepairedCell], reserved: set[str]) -> list[Repaire
         if not _CELL_ID.fullmatch(identity) or identity in used or (identity in reserved and not cell.nbgrader):
             identity = next(name for name in _fresh_ids(number) if name not in used | reserved)
         used.add(identity)
-        result.append(_replace(cell, id=identity))
+        result.append(replace(cell, id=identity))
     return result
 
 
