@@ -1,0 +1,920 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 01 · Attention
+#
+# *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and are looking for the next
+# word. Where in the English sentence do you look? At *danced*, of course. You may not notice that you do it, but your
+# eyes jump there, past *the* and *cat*, because what you need is there.
+#
+# **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. It is the one idea on which
+# the transformer is built, and it is small: two matrix products, a division and a softmax. Tonight you write all of it,
+# and you will know why every piece is there.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | one word's embedding in its context | 2 | 10 |
+# | 2 | the scores of all queries and keys | 2 | 8 |
+# | 3 | the scaling | 1 | 4 |
+# | 4 | the softmax, safe for large scores | 3 | 15 |
+# | 5 | the weighted average of the values | 1 | 4 |
+# | 6 | scaled dot-product attention in one piece | 4 | 10 |
+# | 7 | the variance of dot products, measured | 2 | 8 |
+# | 8 | the derivative of softmax | 2 | 15 |
+# | 9 | a short answer, in words | 2 | 10 |
+#
+# **How this notebook works.** Below each task there is a cell to write in and a cell that checks it. Run the check as
+# often as you like: it tells you what it called, what came back and what it expected, and if your answer is a mistake
+# that it knows, it tells you which one. Cells with pictures wait politely until your function is there.
+#
+# The lectures that this course follows are cited as S0 to S4; `docs/sources.md` says what they are. The slides contain
+# a few slips, as all slides do. Where we meet one we show the right number *and* how the printed one came about,
+# because finding out what somebody else's code really computed is half of this trade.
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+
+from course_lib import show
+from course_lib.checking import check
+
+show.use_style()
+
+# %% [markdown]
+# ## 1. A word is known by the company it keeps
+#
+# An embedding table gives every word one vector, whatever sentence it stands in. That cannot be enough:
+#
+# - The train slowly left the **station**.
+# - The radio **station** was playing old hits.
+#
+# In both sentences *station* gets the same vector. (The slides of S3 add a nastier pair: *the animal didn't cross the
+# street because **it** was too tired*, and *... because **it** was too wide*. One word at the end decides what *it* is.)
+#
+# What we want is a **contextual embedding**: take the stand-alone vector of *station* and let the other words of the
+# sentence pull at it. *Train* should pull hard, *slowly* a little, *the* hardly at all. In a formula, with $w_j$ for
+# the stand-alone embeddings and $s_{ij}$ for how much word $i$ listens to word $j$:
+#
+# $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
+#
+# So each contextual embedding is a weighted average of all the words in the sentence, the word itself included.
+# (S3 writes the weight with the indices the other way round, $s_{j,i}$. Here the word that listens always comes first,
+# because later it will be the *row* of a matrix.)
+#
+# Let us make up embeddings with two dimensions, so that we can draw them. Dimension 0 says how much a word has to do
+# with travelling, dimension 1 how much with broadcasting.
+
+# %%
+sentence = ["The", "train", "slowly", "left", "the", "station"]
+embeddings = torch.tensor(
+    [
+        [0.1, 0.1],  # The
+        [2.2, 0.3],  # train
+        [0.7, 0.3],  # slowly
+        [1.1, 0.2],  # left
+        [0.1, 0.1],  # the
+        [1.4, 1.4],  # station: could be either
+    ]
+)
+
+# %% [markdown]
+# Where do the weights come from? The idea is disarmingly simple: **related words have similar vectors, and the dot
+# product measures how similar two vectors are.** For *station* (word 5) and *train* (word 1):
+#
+# $$w_5 \cdot w_1 = 1.4 \times 2.2 + 1.4 \times 0.3 = 3.5 .$$
+#
+# A dot product can be any number, even a negative one, and weights must be positive and sum to 1. The **softmax**
+# repairs both: take $e$ to the power of each dot product, then divide by the sum of all of them.
+#
+# $$s_{ij} = \frac{\exp(w_i \cdot w_j)}{\sum_{j'} \exp(w_i \cdot w_{j'})}$$
+#
+# Here it is for *station*, word by word, with nothing but plain Python.
+
+# %%
+powers = []
+for word, vector in zip(sentence, embeddings.tolist(), strict=True):
+    similarity = 1.4 * vector[0] + 1.4 * vector[1]
+    powers.append(math.exp(similarity))
+    print(f"station · {word:8} = {similarity:5.2f}    exp = {powers[-1]:6.2f}")
+
+shares = [power / sum(powers) for power in powers]
+for word, share in zip(sentence, shares, strict=True):
+    print(f"station listens to {word:8} {share:6.1%}")
+
+# %% tags=["demo"]
+show.bars(
+    sentence,
+    torch.tensor(shares),
+    title="How much “station” listens to each word",
+    highlight=5,
+    alt="Bars of attention weights for the word station: station itself 0.52, train 0.34, all others below 0.07.",
+)
+
+# %% [markdown]
+# *Station* keeps about half of itself and takes a good third from *train*. Nobody told it that trains matter more than
+# adverbs: the dot products did.
+#
+# ### Exercise 1 · A word in its context
+# `attention.contextual_embedding` · 2 points · about 10 minutes
+#
+# Write the recipe above for any sentence and any word: dot products of the word with all words, softmax, weighted
+# average. You may use `torch.softmax` here; in exercise 4 you will build your own.
+#
+# Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
+#
+# <details><summary>Hint: all dot products at once</summary>
+#
+# A matrix times a vector is a dot product with every row: `[words, d_model] @ [d_model]` gives `[words]`. The weighted
+# average is a product too, with the weights in front: `[words] @ [words, d_model]` gives `[d_model]`. No loop needed.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-contextual_embedding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def contextual_embedding(embeddings, position):
+    """The embedding of one word, pulled towards the words it is related to.
+
+    embeddings: [words, d_model], the stand-alone embeddings of a sentence
+    position: which word, counted from 0
+    returns: [d_model]
+    """
+    ### BEGIN SOLUTION
+    similarities = embeddings @ embeddings[position]
+    weights = torch.softmax(similarities, dim=-1)
+    return weights @ embeddings
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-contextual_embedding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention.contextual_embedding")
+### BEGIN HIDDEN TESTS
+check("attention.contextual_embedding", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now put the same word into its two sentences. The vector that goes in is the same; the one that comes out is not.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def station_in_two_sentences():
+    sentences = {
+        "The train slowly left the station": embeddings,
+        "The radio station was playing old hits": torch.tensor(
+            [[0.1, 0.1], [0.3, 2.2], [1.4, 1.4], [0.1, 0.1], [0.2, 1.2], [0.2, 0.4], [0.2, 1.1]]
+        ),
+    }
+    drawn, panels = plt.subplots(1, 2, figsize=(9.5, 3.7), sharex=True, sharey=True)
+    for panel, (text, vectors) in zip(panels, sentences.items(), strict=True):
+        words = text.split()
+        position = words.index("station")
+        pulled = contextual_embedding(vectors, position)
+        neighbours = [index for index in range(len(words)) if words[index].lower() not in ("the", "was", "station")]
+        panel.scatter(*vectors[neighbours].T, color="#8a8f98")
+        for index in neighbours:
+            panel.annotate(words[index], vectors[index].tolist(), xytext=(6, 4), textcoords="offset points")
+        panel.scatter(1.4, 1.4, color="#3b6fb6")
+        panel.annotate("station, alone", (1.4, 1.4), xytext=(7, 4), textcoords="offset points", color="#3b6fb6")
+        panel.scatter(*pulled, color="#d9822b")
+        panel.annotate("station, here", pulled.tolist(), xytext=(7, -13), textcoords="offset points", color="#b5651d")
+        panel.annotate("", pulled.tolist(), (1.4, 1.4), arrowprops={"arrowstyle": "->", "color": "#22252b"})
+        panel.set(title=text, xlabel="travelling", xlim=(-0.1, 2.9), ylim=(-0.1, 2.6))
+    panels[0].set_ylabel("broadcasting")
+    show.figure(drawn, "Two planes: beside train the word station moves towards travelling, beside radio upwards.")
+
+
+# %% [markdown]
+# That is the whole trick. Everything else tonight makes it more general, faster and better behaved.
+#
+# ## 2. The general recipe
+#
+# Nothing in the recipe needs the words to come from the same sentence. S1 states it for anything that looks at
+# something: an item $x_i$ looks at $K$ vectors $z_1, \dots, z_K$.
+#
+# $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
+#   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
+#
+# First a distribution $\alpha$ over the things to look at, then their average under that distribution. Any similarity
+# will do; ours is the dot product.
+#
+# S1's example is another cat: *The cat is on the chair.* is being translated to *Le chat est sur la chaise*, and the
+# first French word looks back at the seven source tokens (the full stop is one). The slide gives it the weights
+# $(0.3, 0.15, 0.07, \dots, 0.07)$. Let us add them up.
+
+# %%
+source = ["The", "cat", "is", "on", "the", "chair", "."]
+slide_alpha = torch.tensor([0.30, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
+alpha_le = torch.tensor([0.50, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
+print(f"the slide's weights sum to {slide_alpha.sum():.2f}, ours to {alpha_le.sum():.2f}")
+
+same = torch.ones(7, 3)  # seven times the same vector: their average must be that vector again
+for whose, weights in (("slide", slide_alpha), ("ours", alpha_le)):
+    print(f"average of seven vectors (1, 1, 1), {whose}:", [round(x, 2) for x in (weights @ same).tolist()])
+
+# %% tags=["demo"]
+show.bars(
+    source,
+    alpha_le,
+    title="Where “Le” looks: weights that sum to 1",
+    alt="Bars of attention weights for Le: The 0.50, cat 0.15, and 0.07 for each of the other five tokens.",
+)
+
+# %% [markdown]
+# The slide's numbers are an illustration and sum to 0.80, so its "average" comes out a fifth too short. A softmax can
+# never do that: its outputs sum to 1 by construction. Our version gives the missing 0.20 to *The*, which is where *Le*
+# should be looking.
+#
+# Two more small slips on the same slides, so that they don't trip you up. The sum there runs to $N+1$ over the $N+1$
+# vectors $h_0, \dots, h_N$; counted from 0 the last index is $N$. And a later slide takes *French* words as the values
+# of this translation. What is averaged are vectors of the words looked **at**, so in translation keys and values both
+# come from the English source.
+#
+# ## 3. Query, key, value
+#
+# Until now a vector played three parts at once: it asked, it was compared, and it was what got averaged. The transformer
+# gives each part a name of its own.
+#
+# - the **query** $q$: what am I looking for?
+# - the **key** $k$: what do I offer to be found by?
+# - the **value** $v$: what do I hand over when I am found?
+#
+# Think of a library. Your query is compared with the title on the back of each book (the key), but what you take home is
+# what is written inside (the value). Keys and values come in pairs, one of each for every item.
+#
+# Now the lecture's worked example (S2), which we will take apart number by number. We have written *die Katze* and want
+# the next word. The queries are the German words so far, the keys and values are the three English words:
+#
+# $$q = \begin{pmatrix} -1 & -2.5 \\ 4 & 3 \end{pmatrix}\!\begin{matrix}\text{die}\\ \text{Katze}\end{matrix}
+# \qquad
+# k = v = \begin{pmatrix} -2 & -4 \\ -2.5 & -0.5 \\ 4.5 & 2.5 \end{pmatrix}\!
+# \begin{matrix}\text{the}\\ \text{cat}\\ \text{danced}\end{matrix}$$
+#
+# Queries from one sentence, keys and values from another: this is called **cross-attention**. When all three come from
+# the same sentence, as with *station*, it is **self-attention**.
+#
+# (A slide remarks that in transformers keys and values are always the same. They come from the same *words*. But each
+# goes through a learned matrix of its own first, so as soon as there is anything to learn, $k$ and $v$ differ. Keep the
+# two apart in your head and in your code.)
+
+# %%
+queries, keys = ["die", "Katze"], ["the", "cat", "danced"]
+dimensions = ["dim 0", "dim 1"]
+q = torch.tensor([[-1.0, -2.5], [4.0, 3.0]])
+k = torch.tensor([[-2.0, -4.0], [-2.5, -0.5], [4.5, 2.5]])
+v = k.clone()
+
+# %% [markdown]
+# ### 3.1 Scores: every query meets every key
+#
+# The **score** of a query and a key is their dot product. For *die* and *cat*:
+#
+# $$\text{scores}_{0,1} = (-1) \times (-2.5) + (-2.5) \times (-0.5) = 2.5 + 1.25 = 3.75 .$$
+#
+# Two queries and three keys make six scores, and one matrix product computes them all:
+#
+# $$\text{scores} = q\, k^\top = \begin{pmatrix} 12 & 3.75 & -10.75 \\ -20 & -11.5 & 25.5 \end{pmatrix},
+# \qquad \text{scores}_{ij} = q_i \cdot k_j .$$
+#
+# Read it by rows: row 0 is how *die* rates *the*, *cat*, *danced*. **Rows are queries, columns are keys**, in the whole
+# course. In $k^\top$ it is the *columns* that are keys, and each row is one dimension. (The slide labels the rows of its
+# `K.T` with *the*, *cat*, *danced*; the labels belong on the columns.)
+
+# %%
+for i, query in enumerate(queries):
+    for j, key in enumerate(keys):
+        a, b = q[i].tolist(), k[j].tolist()
+        print(f"{query:5} · {key:6} = {a[0]:4} × {b[0]:4} + {a[1]:4} × {b[1]:4} = {a[0] * b[0] + a[1] * b[1]:7.2f}")
+
+# %% [markdown]
+# ### Exercise 2 · Scores
+# `attention.scores` · 2 points · about 8 minutes
+#
+# The loop above takes one pair at a time. Write the matrix product. Make it work with any number of leading dimensions
+# as well: a batch of sentences is `[batch, words, d_head]`, and soon there will be heads too.
+#
+# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`.
+#
+# <details><summary>Hint: which transpose?</summary>
+#
+# `k.T` reverses *all* dimensions, which is right only for a matrix. `k.transpose(-2, -1)` swaps the last two and leaves
+# the batch alone.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-scores-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dot_product_scores(q, k):
+    """The dot product of every query with every key.
+
+    q: [..., queries, d_head]
+    k: [..., keys, d_head]
+    returns: [..., queries, keys]
+    """
+    ### BEGIN SOLUTION
+    return q @ k.transpose(-2, -1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-scores-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention.scores")
+### BEGIN HIDDEN TESTS
+check("attention.scores", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3.2 Scaling: keep the scores at a sensible size
+#
+# Next, divide every score by the square root of the number of dimensions, $d_\text{head}$. Here $d_\text{head} = 2$, so
+# each score is divided by $\sqrt 2 \approx 1.4142$:
+#
+# $$\text{scaled} = \frac{\text{scores}}{\sqrt{d_\text{head}}}
+# = \begin{pmatrix} 8.4853 & 2.6517 & -7.6014 \\ -14.1421 & -8.1317 & 18.0312 \end{pmatrix} .$$
+#
+# Why a division at all, and why a root? That gets a section of its own (4). For now note only *which* number is under
+# the root: how long one query is. Not how many keys there are.
+#
+# ### Exercise 3 · Scaling
+# `attention.scale` · 1 point · about 4 minutes
+#
+# Divide the scores by $\sqrt{d_\text{head}}$. The scores alone cannot tell you $d_\text{head}$ (look at their shape), so
+# it is handed to you.
+#
+# Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-scale-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scale_scores(scores, d_head):
+    """Scores divided by the square root of d_head.
+
+    scores: [..., queries, keys]
+    d_head: int, how many dimensions one query has
+    returns: [..., queries, keys]
+    """
+    ### BEGIN SOLUTION
+    return scores / math.sqrt(d_head)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("attention.scale")
+### BEGIN HIDDEN TESTS
+check("attention.scale", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3.3 Weights: a softmax along the keys
+#
+# Now each query divides one unit of attention among the keys. That is the softmax of each **row**:
+#
+# $$\alpha_{ij} = \frac{\exp(\text{scaled}_{ij})}{\sum_{j'} \exp(\text{scaled}_{ij'})}, \qquad
+# \alpha = \begin{pmatrix} 0.9971 & 0.0029 & 0.0000 \\ 0.0000 & 0.0000 & 1.0000 \end{pmatrix} .$$
+#
+# *Die* looks at *the*, and *Katze*, which was just written, looks ahead to *danced*. Just what a translator does.
+#
+# There is one trap. The exponential function grows fast:
+
+# %%
+print("exp(25.5) =", torch.tensor(25.5).exp().item())
+print("exp(88)   =", torch.tensor(88.0).exp().item())
+print("exp(89)   =", torch.tensor(89.0).exp().item(), " too large for float32")
+print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item())
+
+# %% [markdown]
+# A score of 89 is not exotic, and it would turn a whole row into `nan`. The way out is that a softmax does not change
+# when the same number $c$ is subtracted from every score of a row, because the factor $e^{-c}$ cancels:
+#
+# $$\frac{e^{x_i - c}}{\sum_j e^{x_j - c}} = \frac{e^{-c}\, e^{x_i}}{e^{-c} \sum_j e^{x_j}}
+# = \frac{e^{x_i}}{\sum_j e^{x_j}} .$$
+#
+# Choose $c$ as the largest score of the row. Then the largest exponent is $e^0 = 1$, and nothing can overflow.
+#
+# ### Exercise 4 · Attention weights
+# `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 15 minutes
+#
+# Write the softmax over the keys yourself: `torch.softmax` and its relatives are not allowed in this one. Two points are
+# for right values, the third is for scores so large that a plain `exp` overflows.
+#
+# Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
+#
+# <details><summary>Hint: keeping the dimension</summary>
+#
+# `scaled.sum(dim=-1)` has the shape `[..., queries]`, and dividing `[..., queries, keys]` by that lines the sums up with
+# the wrong dimension. With `keepdim=True` it is `[..., queries, 1]`, which does what you mean. The maximum over a
+# dimension is `scaled.amax(dim=-1, keepdim=True)`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_weights(scaled):
+    """Softmax over the keys, safe for large scores.
+
+    scaled: [..., queries, keys]
+    returns: [..., queries, keys], each row non-negative and summing to 1
+    """
+    ### BEGIN SOLUTION
+    powers = torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
+    return powers / powers.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("attention.weights")
+### BEGIN HIDDEN TESTS
+check("attention.weights", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3.4 Output: an average of the values
+#
+# The last step is the weighted average that you know from *station*, once for each query:
+#
+# $$\text{out} = \alpha\, v = \begin{pmatrix} -2.0015 & -3.9898 \\ 4.5000 & 2.5000 \end{pmatrix},
+# \qquad \text{out}_i = \sum_j \alpha_{ij}\, v_j .$$
+#
+# Spelt out for *die*, dimension 1:
+# $0.9971 \times (-4) + 0.0029 \times (-0.5) + 0.0000 \times 2.5 = -3.9898$. One row of $\alpha$ meets one column of $v$.
+# The row for *Katze* is the value of *danced*, all but unchanged: it has found its word.
+#
+# ### Exercise 5 · Weighted values
+# `attention.output` · 1 point · about 4 minutes
+#
+# Average the values with the weights of each query.
+#
+# Shapes: `alpha` is `[..., queries, keys]`, `v` is `[..., keys, d_value]`, the result is `[..., queries, d_value]`.
+# (Values may have another length than queries and keys; nothing compares them.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-output-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def weighted_values(alpha, v):
+    """For each query the average of the values, weighted by its row of alpha.
+
+    alpha: [..., queries, keys]
+    v: [..., keys, d_value]
+    returns: [..., queries, d_value]
+    """
+    ### BEGIN SOLUTION
+    return alpha @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-output-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("attention.output")
+### BEGIN HIDDEN TESTS
+check("attention.output", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Here are your four functions in a row, on the lecture's example. Follow one line from left to right: that is one
+# query's journey.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def worked_example_step_by_step():
+    scores = dot_product_scores(q, k)
+    scaled = scale_scores(scores, 2)
+    alpha = attention_weights(scaled)
+    out = weighted_values(alpha, v)
+    show.matrices(
+        show.Panel("scores = q kᵀ", scores, queries, keys),
+        show.Panel("scaled = scores / √2", scaled, queries, keys, decimals=4),
+        show.Panel("alpha = softmax(scaled)", alpha, queries, keys, decimals=4),
+        show.Panel("out = alpha v", out, queries, dimensions, decimals=4),
+        alt="Four heat maps: scores, scaled scores, attention weights and output of the worked example.",
+    )
+
+
+# %% [markdown]
+# And here every number can be asked where it comes from. Click on any cell; the cells that it was made of light up.
+# (Where there is no running kernel you see the same arithmetic as a list to unfold.)
+
+# %% tags=["demo"]
+show.attention_stepper()
+
+# %% [markdown]
+# ### 3.5 In one piece
+#
+# Put together, this is the equation that the transformer is famous for:
+#
+# $$\operatorname{Attention}(q, k, v) = \operatorname{softmax}\!\left(\frac{q\,k^\top}{\sqrt{d_\text{head}}}\right) v$$
+#
+# One warning about S1: its slide prints $\frac{1}{d_k}$, without the root. The paper divides by $\sqrt{d_k}$, and
+# section 4 shows that only the root is right.
+#
+# ### Exercise 6 · Scaled dot-product attention
+# `attention.scaled_dot_product` · 4 points · about 10 minutes
+#
+# Write the equation. This one stands on its own: write it out again in a few lines with `torch.softmax`, rather than
+# calling your functions from above, and a slip up there will cost you nothing here. What you may not use is torch's
+# ready-made attention. The check compares the gradients of `q`, `k` and `v` as well, so don't `detach` anything.
+#
+# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
+# `[..., queries, d_value]`.
+#
+# <details><summary>Hint: where is d_head?</summary>
+#
+# It is the last dimension of `q`: `q.shape[-1]`. The *second to last* is the number of queries. If your numbers look
+# like the slide's, read section 3.6.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-scaled_dot_product-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_dot_product_attention(q, k, v):
+    """softmax(q kᵀ / √d_head) v
+
+    q: [..., queries, d_head]
+    k: [..., keys, d_head]
+    v: [..., keys, d_value]
+    returns: [..., queries, d_value]
+    """
+    ### BEGIN SOLUTION
+    scores = q @ k.transpose(-2, -1)
+    scaled = scores / math.sqrt(q.shape[-1])
+    alpha = torch.softmax(scaled, dim=-1)
+    return alpha @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-scaled_dot_product-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("attention.scaled_dot_product")
+### BEGIN HIDDEN TESTS
+check("attention.scaled_dot_product", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Torch ships the same computation as one fused kernel, written by people who count every microsecond. Yours should
+# agree with it to the last digits.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def compared_with_the_fused_kernel():
+    generator = torch.Generator().manual_seed(0)
+    a, b, c = (torch.randn(4, 8, 10, 16, generator=generator) for _ in range(3))
+    ours = scaled_dot_product_attention(a, b, c)
+    fused = torch.nn.functional.scaled_dot_product_attention(a, b, c)
+    print(f"4 sentences, 8 heads, 10 words: largest difference {(ours - fused).abs().max():.1e}")
+
+
+# %% [markdown]
+# ### 3.6 The slide, proofread
+#
+# If you have S2 open beside you, your numbers differ from the printed ones. You are right and the slide is not, and it
+# is worth seeing exactly why.
+#
+# | step | right | printed on the slide |
+# |---|---|---|
+# | scaled, *die* | 8.4853, 2.6517, -7.6014 | 4.0000, 1.2500, -3.5833 |
+# | scaled, *Katze* | -14.1421, -8.1317, 18.0312 | -6.6667, -3.8333, 8.5000 |
+# | alpha, *die* | 0.9971, 0.0029, 0.0000 | 0.94, 0.06, 0.00 |
+# | alpha, *Katze* | 0.0000, 0.0000, 1.0000 | 0.00, 0.00, 0.99 |
+# | out, *die* | -2.0015, -3.9898 | -2.02, -3.78 |
+# | out, *Katze* | 4.5000, 2.5000 | 4.49, 2.49 |
+#
+# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. What was computed is something else; let us do it again.
+
+# %%
+scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
+print_as = {"precision": 4, "sci_mode": False}
+torch.set_printoptions(**print_as)
+
+slide_scaled = scores / 3  # the number of keys, where √2 belongs
+slide_weights = torch.softmax(slide_scaled, dim=-1)
+slide_out = slide_weights @ v
+
+
+def cut(values):
+    """Everything behind the second decimal thrown away, not rounded."""
+    return torch.trunc(values * 100) / 100
+
+
+print("scores / 3\n", slide_scaled)
+print("softmax of that\n", slide_weights)
+print("times v\n", slide_out)
+print("the same, cut to two decimals\n", cut(slide_out))
+print("0.999995 rounded: {:.2f}, cut: {:.2f}".format(slide_weights[1, 2], cut(slide_weights)[1, 2]))
+
+# %% [markdown]
+# So there are four slips, one on top of the other:
+#
+# 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a root.
+# 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
+#    *cat* a weight of 0.0003. The printed `alpha` is the softmax of the (wrongly) scaled values, which is what the code
+#    should have said.
+# 3. **The decimals.** 0.9395 was rounded, to 0.94; but 0.999995 was cut off, to 0.99, and so a row of weights no longer
+#    sums to 1. The `out` that follows is cut as well: -2.0269 became -2.02.
+# 4. **The expanded sum.** The slide writes `out` out as a 2 × 2 matrix, but prints the same row twice, and takes
+#    the second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column
+#    of $v$: $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
+#
+# Here is slip 2 taken at its word, and S1's division by $d$ without the root beside it.
+
+# %%
+print("softmax(scores), never scaled\n", torch.softmax(scores, dim=-1))
+print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
+
+# %% [markdown]
+# In this tiny example all variants pick the same winners, which is why nobody noticed. In a model with
+# $d_\text{head} = 64$ the difference is between learning and not learning. On to that.
+#
+# ## 4. Why divide by √d?
+#
+# ### 4.1 Long vectors make large dot products
+#
+# Take a query and a key whose components are random, independent, with mean 0 and variance 1. Each product
+# $q_i k_i$ then has mean 0 and variance 1 too, and the dot product adds up $d$ of them. Variances of independent things
+# add, so
+#
+# $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) = d .$$
+#
+# (The slide says "0-1 random variables"; it means mean 0 and variance 1, not coin flips.)
+#
+# A variance of $d$ is a typical size of $\sqrt d$. So dividing by $\sqrt d$ brings the scores back to size 1 in every
+# dimension: $\operatorname{Var}(q \cdot k / \sqrt d) = d / d = 1$. Dividing by $d$ would overshoot, to a variance of
+# $1/d$: in high dimensions all scores would be nearly equal, and attention would look at everything alike.
+#
+# That is theory. Measure it.
+#
+# ### Exercise 7 · The variance of dot products
+# `attention.dot_product_variance` · 2 points · about 8 minutes
+#
+# Given many queries and as many keys, take the dot product of each query with *its own* key (the first with the first,
+# the second with the second) and return the sample variance of those numbers, the unbiased one, which divides by
+# $\text{samples} - 1$.
+#
+# Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
+#
+# <details><summary>Hint: pairs, not all combinations</summary>
+#
+# `q @ k.T` would give every query with every key. For pairs, multiply element by element and sum over the last
+# dimension.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-dot_product_variance-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dot_product_variance(q, k):
+    """The unbiased variance, over the samples, of the dot product of each query with its own key.
+
+    q: [samples, d_head]
+    k: [samples, d_head]
+    returns: a tensor of shape []
+    """
+    ### BEGIN SOLUTION
+    products = (q * k).sum(dim=-1)
+    return products.var()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-dot_product_variance-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention.dot_product_variance")
+### BEGIN HIDDEN TESTS
+check("attention.dot_product_variance", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def variance_against_dimension():
+    generator = torch.Generator().manual_seed(1)
+    widths = [2**power for power in range(1, 11)]
+    raw, by_root, by_d = [], [], []
+    for d in widths:
+        a, b = (torch.randn(4000, d, generator=generator) for _ in range(2))
+        raw.append(float(dot_product_variance(a, b)))
+        by_root.append(float(dot_product_variance(a / math.sqrt(d), b)))
+        by_d.append(float(dot_product_variance(a / d, b)))
+    drawn, axes = plt.subplots(figsize=(6.4, 3.6))
+    axes.loglog(widths, raw, "o-", label="q · k")
+    axes.loglog(widths, by_root, "o-", label="q · k / √d")
+    axes.loglog(widths, by_d, "o-", label="q · k / d  (S1)")
+    axes.loglog(widths, widths, ":", color="#8a8f98", label="theory: d")
+    axes.set(xlabel="d_head", ylabel="variance, measured", title="Only the root keeps the scores at one size")
+    axes.set_xticks(widths[::2], labels=[str(d) for d in widths[::2]])
+    axes.minorticks_off()
+    axes.legend()
+    show.figure(drawn, "Variance of dot products against d_head: q·k grows like d, divided by √d it stays at 1.")
+
+
+# %% [markdown]
+# ### 4.2 Large scores make a deaf softmax
+#
+# Why does the size matter? Because of what the softmax does to *gradients*. Training changes a score a little and
+# watches whether the loss improves. That only works if changing a score changes the weights. How much it does is the
+# derivative of softmax, a matrix for each row of scores:
+#
+# $$J_{ij} = \frac{\partial \alpha_i}{\partial x_j} = \alpha_i\,(\delta_{ij} - \alpha_j),
+# \qquad \delta_{ij} = \begin{cases} 1 & i = j \\ 0 & \text{otherwise.}\end{cases}$$
+#
+# On the diagonal stands $\alpha_i (1 - \alpha_i)$: raise a score and its own weight goes up. Off the diagonal stands
+# $-\alpha_i \alpha_j$: all other weights go down, since the total stays 1. Every row sums to 0.
+#
+# Now suppose one score is far ahead, so that $\alpha \approx (1, 0, \dots, 0)$. Then *every* entry is a product with a
+# factor near 0. The softmax has made up its mind and no longer listens: no gradient gets through, and nothing is learnt.
+#
+# ### Exercise 8 · The derivative of softmax
+# `attention.softmax_jacobian` · 2 points · about 15 minutes
+#
+# Write the matrix $J$ from the formula, for any number of leading dimensions. `torch.softmax` is welcome; torch's own
+# Jacobian functions are not, since the point is the formula.
+#
+# Shapes: `scores` is `[..., keys]`, the result is `[..., keys, keys]`.
+#
+# <details><summary>Hint: the two halves</summary>
+#
+# $J = \operatorname{diag}(\alpha) - \alpha \alpha^\top$. `torch.diag_embed` puts the last dimension on a diagonal. The
+# outer product comes from `alpha.unsqueeze(-1)`, a column, times `alpha.unsqueeze(-2)`, a row.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-softmax_jacobian-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax_jacobian(scores):
+    """The derivative of softmax: entry (i, j) is ∂alpha_i / ∂scores_j.
+
+    scores: [..., keys]
+    returns: [..., keys, keys]
+    """
+    ### BEGIN SOLUTION
+    alpha = torch.softmax(scores, dim=-1)
+    return torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention-softmax_jacobian-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention.softmax_jacobian")
+### BEGIN HIDDEN TESTS
+check("attention.softmax_jacobian", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The size of $J$ (the root of the sum of its squared entries) is the volume at which gradients can speak. First for the
+# two rows of our example, *die* and *Katze*. Then for random queries and sixteen random keys, as the dimension grows.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def jacobian_of_the_example():
+    scaled = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]]) / math.sqrt(2)
+    jacobian = softmax_jacobian(scaled)
+    show.matrices(
+        *(
+            show.Panel(f"{query}: size {jacobian[i].norm():.1e}", jacobian[i], keys, keys, decimals=4)
+            for i, query in enumerate(queries)
+        ),
+        title="∂alpha / ∂scaled: already almost deaf",
+        alt="Two 3 by 3 softmax Jacobians. For die the entries are at most 0.003, for Katze all are 0 to four decimals.",
+    )
+
+
+# %% tags=["demo"]
+@show.when_ready
+def gradient_against_dimension():
+    generator = torch.Generator().manual_seed(2)
+    widths = [2**power for power in range(0, 13)]
+    unscaled, by_root = [], []
+    for d in widths:
+        a = torch.randn(200, 1, d, generator=generator)
+        b = torch.randn(200, 16, d, generator=generator)
+        dots = (a * b).sum(dim=-1)
+        unscaled.append(float(softmax_jacobian(dots).norm(dim=(-2, -1)).mean()))
+        by_root.append(float(softmax_jacobian(dots / math.sqrt(d)).norm(dim=(-2, -1)).mean()))
+    drawn, axes = plt.subplots(figsize=(6.4, 3.6))
+    axes.semilogx(widths, by_root, "o-", color="#d9822b", label="softmax(q · k / √d)")
+    axes.semilogx(widths, unscaled, "o-", color="#3b6fb6", label="softmax(q · k)")
+    axes.set(xlabel="d_head", ylabel="mean size of ∂alpha / ∂scores", ylim=(0, None))
+    axes.set_title("Without scaling the gradient fades as the vectors get longer")
+    axes.set_xticks(widths[::3], labels=[str(d) for d in widths[::3]])
+    axes.minorticks_off()
+    axes.legend()
+    show.figure(drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling to 0 without.")
+
+
+# %% [markdown]
+# ### Exercise 9 · In your own words
+# `attention.why_scale` · 2 points, read by a person · about 10 minutes
+#
+# A friend trains a transformer with $d_\text{head} = 64$ and has left out the division: "it is only a constant, the
+# weights $W$ will learn to make up for it". The loss hardly moves. In three to six sentences: what happened to the
+# scores, to alpha and to the gradients at the start of training, and why would dividing by $d_\text{head}$ instead of
+# its root not be right either?
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores are of a
+# typical size of 8. Differences of 8 and more between scores make softmax almost one-hot: alpha is close to 1 for one key
+# and close to 0 for all others, and which key wins is an accident of the random start. The derivative of softmax is
+# alpha_i (δ_ij - alpha_j), and with an alpha like that every entry is close to 0, so hardly any gradient reaches the
+# queries and keys. The weights could make up for the constant in principle, but they would have to learn it through
+# exactly those vanishing gradients. Dividing by d_head = 64 gives scores of variance 1/64, so that all are nearly equal,
+# alpha is nearly uniform, and attention cannot tell the keys apart; only the root brings the variance to 1.
+#
+# *(One point: variance or size grows with d, softmax saturates, gradient vanishes. One point: the root makes the
+# variance 1, d overshoots.)*
+
+# %% [markdown]
+# ## 5. What attention replaced
+#
+# Before the transformer, sentences went through **recurrent networks** (RNNs). An RNN reads word by word and keeps a
+# hidden state: $h_n = f(W_h h_{n-1} + W_e c_n)$. To know $h_3$ it must have $h_2$, and before that $h_1$.
+#
+# That has two consequences (S2, S4).
+#
+# - **Waiting.** A sentence of $n$ words takes $n$ steps one after the other, however many processors you own.
+#   Self-attention has no such chain: row 7 of `out` does not need row 6. All rows come out of the same matrix products,
+#   in one step.
+# - **Distance.** For word 1 to influence word 50 in an RNN, the message passes through 49 hidden states and fades a
+#   little in each. In self-attention every word looks at every other directly: the path has length 1.
+#
+# | | steps that must wait for each other | longest path between two words | work |
+# |---|---|---|---|
+# | RNN | $n$ | $n$ | about $n\, d^2$ |
+# | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
+#
+# Fewer steps, though, is not the same as less time. Look at the last column: attention compares all $n^2$ pairs. On a
+# device that can do thousands of multiplications at once, that hardly matters and the waiting does. On a laptop's
+# processor it matters soon. So do not take our word for it: count the steps, and beside them measure the time **on the
+# machine you are sitting at**.
+
+# %% tags=["demo"]
+import statistics
+import time
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+d_model, batch = 64, 16
+lengths = [2, 8, 32, 128, 512, 1024]
+rnn = torch.nn.RNN(d_model, d_model, batch_first=True).to(device)
+to_q, to_k, to_v = (torch.nn.Linear(d_model, d_model, bias=False).to(device) for _ in range(3))
+
+
+def self_attention(x):
+    """One layer of self-attention with its projections, the counterpart of one recurrent layer."""
+    scaled = to_q(x) @ to_k(x).transpose(-2, -1) / math.sqrt(d_model)
+    return torch.softmax(scaled, dim=-1) @ to_v(x)
+
+
+@torch.no_grad()
+def milliseconds(layer, x):
+    """The median of seven runs, after two to warm up. A GPU works in the background: wait for it."""
+    taken = []
+    for _ in range(9):
+        start = time.perf_counter()
+        layer(x)
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        taken.append(1000 * (time.perf_counter() - start))
+    return statistics.median(taken[2:])
+
+
+batches = [torch.randn(batch, length, d_model, device=device) for length in lengths]
+rnn_ms = [milliseconds(rnn, x) for x in batches]
+attention_ms = [milliseconds(self_attention, x) for x in batches]
+
+drawn, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.5))
+for axes, recurrent, attending in ((left, lengths, [1] * len(lengths)), (right, rnn_ms, attention_ms)):
+    axes.loglog(lengths, recurrent, "o-", label="RNN")
+    axes.loglog(lengths, attending, "o-", label="self-attention")
+    axes.set_xticks(lengths, labels=[str(length) for length in lengths])
+    axes.minorticks_off()
+    axes.set_xlabel("words in the sentence")
+left.set(ylabel="steps", title="Steps that must wait for each other")
+right.set(ylabel="milliseconds", title=f"Time, measured on this machine ({device.type})")
+left.legend()
+show.figure(drawn, "Left: an RNN takes as many steps in a row as words, attention one. Right: measured times.")
+
+print(f"{device.type}, {torch.get_num_threads()} threads, batch {batch}, d_model {d_model}, forward pass only")
+for length, recurrent, attending in zip(lengths, rnn_ms, attention_ms, strict=True):
+    faster = recurrent / attending
+    winner, times = ("attention", faster) if faster >= 1 else ("the RNN", 1 / faster)
+    print(f"{length:5} words: RNN {recurrent:8.2f} ms, attention {attending:8.2f} ms: {winner} {times:.1f} times as fast")
+
+# %% [markdown]
+# Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words
+# attention is **not** faster (there is little to wait for), somewhere in the middle it wins, though by nothing like the
+# ratio of the steps, and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The
+# promise of attention is that the work *can* be done at once. It is kept on hardware that can do it, and in training,
+# where the whole sentence is there from the start; that is why the lectures say that transformers are faster to train
+# and not simply that they are faster.
+#
+# ## What you have now
+#
+# You have written attention: scores, scaling, softmax, average. You have seen why each of the four is there, and
+# found the mistakes in a slide by recomputing it.
+#
+# One thing should worry you. In self-attention *every* word looks at *every* other, also at those that come later. A
+# model that is to predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
+# **masking**.
