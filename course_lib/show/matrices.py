@@ -17,10 +17,12 @@ from torch import Tensor
 
 from course_lib.show.figures import BLUE, INK, STYLE, figure
 
-_WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#c9dcf2", BLUE, "#1d3f72"])
+_WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
-_CELL = 0.62
-"""Inches for each cell of a matrix, before its labels."""
+_CELL_WIDTH, _CELL_HEIGHT = 0.72, 0.46
+"""Inches."""
+_LETTER = 0.085
+"""Inches that a letter of a label takes, about."""
 
 
 @dataclass(frozen=True)
@@ -64,27 +66,48 @@ def matrices(*panels: Panel, alt: str, title: str = "") -> None:
 
 
 def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
-    """The figure that `matrices` shows."""
-    columns = [max(len(panel.columns), 2) + 1.4 for panel in panels]
-    rows = max(len(panel.rows) for panel in panels)
-    with plt.rc_context(STYLE):
-        drawn = Figure(figsize=(_CELL * sum(columns), _CELL * rows + (1.25 if title else 0.95)))
-        grid = drawn.subplots(1, len(panels), squeeze=False, gridspec_kw={"width_ratios": columns})
-        for axes, panel in zip(grid[0], panels, strict=True):
+    """The figure that `matrices` shows. Cells have one size in all panels."""
+    lefts = [_LETTER * max(map(len, panel.rows)) + 0.22 for panel in panels]
+    widths = [max(_CELL_WIDTH * len(panel.columns), _LETTER * 1.15 * len(panel.title)) for panel in panels]
+    tallest = _CELL_HEIGHT * max(len(panel.rows) for panel in panels)
+    below = 0.12 + max(_height_of_labels(panel) for panel in panels)
+    above = 0.75 if title else 0.4
+    size = (sum(lefts) + sum(widths) + 0.1, below + tallest + above)
+    with plt.rc_context({**STYLE, "figure.constrained_layout.use": False}):
+        drawn = Figure(figsize=size)
+        x = 0.0
+        for panel, left, width in zip(panels, lefts, widths, strict=True):
+            x += left
+            cells = (_CELL_WIDTH * len(panel.columns), _CELL_HEIGHT * len(panel.rows))
+            y = below + tallest - cells[1]
+            axes = drawn.add_axes((x / size[0], y / size[1], cells[0] / size[0], cells[1] / size[1]))
             _draw(axes, panel)
+            x += width
         if title:
-            drawn.suptitle(title, fontsize=12)
+            drawn.suptitle(title, fontsize=12, x=lefts[0] / size[0], y=1 - 0.12 / size[1], ha="left", va="top")
     return drawn
+
+
+def _height_of_labels(panel: Panel) -> float:
+    """Inches that the labels below the matrix take."""
+    return 0.2 if not _tilted(panel) else 0.2 + _LETTER * 0.6 * max(map(len, panel.columns))
+
+
+def _tilted(panel: Panel) -> bool:
+    """Whether the labels of the columns are too long to stand side by side."""
+    return max(map(len, panel.columns)) * _LETTER > _CELL_WIDTH
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
     colours = _colours(panel.values)
-    axes.imshow(colours, aspect="equal")
-    axes.set_title(panel.title, pad=8)
+    axes.imshow(colours, aspect="auto")
+    axes.set_title(panel.title, pad=7, loc="left")
     axes.set_xticks(range(len(panel.columns)), labels=panel.columns)
     axes.set_yticks(range(len(panel.rows)), labels=panel.rows)
-    if max(map(len, panel.columns)) > 6:
-        axes.tick_params(axis="x", labelrotation=35)
+    if _tilted(panel):
+        axes.set_xticks(
+            range(len(panel.columns)), labels=panel.columns, rotation=35, ha="right", rotation_mode="anchor"
+        )
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xticks([column - 0.5 for column in range(1, len(panel.columns))], minor=True)

@@ -174,7 +174,7 @@ def station_in_two_sentences():
     sentences = {
         "The train slowly left the station": embeddings,
         "The radio station was playing old hits": torch.tensor(
-            [[0.1, 0.1], [0.3, 2.2], [1.4, 1.4], [0.1, 0.1], [0.2, 1.2], [0.2, 0.4], [0.2, 1.1]]
+            [[0.1, 0.1], [0.3, 2.2], [1.4, 1.4], [0.1, 0.1], [0.2, 1.3], [0.3, 0.4], [0.4, 1.0]]
         ),
     }
     drawn, panels = plt.subplots(1, 2, figsize=(9.5, 3.7), sharex=True, sharey=True)
@@ -189,7 +189,8 @@ def station_in_two_sentences():
         panel.scatter(1.4, 1.4, color="#3b6fb6")
         panel.annotate("station, alone", (1.4, 1.4), xytext=(7, 4), textcoords="offset points", color="#3b6fb6")
         panel.scatter(*pulled, color="#d9822b")
-        panel.annotate("station, here", pulled.tolist(), xytext=(7, -13), textcoords="offset points", color="#b5651d")
+        beside = (7, -13) if pulled[0] > 1.4 else (-14, 8)
+        panel.annotate("station, here", pulled.tolist(), xytext=beside, textcoords="offset points", color="#b5651d")
         panel.annotate("", pulled.tolist(), (1.4, 1.4), arrowprops={"arrowstyle": "->", "color": "#22252b"})
         panel.set(title=text, xlabel="travelling", xlim=(-0.1, 2.9), ylim=(-0.1, 2.6))
     panels[0].set_ylabel("broadcasting")
@@ -607,7 +608,7 @@ print("scores / 3\n", slide_scaled)
 print("softmax of that\n", slide_weights)
 print("times v\n", slide_out)
 print("the same, cut to two decimals\n", cut(slide_out))
-print("0.999995 rounded: {:.2f}, cut: {:.2f}".format(slide_weights[1, 2], cut(slide_weights)[1, 2]))
+print(f"0.999995 rounded: {slide_weights[1, 2]:.2f}, cut: {cut(slide_weights)[1, 2]:.2f}")
 
 # %% [markdown]
 # So there are four slips, one on top of the other:
@@ -900,7 +901,9 @@ print(f"{device.type}, {torch.get_num_threads()} threads, batch {batch}, d_model
 for length, recurrent, attending in zip(lengths, rnn_ms, attention_ms, strict=True):
     faster = recurrent / attending
     winner, times = ("attention", faster) if faster >= 1 else ("the RNN", 1 / faster)
-    print(f"{length:5} words: RNN {recurrent:8.2f} ms, attention {attending:8.2f} ms: {winner} {times:.1f} times as fast")
+    print(
+        f"{length:5} words: RNN {recurrent:7.2f} ms, attention {attending:7.2f} ms; {winner} {times:.1f} times as fast"
+    )
 
 # %% [markdown]
 # Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words
