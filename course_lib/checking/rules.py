@@ -39,7 +39,7 @@ def broken_rule(name: str, sources: Sequence[str], forbidden: Iterable[str]) -> 
 
     Args:
         name: the name the student defines.
-        sources: code of the notebook's cells, or of a file. Magics are passed over; code that does not parse is skipped.
+        sources: code of the notebook's cells, or of a file; magics and what does not parse are passed over.
         forbidden: names, matched as attributes (`F.softmax`), imports and exact strings (`getattr`).
     """
     wanted = frozenset(forbidden)
