@@ -14,5 +14,6 @@ c.CourseDirectory.course_id = "katze"
 c.CourseDirectory.source_directory = "build/source"
 c.CourseDirectory.release_directory = "notebooks"
 
-# Feedback and formgrader show what students' cells have put out: without its scripts.
+# Feedback and formgrader show what students' cells have put out: text, tables and pictures, nothing that runs.
 c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {"clean_html": "autograder.filters.clean_html"}

@@ -35,6 +35,7 @@ from traitlets.config.loader import Config
 
 from autograder.course import Course
 from autograder.errors import BadInput
+from autograder.filters import BADGE_ADDRESS
 from course_lib.checking.exercise import Exercise
 
 BADGE = "katze-badge"
@@ -217,8 +218,7 @@ def _opening_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
     """The two cells that follow the `repository` setting."""
     path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
     address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
-    image = "https://colab.research.google.com/assets/colab-badge.svg"
-    yield nbformat.v4.new_markdown_cell(f"[![Open in Colab]({image})]({address})", metadata={"tags": [BADGE]})
+    yield nbformat.v4.new_markdown_cell(f"[![Open in Colab]({BADGE_ADDRESS})]({address})", metadata={"tags": [BADGE]})
     packages = " ".join((f'"katze @ git+https://github.com/{course.repository}"', *COLAB_LACKS))
     install = (
         "try:\n"

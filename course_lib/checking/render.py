@@ -76,7 +76,7 @@ def verdict_html(verdict: Verdict) -> str:
     state = "pass" if verdict.passed else "part" if verdict.points else "fail"
     body = [
         f'<div class="katze-verdict katze-{state}" role="status">',
-        _STYLE,
+        STYLE,
         f'<p class="katze-head"><strong>{escape(heading(verdict))}</strong>'
         f'<span class="katze-score">{escape(score(verdict))}</span>'
         f"<code>{escape(verdict.exercise.id)}</code></p>",
@@ -193,7 +193,7 @@ def _entry(item: float | bool, wide: bool) -> str:
     return f"{item:.4g}" if wide else f"{item:.4f}"
 
 
-_STYLE = """<style>
+STYLE = """<style>
 .katze-verdict { --katze-edge: #b3261e; --katze-ink: #1f2328; --katze-paper: #fdf7f6; --katze-soft: #59636e;
   border-left: 4px solid var(--katze-edge); background: var(--katze-paper); color: var(--katze-ink);
   padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; border-radius: 0 4px 4px 0; }
@@ -223,3 +223,4 @@ body[data-jp-theme-light="false"] .katze-verdict.katze-pass, html[theme="dark"] 
 body[data-jp-theme-light="false"] .katze-verdict.katze-part, html[theme="dark"] .katze-verdict.katze-part {
   --katze-edge: #e3b341; --katze-paper: #272214; }
 </style>"""
+"""The style sheet of a verdict, for light and dark themes; every verdict carries it."""

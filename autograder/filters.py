@@ -1,0 +1,67 @@
+"""The HTML filter for nbgrader's own pages: feedback and formgrader.
+
+nbconvert passes what came from a student (markdown, outputs) and its own highlighted code through one filter,
+`clean_html`, when `HTMLExporter.sanitize_html` is set. nbconvert's own writes a verdict's style sheet out as
+text; this one keeps highlighting and verdicts as they look in the notebook, and nothing that runs or loads.
+`nbgrader_config.py` names it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import nh3
+from pygments.token import STANDARD_TYPES
+
+from course_lib.checking.render import STYLE
+
+BADGE_ADDRESS = "https://colab.research.google.com/assets/colab-badge.svg"
+"""The only picture that a page may load from elsewhere: the badge of the release."""
+
+_TAGS = set(
+    re.findall(
+        r"\w+",
+        "a abbr b blockquote br caption code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img "
+        "kbd li mark ol p pre s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var",
+    )
+)
+_ATTRIBUTES = {
+    "*": {"aria-label", "class", "role"},
+    "a": {"href", "title"},
+    "img": {"src", "alt", "width", "height"},
+    "ol": {"start"},
+    "td": {"colspan", "rowspan", "align"},
+    "th": {"colspan", "rowspan", "align", "scope"},
+}
+_HIGHLIGHTING = {name for name in STANDARD_TYPES.values() if name} | {"highlight", "dataframe"}
+_CLASS = re.compile(r"katze-[a-z]+|hl-[a-z0-9]+")
+_PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
+
+
+def clean_html(fragment: str | bytes) -> str:
+    """The harmless part of an HTML fragment, with the look of highlighted code and of verdicts.
+
+    Text, tables, lists and links stay. Pictures stay if they are in the page itself. Scripts, styles, forms, ids
+    (formgrader's own scripts go by them) and every other class go.
+    """
+    text = fragment.decode("utf-8", "replace") if isinstance(fragment, bytes) else str(fragment)
+    cleaned = nh3.clean(
+        text,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        attribute_filter=_attribute,
+        url_schemes={"http", "https", "mailto", "data"},
+    )
+    return f"{STYLE}\n{cleaned}" if STYLE in text else cleaned
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """The value that an attribute keeps; None drops it."""
+    if name == "class":
+        kept = [word for word in value.split() if word in _HIGHLIGHTING or _CLASS.fullmatch(word)]
+        return " ".join(kept) or None
+    if name == "src":
+        return value if value == BADGE_ADDRESS or _PICTURE.fullmatch(value) else None
+    if name == "href":
+        return None if value.strip().lower().startswith("data:") else value
+    return value
