@@ -176,7 +176,7 @@ class _Run:
         if verdict.outcome is not Outcome.NEVER_DEFINED:
             return verdict
         for place, cell in enumerate(self.cells):
-            if cell.kind is CellKind.ANSWER and cell.exercise == exercise.id:
+            if cell.exercise == exercise.id:
                 if place in self.lost:
                     return Verdict(exercise, self.lost[place].outcome, 0.0, note=self.lost[place].reason)
                 if place in self.raised:

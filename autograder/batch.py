@@ -1,0 +1,314 @@
+"""Grading a class: read, repair, box, check, record; many submissions at once, one gradebook writer.
+
+Workers are forks of this process, which has torch and the exercises loaded. They share nothing; each owns
+one channel to the zygote. What they find comes back as plain results, and this process alone writes the
+gradebook.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from autograder.box import Level, Limits, Zygote, choose_level, describe
+from autograder.course import Course
+from autograder.errors import BadInput
+from autograder.feedback import render_feedback
+from autograder.gradebook import GradebookWriter
+from autograder.grading import AnswerKeys, Graded, grade_cells
+from autograder.results import ClassResult, ExerciseResult, SubmissionResult
+from autograder.submission import CellKind, Release, Repaired, Submission, Unreadable
+from autograder.submission import check_student_id, list_submissions, read_submission, repair
+from course_lib import exercises
+from course_lib.checking import Exercise, Outcome, Verdict
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A lesson as the workers need it.
+
+    Attributes:
+        course: where everything lies.
+        lesson: the lesson.
+        release: its released notebook.
+        level: the level of the boxes.
+        limits: the limits of a submission.
+        skip_demos: leave out cells tagged `demo`.
+        feedback: write feedback pages.
+    """
+
+    course: Course
+    lesson: str
+    release: Release
+    level: Level
+    limits: Limits = field(default_factory=Limits)
+    skip_demos: bool = True
+    feedback: bool = True
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        """The lesson's exercises, in order."""
+        return exercises.of_lesson(self.lesson)
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The modules that no box of this lesson may have: those that any of its exercises withholds."""
+        return tuple(sorted({module for exercise in self.exercises for module in exercise.withheld}))
+
+
+@dataclass(frozen=True)
+class _Graded:
+    """What a worker hands back: the result, and what the gradebook needs beside it."""
+
+    result: SubmissionResult
+    notebook: dict[str, Any] | None = None
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    timestamp: str = ""
+
+
+def grade_lesson(
+    course: Course,
+    lesson: str,
+    *,
+    students: Sequence[str] | None = None,
+    workers: int = 1,
+    min_level: str | None = None,
+    skip_demos: bool = True,
+    feedback: bool = True,
+    console: Console | None = None,
+) -> ClassResult:
+    """Grade the submissions to a lesson, and write gradebook, autograded notebooks and feedback.
+
+    Args:
+        course: the course.
+        lesson: the lesson's folder name.
+        students: only these; None for everyone who submitted.
+        workers: submissions graded at once.
+        min_level: refuse to grade in weaker boxes than this.
+        skip_demos: leave out cells tagged `demo`, unless a later cell needs one.
+        feedback: write feedback pages.
+        console: where the progress bar goes; by default standard error.
+
+    Raises:
+        BadInput: before anything is written: no such lesson, no submissions, an unusable student id, a
+            gradebook that is in use or was made by another version, or no box of the level wanted.
+    """
+    start = time.perf_counter()
+    release = Release.load(course.release_notebook(lesson))
+    submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
+    assignment = Assignment(
+        course, lesson, release, choose_level(min_level), skip_demos=skip_demos, feedback=feedback
+    )
+    with GradebookWriter(course.gradebook, course.course_id) as gradebook:
+        gradebook.ensure_assignment(lesson, release.notebook)
+        results = []
+        for graded in _graded_submissions(assignment, submissions, workers, console or Console(stderr=True)):
+            result = graded.result
+            gradebook.record(
+                result.student, lesson, graded.notebook, graded.scores, graded.timestamp or None, result.problem
+            )
+            results.append(result)
+    results.sort(key=lambda result: result.student)
+    boxes = describe(assignment.level, assignment.limits)
+    return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start)
+
+
+def _selected(
+    submissions: list[tuple[str, Path]], students: Sequence[str] | None, course: Course, lesson: str
+) -> list[tuple[str, Path]]:
+    if students is not None:
+        for student in students:
+            check_student_id(student)
+        missing = sorted(set(students) - {student for student, _ in submissions})
+        if missing:
+            raise BadInput(f"no submission of {', '.join(missing)} to {lesson} in {course.submitted}")
+        submissions = [(student, folder) for student, folder in submissions if student in students]
+    if not submissions:
+        raise BadInput(f"no submissions to {lesson} in {course.submitted}/STUDENT/{lesson}/")
+    return submissions
+
+
+def _graded_submissions(
+    assignment: Assignment, submissions: list[tuple[str, Path]], workers: int, console: Console
+) -> Iterator[_Graded]:
+    """Each submission's result as soon as it is there, with a progress bar."""
+    workers = min(workers, len(submissions))
+    limits = assignment.limits
+    with (
+        Zygote(withheld=assignment.withheld, level=assignment.level, limits=limits, channels=workers) as zygote,
+        _progress(console) as progress,
+    ):
+        bar = progress.add_task(assignment.lesson, total=len(submissions))
+        for graded in _in_parallel(assignment, zygote, submissions, workers):
+            progress.advance(bar)
+            yield graded
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def _in_parallel(
+    assignment: Assignment, zygote: Zygote, submissions: list[tuple[str, Path]], workers: int
+) -> Iterator[_Graded]:
+    """Grade in worker processes. One that dies takes nobody with it: what it left undone is tried once more."""
+    keys = AnswerKeys(assignment.course.secret())
+    left = dict(submissions)
+    for _ in range(2):
+        context = multiprocessing.get_context("fork")
+        channels = context.SimpleQueue()
+        for channel in range(workers):
+            channels.put(channel)
+        pool = ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, keys, channels))
+        with pool:
+            futures = {pool.submit(_grade_one, student, folder): student for student, folder in left.items()}
+            for future in as_completed(futures):
+                try:
+                    graded = future.result()
+                except BrokenProcessPool:
+                    continue
+                del left[graded.result.student]
+                yield graded
+        if not left:
+            return
+    for student in left:
+        yield _Graded(_ungraded(assignment, student, "The grader's own process died over this submission twice."))
+
+
+_worker: _Worker  # of this process, if it is a worker
+
+
+@dataclass(frozen=True)
+class _Worker:
+    assignment: Assignment
+    zygote: Zygote
+    keys: AnswerKeys
+    channel: int
+
+
+def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, channels: Any) -> None:
+    global _worker
+    _worker = _Worker(assignment, zygote, keys, channels.get())
+
+
+def _grade_one(student: str, folder: Path) -> _Graded:
+    """Grade one submission in a worker. The grader's own failures are results too: `ungraded`, no score."""
+    start = time.perf_counter()
+    try:
+        graded = _grade(_worker, student, folder)
+    except Exception as error:  # whatever it is, it must not stop the class
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        problem = f"The grader failed: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        graded = _Graded(_ungraded(_worker.assignment, student, problem))
+    return replace(graded, result=replace(graded.result, seconds=time.perf_counter() - start))
+
+
+def _ungraded(assignment: Assignment, student: str, problem: str) -> SubmissionResult:
+    return SubmissionResult.without_score(
+        student, assignment.lesson, assignment.exercises, Outcome.UNGRADED, problem
+    )
+
+
+def _grade(worker: _Worker, student: str, folder: Path) -> _Graded:
+    assignment, lesson = worker.assignment, worker.assignment.lesson
+    try:
+        submission = read_submission(folder, lesson)
+        repaired = repair(submission, assignment.release)
+    except Unreadable as problem:
+        result = SubmissionResult.without_score(
+            student, lesson, assignment.exercises, Outcome.UNREADABLE, problem.reason
+        )
+        _discard(assignment.course.autograded, student, lesson, f"{lesson}.ipynb")
+        if assignment.feedback:
+            _publish(assignment.course.feedback, student, lesson, f"{lesson}.html", render_feedback(result, None, {}))
+        return _Graded(result)
+    graded = grade_cells(
+        repaired.cells,
+        open_box=lambda seconds: worker.zygote.open_box(channel=worker.channel, seconds=seconds),
+        key_for=lambda exercise: worker.keys.key(exercise, student),
+        seconds=assignment.limits.submission_seconds,
+        skip_demos=assignment.skip_demos,
+    )
+    return _written(assignment, student, submission, repaired, graded)
+
+
+def _written(
+    assignment: Assignment, student: str, submission: Submission, repaired: Repaired, graded: Graded
+) -> _Graded:
+    """Write the autograded notebook and the feedback page, and return what the gradebook needs."""
+    lesson = assignment.lesson
+    result = SubmissionResult(
+        student,
+        lesson,
+        assignment.level.name,
+        tuple(ExerciseResult.of(verdict) for verdict in graded.verdicts.values()),
+        repairs=(*submission.repairs, *repaired.repairs),
+    )
+    notebook = repaired.notebook(_outputs(graded), _check_outputs(graded.verdicts))
+    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    _publish(assignment.course.autograded, student, lesson, f"{lesson}.ipynb", text)
+    if assignment.feedback:
+        page = render_feedback(result, notebook, graded.verdicts)
+        _publish(assignment.course.feedback, student, lesson, f"{lesson}.html", page)
+    scores = {
+        str(cell.nbgrader["grade_id"]): graded.verdicts[cell.exercise].points
+        for cell in repaired.cells
+        if cell.kind is CellKind.CHECK and cell.exercise in graded.verdicts
+    }
+    return _Graded(result, notebook, scores, submission.timestamp)
+
+
+def _outputs(graded: Graded) -> dict[int, list[dict[str, Any]]]:
+    """What the cells put out, with a notice where one was stopped."""
+    notices = {
+        place: [{"output_type": "stream", "name": "stderr", "text": notice + "\n"}]
+        for place, notice in graded.notices.items()
+    }
+    return {**graded.outputs, **notices}
+
+
+def _check_outputs(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
+    return {
+        exercise: [
+            {
+                "output_type": "display_data",
+                "data": {"text/html": verdict.html(), "text/plain": verdict.text()},
+                "metadata": {},
+            }
+        ]
+        for exercise, verdict in verdicts.items()
+    }
+
+
+def _publish(root: Path, student: str, lesson: str, name: str, text: str) -> None:
+    """Write a file in nbgrader's layout, whole or not at all."""
+    folder = root / student / lesson
+    folder.mkdir(parents=True, exist_ok=True)
+    unfinished = folder / f".{name}.{os.getpid()}"
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(folder / name)
+
+
+def _discard(root: Path, student: str, lesson: str, name: str) -> None:
+    """Remove what an earlier run left, so that no stale grade is shown."""
+    (root / student / lesson / name).unlink(missing_ok=True)
