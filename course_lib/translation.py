@@ -1,0 +1,106 @@
+"""A transformer that learns to translate, from nothing, while you wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from course_lib.data import Pair, examples, pad, toy_translation
+from course_lib.decoding import greedy_decode
+from course_lib.models import Transformer, TransformerConfig
+from course_lib.tokenization import WordVocabulary
+from course_lib.training import Progress, TrainingConfig, linear_schedule, train
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A trained model with the vocabularies of its two languages."""
+
+    model: Transformer
+    source: WordVocabulary
+    target: WordVocabulary
+
+    def translate(self, sentences: Sequence[str], batch_size: int = 256) -> list[str]:
+        """The translation of each sentence, by greedy decoding.
+
+        Raises:
+            ValueError: a sentence is empty.
+        """
+        device = self.model.output.weight.device
+        translations: list[str] = []
+        for start in range(0, len(sentences), batch_size):
+            ids = [torch.tensor(self._ids(sentence)) for sentence in sentences[start : start + batch_size]]
+            decoded = greedy_decode(self.model, pad(ids).to(device))
+            translations += [self.target.decode(row) for row in decoded.tolist()]
+        return translations
+
+    def exact_matches(self, pairs: Sequence[Pair]) -> int:
+        """How many sources are translated word for word as in their pair."""
+        translations = self.translate([pair.source for pair in pairs])
+        return sum(ours == pair.target for ours, pair in zip(translations, pairs, strict=True))
+
+    def _ids(self, sentence: str) -> list[int]:
+        ids = self.source.encode(sentence)
+        if not ids:
+            raise ValueError("there is nothing to translate: a sentence without words")
+        return ids
+
+
+TOY_STEPS = 1300
+"""Enough for well over 95 % exact match; about half a minute on two processor cores."""
+
+
+@dataclass(frozen=True)
+class ToyTraining:
+    """What `train_toy_translator` did.
+
+    Attributes:
+        translator: the trained model, ready to translate.
+        training_pairs: how many different sentences it learned from.
+        matches: how many held-out sentences it translates exactly.
+        held_out: how many there are; each has a clause of a structure that was never trained.
+        seconds: wall-clock time of the training alone.
+    """
+
+    translator: Translator
+    training_pairs: int
+    matches: int
+    held_out: int
+    seconds: float
+
+
+def train_toy_translator(
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    progress: Progress | None = None,
+    *,
+    steps: int = TOY_STEPS,
+) -> ToyTraining:
+    """Train a small transformer on the toy grammar, and test it on sentences unlike those it has seen.
+
+    *the cat danced* is not among the training sentences, nor is any other sentence of that structure.
+
+    Args:
+        seed: of the sentences, the weights, the order of the batches and dropout.
+        device: where to compute.
+        progress: called after each step with its number, from 1 to `steps`, and its loss.
+        steps: how many batches to learn from.
+    """
+    data = toy_translation(seed=seed)
+    source = WordVocabulary.from_sentences(pair.source for pair in data.training)
+    target = WordVocabulary.from_sentences(pair.target for pair in data.training)
+    torch.manual_seed(seed)
+    sizes = {"d_model": 64, "heads": 4, "d_hidden": 256, "encoder_layers": 2, "decoder_layers": 2}
+    model = Transformer(TransformerConfig(len(source), len(target), **sizes))
+    config = TrainingConfig(
+        steps, batch_size=64, schedule=linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps), seed=seed
+    )
+    start = time.perf_counter()
+    train(model, examples(data.training, source, target), config, device, progress)
+    seconds = time.perf_counter() - start
+    translator = Translator(model.eval(), source, target)
+    matches = translator.exact_matches(data.held_out)
+    return ToyTraining(translator, len(data.training), matches, len(data.held_out), seconds)
