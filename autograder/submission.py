@@ -524,6 +524,7 @@ class _Repair:
 
     def run(self) -> Repaired:
         self._claim()
+        self._find_lost_cells()
         self._find_lost_answers()
         self._place_submitted()
         self._put_back_missing()
@@ -549,10 +550,35 @@ class _Repair:
             if slot is not None:
                 self.claims[slot.grade_id].append(number)
 
+    def _free(self, kind: str) -> list[int]:
+        """The submitted cells of a kind that no slot has yet."""
+        claimed = {number for numbers in self.claims.values() for number in numbers}
+        return [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == kind]
+
+    def _find_lost_cells(self) -> None:
+        """Other cells without grade_id and marker: by their text, and a written answer by its place."""
+        for slot in self.slots:
+            if self.claims[slot.grade_id] or slot.role == "answer":
+                continue
+            free = self._free(slot.kind)
+            found = [n for n in free if _plain(self.submission.cells[n].source) == _plain(slot.source)]
+            if not found and slot.role == "written":
+                found = [n for n in free if self._stands_at(n, slot)]
+            if found:
+                self.events["stripped"].append(slot.grade_id)
+                self.claims[slot.grade_id] = found[-1:]
+
+    def _stands_at(self, number: int, slot: _Slot) -> bool:
+        """Whether a cell that is none of the lesson's own follows the cell that the slot follows in the release."""
+        before = self.release.notebook["cells"][slot.index - 1] if slot.index else None
+        cell, previous = self.submission.cells[number], self.submission.cells[number - 1] if number else None
+        if (cell.kind, _plain(cell.source)) in self.release.lesson_cells or before is None or previous is None:
+            return False
+        return _plain(previous.source) == _plain(before["source"])
+
     def _find_lost_answers(self) -> None:
         """Answers without grade_id and marker: by the name they define, then by the text they kept."""
-        claimed = {number for numbers in self.claims.values() for number in numbers}
-        free = [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == "code"]
+        free = self._free("code")
         for slot in self.slots:
             if slot.role != "answer":
                 continue
