@@ -60,6 +60,9 @@ KEPT_METADATA = ("nbgrader", "tags", "jupyter")
 NOT_ASSETS = ("__pycache__", "*.pyc", ".*")
 """Names in a lesson's folder that are not copied."""
 
+LONGEST_ID = 64
+"""nbformat's limit for a cell id, and so ours for a `grade_id`."""
+
 _FLAGS = ("grade", "solution", "locked")
 _KINDS = {
     "answer": ("code", False, True, False),
@@ -201,12 +204,9 @@ def _source_notebook(course: Course, lesson: str, path: Path) -> NotebookNode:
     cells = [*_opening_cells(course, lesson), *(_clean_cell(lesson, cell) for cell in written.cells)]
     for cell, identity in zip(cells, _identities(cells), strict=True):
         cell["id"] = identity
-    notebook: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(NOTEBOOK_METADATA))
+    notebook: NotebookNode = nbformat.v4.new_notebook(metadata=copy.deepcopy(NOTEBOOK_METADATA))
     notebook.nbformat_minor = 5
-    try:
-        nbformat.validate(notebook)
-    except nbformat.ValidationError as error:
-        raise BadInput(f"{lesson}: not a valid notebook: {error.message}") from error
+    notebook.cells = cells
     return notebook
 
 
@@ -254,10 +254,11 @@ def _role(lesson: str, cell: NotebookNode) -> Role:
     """
     flags = cell.metadata.nbgrader
     grade_id = flags.get("grade_id", "")
-    role = Role.parse(grade_id) if isinstance(grade_id, str) else None
+    role = Role.parse(grade_id) if isinstance(grade_id, str) and len(grade_id) <= LONGEST_ID else None
     if role is None:
         raise BadInput(
-            f'{lesson}: grade_id {grade_id!r} must read "<module>-<task>-answer", "...-check" or "...-written"'
+            f'{lesson}: grade_id {grade_id!r} must read "<module>-<task>-answer", "...-check" or "...-written", '
+            f"with at most {LONGEST_ID} characters"
         )
     cell_type, *wanted = _KINDS[role.kind]
     if cell.cell_type != cell_type or [flags[name] for name in _FLAGS] != wanted:
@@ -275,7 +276,7 @@ def _identities(cells: Sequence[NotebookNode]) -> Iterator[str]:
     for cell in cells:
         tags = cell.metadata.get("tags", [])
         if "nbgrader" in cell.metadata:
-            yield cell.metadata.nbgrader.grade_id[:64]
+            yield cell.metadata.nbgrader.grade_id
         elif BADGE in tags or INSTALL in tags:
             yield tags[0]
         else:

@@ -12,11 +12,13 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.release import BADGE, INSTALL, Role, check_release, release, solution_lessons
-from course_lib.checking.exercise import Case, Exercise
+from course_lib import exercises
+from course_lib.checking import Case, Exercise
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -145,6 +147,7 @@ def test_graded_cells_carry_nbgraders_full_metadata(course: Course) -> None:
 
 def test_nothing_of_a_run_is_in_a_release(course: Course) -> None:
     notebook = released(course)
+    nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert notebook.metadata == {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -293,9 +296,11 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ('"toy-double-answer"', '"Double"', "grade_id 'Double' must read"),
         ('"toy-double-answer"', '"../x-answer"', "grade_id '../x-answer' must read"),
         ('"grade_id": "toy-double-answer", ', "", "grade_id '' must read"),
+        ("toy-double-answer", f"toy-{'x' * 60}-answer", "must read"),
         ('answer", "sol', 'answer", "grade": true, "sol', "answer must be a code cell with grade false, solution true"),
         ("toy-why_double-written", "toy-double-check", "check must be a code cell with grade true, solution false"),
         ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' stands on 2 cells"),
+        ('tags=["demo"]', 'tags="demo"', "is no notebook: 'demo' is not of type 'array'"),
         ('"points": 3', '"points": 4', "toy-double-check gives 4 points; the exercise has 3"),
         (', "points": 3', "", "toy-double-check gives None points; the exercise has 3"),
         ("toy-double-check", "toy-triple-check", "has no toy.triple in this lesson"),
@@ -355,6 +360,14 @@ def test_unknown_lessons_are_bad_input_and_known_ones_are_named(course: Course) 
     assert not course.release.exists()
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"# ---\n# jupyter:\n#   kernelspec: 3\n# ---\n\n# %%\n1\n"])
+def test_a_file_that_is_no_notebook_is_bad_input(course: Course, content: bytes) -> None:
+    (course.solutions / "01_toy" / "01_toy.py").write_bytes(content)
+    with pytest.raises(BadInput, match="01_toy.py is no notebook: ") as caught:
+        release(course, exercises=[toy()])
+    assert "\n" not in str(caught.value)
+
+
 def test_a_course_without_solutions_is_bad_input(course: Course) -> None:
     shutil.rmtree(course.solutions)
     with pytest.raises(BadInput, match="no lessons in"):
@@ -411,11 +424,36 @@ def test_a_release_touches_no_gradebook(course: Course) -> None:
 
 
 @pytest.mark.slow
-def test_plain_generate_assignment_gives_the_same_bytes(course: Course) -> None:
-    release(course, exercises=[toy()])
+@pytest.mark.parametrize("lesson", solution_lessons(Course.find(REPOSITORY)))
+def test_plain_nbgrader_works_on_the_course(tmp_path: Path, lesson: str) -> None:
+    """One lesson all the way with nbgrader's own commands: a student who submits the solution, and one who nothing."""
+    shutil.copyfile(REPOSITORY / "nbgrader_config.py", tmp_path / "nbgrader_config.py")
+    shutil.copytree(REPOSITORY / "solutions", tmp_path / "solutions")
+    course = Course.find(tmp_path)
+    (notebook,) = release(course, [lesson])
+    shutil.copytree(course.source / lesson, course.submitted / "solution" / lesson)
+    shutil.copytree(course.release / lesson, course.submitted / "untouched" / lesson)
+
     ours = snapshot(course.release)
     shutil.rmtree(course.release)
-    done = nbgrader(course, "generate_assignment", "01_toy")
-    assert done.returncode == 0, done.stderr
+    for step in ("generate_assignment", "autograde", "generate_feedback"):
+        done = nbgrader(course, step, lesson)
+        assert done.returncode == 0, done.stderr
     assert snapshot(course.release) == ours
-    assert check_release(course, exercises=[toy()]) == []
+
+    with Gradebook(f"sqlite:///{course.gradebook}") as gradebook:
+        scores = {
+            (student, grade.name): grade.auto_score
+            for student in ("solution", "untouched")
+            for grade in gradebook.find_submission_notebook(lesson, lesson, student).grades
+        }
+    for exercise in exercises.of_lesson(lesson):
+        check = Role(exercise.id, "check").grade_id
+        assert scores["solution", check] == exercise.points
+        assert scores["untouched", check] == 0
+    page = (course.feedback / "solution" / lesson / f"{lesson}.html").read_text()
+    assert 'class="katze-verdict katze-pass"' in page
+    assert "&lt;style" not in page
+
+    validated = nbgrader(course, "validate", str(course.submitted / "solution" / lesson / notebook.name))
+    assert "Success" in validated.stdout + validated.stderr
