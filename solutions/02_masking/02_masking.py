@@ -1,0 +1,848 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 02 · Masking
+#
+# Cats like to sit on whatever you are reading. Tonight that is useful: a **mask** is a cat on the page. It decides which
+# words a query may see and which are covered.
+#
+# There are two reasons to cover words. Some lie in the **future**: a model that is to predict the next word must not
+# read it first. Others are no words at all but **padding**, put there to make all sentences of a batch equally long.
+# You will write both masks, put them together, and apply them in two different ways. A third way looks just as good and
+# is wrong, and you will see why.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | the causal mask | 1 | 4 |
+# | 2 | attention weights under a mask | 4 | 15 |
+# | 3 | the same weights by multiplication | 3 | 15 |
+# | 4 | masked self-attention | 3 | 10 |
+# | 5 | a short answer, in words | 2 | 10 |
+# | 6 | the padding mask of a batch | 2 | 8 |
+# | 7 | both masks combined | 2 | 8 |
+# | 8 | a layer that pools a sentence into one vector | 4 | 20 |
+#
+# Masks are boolean in the whole course, and **True means "may attend"**. Rows are queries, columns are keys, as before.
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lib import show
+from course_lib.checking import check
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+
+# %% [markdown]
+# ## 1. The cheating problem
+#
+# A **language model** reads the words so far and predicts the next one. To train it we feed in a whole sentence at once
+# and ask for a prediction at *every* position: after *I* it should say *saw*, after *I saw* it should say *the*, and so
+# on. The targets are the inputs shifted by one.
+#
+# | input | I | saw | the | dog |
+# |---|---|---|---|---|
+# | **target** | saw | the | dog | running |
+#
+# Now think of self-attention from lesson 01. At position *I*, whose target is *saw*, the model looks at all words of the
+# input. One of them is *saw*. It need not learn any English; it only needs to learn to look one word to the right. S0
+# asks why such a model reaches perfect accuracy with ease. Now you know.
+#
+# Let us catch one at it. The sentences below are **random**: eight symbols, each as likely as any other, whatever came
+# before. Nobody can predict them. An honest model cannot do better than to give each symbol a probability of 1/8, which is
+# a loss of $\log 8 \approx 2.08$. We train the same small model twice, once with free sight and once with a mask.
+
+# %% tags=["demo"]
+SYMBOLS, LENGTH, D_MODEL = 8, 9, 32
+
+
+class TinyLanguageModel(nn.Module):
+    """Embeddings, one layer of self-attention, and a linear layer that predicts the next symbol."""
+
+    def __init__(self):
+        super().__init__()
+        self.symbol = nn.Embedding(SYMBOLS, D_MODEL)
+        self.position = nn.Embedding(LENGTH, D_MODEL)
+        self.to_q, self.to_k, self.to_v = (nn.Linear(D_MODEL, D_MODEL, bias=False) for _ in range(3))
+        self.to_symbol = nn.Linear(D_MODEL, SYMBOLS)
+
+    def forward(self, symbols, allowed):
+        x = self.symbol(symbols) + self.position.weight
+        scaled = self.to_q(x) @ self.to_k(x).transpose(-2, -1) / math.sqrt(D_MODEL)
+        alpha = F.softmax(scaled + torch.where(allowed, 0.0, -math.inf), dim=-1)
+        return self.to_symbol(alpha @ self.to_v(x)), alpha
+
+
+def train(allowed, steps=250):
+    """Losses at each step, and the attention weights after the last one."""
+    torch.manual_seed(0)
+    model = TinyLanguageModel()
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    losses = []
+    for _ in range(steps):
+        sequence = torch.randint(SYMBOLS, (64, LENGTH + 1))
+        predicted, alpha = model(sequence[:, :-1], allowed)
+        # The last position is left out: its target is not in the input, so nobody can cheat there.
+        loss = F.cross_entropy(predicted[:, :-1].flatten(0, 1), sequence[:, 1:-1].flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses, alpha.mean(dim=0).detach()
+
+
+free = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+position = torch.arange(LENGTH)
+past_only = position.unsqueeze(1) >= position
+cheating, cheating_alpha = train(free)
+honest, honest_alpha = train(past_only)
+
+drawn, axes = plt.subplots(figsize=(6.4, 3.2))
+axes.plot(cheating, color="#d9822b", label="sees everything")
+axes.plot(honest, color="#3b6fb6", label="sees only the past")
+axes.axhline(math.log(SYMBOLS), color="#8a8f98", linestyle=":", label="log 8: nobody can do better honestly")
+axes.set(xlabel="training step", ylabel="loss", ylim=(-0.1, 2.6), title="Predicting random symbols")
+axes.legend(loc="center right")
+show.figure(drawn, "Training loss: the model that sees everything falls to 0, the masked one stays at log 8.")
+print(f"last loss: sees everything {cheating[-1]:.3f}, sees only the past {honest[-1]:.3f}")
+
+# %% [markdown]
+# A loss near 0 on pure noise. And here is how it was done: the average attention weights of both models. The cheat's row
+# 0 looks at column 1, row 1 at column 2, and so on: always one to the right, at the answer.
+
+# %% tags=["demo"]
+places = [str(index) for index in range(LENGTH)]
+show.matrices(
+    show.Panel("alpha, sees everything", cheating_alpha, places, places),
+    show.Panel("alpha, sees only the past", honest_alpha, places, places),
+    alt="Attention weights. Left: a bright line just above the diagonal. Right: weights only on and below the diagonal.",
+)
+
+# %% [markdown]
+# In use such a model is worthless, because then there *is* no next word to copy. A mistake in a mask is one of the
+# nastiest bugs that there are: nothing crashes, and the training loss looks wonderful.
+#
+# ## 2. The causal mask
+#
+# The remedy is one rule: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** Itself included, for
+# it knows its own word and needs it. This is the *causal* mask: only the past can influence the present.
+#
+# For the German sentence of S2, whose decoder reads `<s>` *die Katze tanzte* (the slides spell it *tantze*; the verb is
+# *tanzen*, so *tanzte*), it looks like this. A tick means "may attend".
+
+# %%
+words = ["<s>", "die", "Katze", "tanzte"]
+mask = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]], dtype=torch.bool)
+
+# %% tags=["demo"]
+show.matrices(
+    show.Panel("may attend: query ↓  key →", mask, words, words),
+    alt="A lower-triangular mask over <s>, die, Katze, tanzte: each word may attend to itself and earlier words.",
+)
+
+# %% [markdown]
+# Read row by row: `<s>` sees only itself, *die* sees two words, *tanzte* sees all four. The ones fill the **lower**
+# triangle, the diagonal included.
+#
+# Other people draw it differently, and it is worth knowing how, because their code will meet yours one day.
+#
+# - S3 writes its attention as $A_{ij} = \text{mask}_{ij} \exp\langle K w_i, Q w_j \rangle$: the first index is the
+#   **key**. Its mask is the transpose of ours, an upper triangle. (The weights on that slide should read $s_{ij}$, not
+#   $s_{i,k}$, since $i$ and $j$ are the only indices about. And in its example the second term of $\hat w_4$ should be
+#   $s_{2,4}\, V w_2$: the word that is weighted is word 2, not word 4.)
+# - S0 uses PyTorch's **additive** mask: a float matrix with 0 where one may look and $-\infty$ where not, which is added
+#   to the scores.
+# - Some PyTorch modules take boolean masks in which True means "may **not**" attend. Read the documentation each time.
+#
+# ### Exercise 1 · Causal mask
+# `masking.causal_mask` · 1 point · about 4 minutes
+#
+# Make the mask for a sentence of any length.
+#
+# Shapes: `length` is an int, the result is a boolean tensor `[length, length]`, True where query (row) may see key
+# (column).
+#
+# <details><summary>Hint</summary>
+#
+# `torch.tril` keeps the lower triangle of a matrix. Mind the dtype: ask for `torch.bool`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_mask(length):
+    """True where a query may attend to a key: at itself and at everything before it.
+
+    length: int, how many words
+    returns: bool [length, length], rows are queries
+    """
+    ### BEGIN SOLUTION
+    return torch.ones(length, length, dtype=torch.bool).tril()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("masking.causal_mask")
+### BEGIN HIDDEN TESTS
+check("masking.causal_mask", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Three ways to mask
+#
+# A mask says which weights must be 0. The remaining weights of a row must still sum to 1. How do we get there? The
+# lectures show three ways. Two are right.
+#
+# Let us try them on the scaled scores of S2's second worked example: self-attention with $q = k = v$ over the four German
+# words. (You will compute these scores yourself in section 4.)
+
+# %%
+scaled_b = torch.tensor(
+    [
+        [1.4142, -2.4749, 4.9497, -0.7071],
+        [-2.4749, 5.1265, -8.1317, 3.8891],
+        [4.9497, -8.1317, 17.6777, -0.7071],
+        [-0.7071, 3.8891, -0.7071, 9.1924],
+    ]
+)
+
+# %% [markdown]
+# ### 3.1 Multiplying the scores: wrong
+#
+# The first idea that everybody has: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the
+# softmax. S4 sketches it like that on the board, and adds at once that this is only for intuition. Why only?
+
+# %%
+multiplied = scaled_b * mask
+wrong_alpha = torch.softmax(multiplied, dim=-1)
+print("scores times mask\n", multiplied)
+print("softmax of that\n", wrong_alpha)
+print(f"<s> gives {wrong_alpha[0, 1:].sum():.0%} of its attention to the future")
+
+# %% [markdown]
+# Because **a score of 0 is not a weight of 0**. The softmax turns 0 into $e^0 = 1$, a perfectly ordinary share. The word
+# `<s>`, which should see nothing but itself, spends 42 % of its attention on words that it must not see. It gets worse:
+# if the allowed scores are negative, the forbidden zeros are the *largest* scores in the row.
+#
+# To get a weight of 0 out of a softmax you must put $-\infty$ into it, for $e^{-\infty} = 0$.
+#
+# ### 3.2 Filling with −∞
+#
+# So replace every forbidden score by $-\infty$, then take the softmax. For our example:
+#
+# $$\text{masked} = \begin{pmatrix}
+# 1.4142 & -\infty & -\infty & -\infty \\
+# -2.4749 & 5.1265 & -\infty & -\infty \\
+# 4.9497 & -8.1317 & 17.6777 & -\infty \\
+# -0.7071 & 3.8891 & -0.7071 & 9.1924 \end{pmatrix}$$
+#
+# The masked keys vanish from the numerator *and* from the sum below, so each row still sums to 1 without further ado.
+#
+# Instead of $-\infty$ people also write a large negative number; S2 uses $-10^9$. Mostly that is the same thing. The
+# difference shows at the edges:
+
+# %%
+nothing_allowed = torch.full((3,), -math.inf)
+print("all -inf:", torch.softmax(nothing_allowed, dim=0))
+print("all -1e9:", torch.softmax(torch.full((3,), -1e9), dim=0))
+print("-1e9 in half precision:", torch.tensor(-1e9).half())
+
+# %% [markdown]
+# A row in which **everything** is forbidden has no right answer in the formula. With $-\infty$ it becomes $0/0$, `nan`,
+# and one `nan` eats the whole model at the next step of training. With $-10^9$ the row attends evenly to exactly those
+# words that it must not see. (And $-10^9$ does not even exist in half precision.)
+#
+# Such rows do occur: padding, blocked documents, empty sentences. So let us agree what they mean, as torch's fused
+# kernels do: **a query that may attend to nothing gets weights of 0**, and its output is the zero vector.
+#
+# ### Exercise 2 · Masked weights
+# `masking.masked_weights` · 4 points (3 for the values, 1 for fully masked rows) · about 15 minutes
+#
+# From scaled scores and a mask to attention weights: fill, then softmax along the keys. `torch.softmax` is welcome. In a
+# row without any allowed key all weights are 0.
+#
+# Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
+# `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`. Leave `scaled` itself as it
+# is: whoever called you may still need it.
+#
+# <details><summary>Hint: filling</summary>
+#
+# `scaled.masked_fill(condition, value)` returns a copy with `value` wherever `condition` is True. Our mask is True where
+# nothing should be filled; `~mask` turns it round. The version with an underscore at the end, `masked_fill_`, would
+# overwrite the caller's tensor.
+#
+# </details>
+#
+# <details><summary>Hint: rows that allow nothing</summary>
+#
+# Repairing `nan` afterwards mends the weights but not their gradients. It is safer never to make one: fill with the most
+# negative *finite* number, `torch.finfo(scaled.dtype).min`. Then a hopeless row comes out uniform instead of `nan`, and
+# multiplying the weights by the mask at the end makes it 0. Other rows don't notice.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-masked_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def masked_weights(scaled, mask):
+    """Attention weights under a mask: fill, then softmax over the keys.
+
+    scaled: [..., queries, keys]
+    mask: bool, broadcasts to the shape of scaled; True where a query may attend
+    returns: [..., queries, keys]; a row that allows nothing is all 0
+    """
+    ### BEGIN SOLUTION
+    lowest = torch.finfo(scaled.dtype).min
+    alpha = torch.softmax(scaled.masked_fill(~mask, lowest), dim=-1)
+    return alpha * mask
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masking-masked_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("masking.masked_weights")
+### BEGIN HIDDEN TESTS
+check("masking.masked_weights", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3.3 Multiplying the exponentials
+#
+# Multiplication was not a bad idea, only too early. S3 multiplies **after** the exponential, where 0 really means
+# nothing, and divides by the sum afterwards:
+#
+# $$A_{ij} = \text{mask}_{ij} \cdot \exp(\text{scaled}_{ij}), \qquad
+#   \alpha_{ij} = \frac{A_{ij}}{\sum_{j'} A_{ij'}} .$$
+#
+# Forbidden keys drop out of the numerator and of the sum: exactly the same weights as with $-\infty$. One order of two
+# operations apart, one right and one wrong.
+#
+# You know from lesson 01 that a bare `exp` overflows, and that subtracting a constant from a row is free. But which
+# constant? The largest score of the whole row is safe against overflow. Yet suppose the largest score is a *forbidden* one
+# and enormous, say 1000, while the allowed ones are around 0. Then every allowed exponential becomes $e^{-1000} = 0$ in a
+# computer, and the row is $0/0$ again. So subtract the largest **allowed** score.
+#
+# ### Exercise 3 · Weights by multiplication
+# `masking.multiplicative_weights` · 3 points (2 for the values, 1 for large scores) · about 15 minutes
+#
+# The same weights as in exercise 2, this time by S3's formula: no filling of the scores before a softmax. Two points are
+# for right values, the third is for large scores, allowed or forbidden. A row that allows nothing is all 0 here too.
+#
+# Shapes: as in exercise 2.
+#
+# <details><summary>Hint: the largest allowed score</summary>
+#
+# Fill a *copy* with the lowest number at the forbidden places and take its `amax(dim=-1, keepdim=True)`. A forbidden
+# score may lie far above it; `clamp(max=0.0)` keeps such an exponent from overflowing before the mask removes it.
+#
+# </details>
+#
+# <details><summary>Hint: dividing by zero</summary>
+#
+# Where the sum is 0, divide by 1 instead: `total.masked_fill(total == 0, 1.0)`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-multiplicative_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def multiplicative_weights(scaled, mask):
+    """Attention weights under a mask: exponentials times 0 or 1, divided by their sum.
+
+    scaled: [..., queries, keys]
+    mask: bool, broadcasts to the shape of scaled; True where a query may attend
+    returns: [..., queries, keys]; a row that allows nothing is all 0
+    """
+    ### BEGIN SOLUTION
+    lowest = torch.finfo(scaled.dtype).min
+    largest_allowed = scaled.masked_fill(~mask, lowest).amax(dim=-1, keepdim=True)
+    powers = torch.exp((scaled - largest_allowed).clamp(max=0.0)) * mask
+    total = powers.sum(dim=-1, keepdim=True)
+    return powers / total.masked_fill(total == 0, 1.0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masking-multiplicative_weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("masking.multiplicative_weights")
+### BEGIN HIDDEN TESTS
+check("masking.multiplicative_weights", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# All three side by side. Look at the upper right triangle, which should be empty.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def three_ways_compared():
+    show.matrices(
+        show.Panel("scores × mask: leaks", wrong_alpha, words, words, decimals=4),
+        show.Panel("fill with −∞", masked_weights(scaled_b, mask), words, words, decimals=4),
+        show.Panel("exp(scores) × mask", multiplicative_weights(scaled_b, mask), words, words, decimals=4),
+        alt="Weights of three ways to mask. The first leaks into the upper triangle; the other two are equal and do not.",
+    )
+
+
+# %% [markdown]
+# ## 4. Masked self-attention
+#
+# ### 4.1 The lecture's example
+#
+# Now the whole of S2's second example. The decoder has written `<s>` *die Katze tanzte*, and the four words look at each
+# other: queries, keys and values are all the same matrix $x$. (No learned projections yet; they come in the lesson on
+# several heads.)
+#
+# $$x = q = k = v = \begin{pmatrix} 1 & 1 \\ -1 & -2.5 \\ 4 & 3 \\ 2 & -3 \end{pmatrix}\!
+# \begin{matrix}\texttt{<s>}\\ \text{die}\\ \text{Katze}\\ \text{tanzte}\end{matrix}
+# \qquad
+# \text{scores} = x\,x^\top = \begin{pmatrix}
+# 2 & -3.5 & 7 & -1 \\
+# -3.5 & 7.25 & -11.5 & 5.5 \\
+# 7 & -11.5 & 25 & -1 \\
+# -1 & 5.5 & -1 & 13 \end{pmatrix}$$
+#
+# The scores are symmetric: without projections *die* rates *Katze* exactly as *Katze* rates *die*. Divided by $\sqrt 2$:
+#
+# $$\text{scaled} = \begin{pmatrix}
+# 1.4142 & -2.4749 & 4.9497 & -0.7071 \\
+# -2.4749 & 5.1265 & -8.1317 & 3.8891 \\
+# 4.9497 & -8.1317 & 17.6777 & -0.7071 \\
+# -0.7071 & 3.8891 & -0.7071 & 9.1924 \end{pmatrix}$$
+#
+# The mask you saw above; then the softmax, and the average of the values:
+#
+# $$\alpha = \begin{pmatrix}
+# 1.0000 & 0 & 0 & 0 \\
+# 0.0005 & 0.9995 & 0 & 0 \\
+# 0.0000 & 0.0000 & 1.0000 & 0 \\
+# 0.0000 & 0.0050 & 0.0000 & 0.9950 \end{pmatrix}
+# \qquad
+# \text{out} = \alpha\, x = \begin{pmatrix}
+# 1.0000 & 1.0000 \\
+# -0.9990 & -2.4983 \\
+# 4.0000 & 3.0000 \\
+# 1.9852 & -2.9970 \end{pmatrix}$$
+#
+# The first row of `out` is the first row of $x$: `<s>` has only itself to look at.
+
+# %%
+x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
+
+# %% [markdown]
+# ### Exercise 4 · Masked self-attention
+# `masking.masked_self_attention` · 3 points · about 10 minutes
+#
+# Scores, scaling, mask, softmax, average, with `x` in all three parts. This exercise is checked on its own: write the
+# weights out again rather than calling your `masked_weights`, and a slip up there costs you nothing here. Torch's
+# ready-made attention is not allowed. The gradient of `x` is compared too.
+#
+# Shapes: `x` is `[..., words, d_model]`, `mask` is boolean and broadcasts to `[..., words, words]`, the result is
+# `[..., words, d_model]`. A word that may attend to nothing gets zeros.
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-masked_self_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def masked_self_attention(x, mask):
+    """Scaled dot-product attention with q = k = v = x, under a mask.
+
+    x: [..., words, d_model]
+    mask: bool, broadcasts to [..., words, words]; True where a query may attend
+    returns: [..., words, d_model]
+    """
+    ### BEGIN SOLUTION
+    scaled = x @ x.transpose(-2, -1) / math.sqrt(x.shape[-1])
+    masked = scaled.masked_fill(~mask, torch.finfo(x.dtype).min)
+    alpha = torch.softmax(masked, dim=-1) * mask
+    return alpha @ x
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masking-masked_self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("masking.masked_self_attention")
+### BEGIN HIDDEN TESTS
+check("masking.masked_self_attention", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def worked_example_recomputed():
+    scores = x_b @ x_b.T
+    scaled = scores / math.sqrt(2)
+    masked = scaled.masked_fill(~mask, -math.inf)
+    dimensions = ["dim 0", "dim 1"]
+    show.matrices(
+        show.Panel("scores", scores, words, words),
+        show.Panel("scaled = scores / √2", scaled, words, words, decimals=4),
+        alt="Scores and scaled scores of the second worked example.",
+    )
+    show.matrices(
+        show.Panel("masked", masked, words, words, decimals=4),
+        show.Panel("alpha", masked_weights(scaled, mask), words, words, decimals=4),
+        show.Panel("out", masked_self_attention(x_b, mask), words, dimensions, decimals=4),
+        alt="Masked scores, attention weights and output of the second worked example.",
+    )
+
+
+# %% [markdown]
+# Here is a test that is worth keeping for every model you will ever build: **change the future, and see whether the past
+# notices.** We replace the last word by something else and compare the outputs, once with your attention and once with the
+# leaky kind from 3.1.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def does_the_past_notice():
+    changed = x_b.clone()
+    changed[3] = torch.tensor([-5.0, 1.0])
+
+    def leaky(x):
+        return torch.softmax(x @ x.T / math.sqrt(2) * mask, dim=-1) @ x
+
+    masked_change = (masked_self_attention(changed, mask) - masked_self_attention(x_b, mask)).abs().amax(dim=-1)
+    leaky_change = (leaky(changed) - leaky(x_b)).abs().amax(dim=-1)
+    for word, proper, leaking in zip(words, masked_change.tolist(), leaky_change.tolist(), strict=True):
+        print(f"{word:7} changes by {proper:.4f} with your mask, by {leaking:.4f} with multiplied scores")
+
+
+# %% [markdown]
+# ### 4.2 The slide, proofread
+#
+# The numbers printed in S2 differ from ours again, and in a more tangled way than last time.
+#
+# | step | right | printed on the slide |
+# |---|---|---|
+# | scaled, `<s>` | 1.4142, -2.4749, 4.9497, -0.7071 | 0.5, -0.875, 1.75, -0.25 |
+# | alpha, *die* | 0.0005, 0.9995, 0, 0 | 0, 1, 0, 0 |
+# | alpha, *tanzte* | 0.0000, 0.0050, 0.0000, 0.9950 | 0.0000, 0.0006, 0.0000, 0.9994 |
+# | out, *die* | -0.9990, -2.4983 | -0.9999571, -2.499925 |
+# | out, *tanzte* | 1.9852, -2.9970 | 1.9983424, -2.9997153 |
+#
+# Which computation gives the printed values? Two candidates:
+
+# %%
+scores_b = torch.tensor(
+    [[2.0, -3.5, 7.0, -1.0], [-3.5, 7.25, -11.5, 5.5], [7.0, -11.5, 25.0, -1.0], [-1.0, 5.5, -1.0, 13.0]]
+)
+quarter = scores_b / 4  # the number of keys, where √2 belongs
+print("scores / 4, first row:", quarter[0])
+
+for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
+    candidate = torch.softmax(values.masked_fill(~mask, -1e9), dim=-1)
+    print(f"\nfrom {name}:")
+    print("  alpha, tanzte:", candidate[3])
+    print("  out, tanzte:  ", [round(number, 6) for number in (candidate @ x_b)[3].tolist()])
+
+# %% [markdown]
+# So the slide shows two different computations at once:
+#
+# 1. The printed `scaled` and `masked` are `scores / 4`: divided by the number of *keys*, where $\sqrt{2}$ belongs.
+# 2. The printed `alpha` and `out` do **not** follow from them. They are the softmax of the *unscaled* scores: the code says
+#    `masked = scores.masked_fill(...)`, so `scaled` is computed and then never used.
+#
+# In a program that runs nobody notices such a line: shapes fit, rows sum to 1, the causal rule holds. Only numbers tell.
+#
+# ### 4.3 Who needs a causal mask?
+#
+# The transformer of the paper has two halves. The **encoder** reads *the cat danced*, all of it, and turns each word into
+# a contextual vector. The **decoder** writes *die Katze tanzte*, one word after the other, looking at its own words
+# through masked self-attention and at the encoder's vectors through cross-attention.
+#
+# In training both halves see whole sentences, since we know the right translation. At test time the encoder still does.
+# The decoder has only what it has written so far.
+#
+# ### Exercise 5 · In your own words
+# `masking.why_decoder` · 2 points, read by a person · about 10 minutes
+#
+# Why does the decoder's self-attention need a causal mask in training, and why does the encoder's need none? And would the
+# cross-attention from German queries to English keys need one? Three to six sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The decoder is trained to predict each German word from those before it, at all positions at once, and the whole German
+# sentence is its input, shifted by one. Without a causal mask position i could attend to position i + 1, which holds the
+# very word that it is to predict; it would learn to copy, reach a loss near 0, and be useless at test time, when the next
+# word does not exist yet. The encoder predicts none of the words that it reads: the whole English sentence is given, in
+# training and at test time alike, so looking in both directions gives nothing away and helps (what *station* means may
+# depend on a word to its right). Cross-attention needs no causal mask for the same reason: its keys are English words, all
+# known before the first German word is written. (It does need a padding mask.)
+#
+# *(One point: the decoder would see its targets, which are not there at test time. One point: the encoder's input is
+# completely known and not what is predicted.)*
+
+# %% [markdown]
+# ## 5. Padding
+#
+# Real training never takes one sentence at a time. A **batch** is a single tensor `[batch, words, d_model]`, so all its
+# sentences must be equally long, and short ones are filled up with a padding token. (S2 says that transformers don't need
+# inputs of matching size or padding. True for one sentence at a time; a batch is padded all the same.)
+
+# %%
+batch = [
+    ["the", "cat", "danced"],
+    ["the", "cat", "slept", "on", "my", "notes"],
+    ["meow"],
+    ["who", "wrote", "this", "?"],
+]
+lengths = torch.tensor([len(sentence) for sentence in batch])
+longest = int(lengths.max())
+padded = [sentence + ["·"] * (longest - len(sentence)) for sentence in batch]
+for sentence in padded:
+    print("  ".join(f"{word:6}" for word in sentence))
+
+# %% [markdown]
+# The dots are no words. Nobody should pay them any attention, or *meow* would be mostly about nothing. So each sentence
+# gets a mask according to its length: True for its words, False for the padding behind them.
+#
+# ### Exercise 6 · Padding mask
+# `masking.padding_mask` · 2 points · about 8 minutes
+#
+# From the lengths of the sentences to their masks.
+#
+# Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, the result is boolean `[batch, max_length]`.
+# Lengths of 0 are allowed, and `max_length` may be longer than the longest sentence.
+#
+# <details><summary>Hint: no loop</summary>
+#
+# A word is real if its position is smaller than the length. Compare the positions `torch.arange(max_length)`, a row, with
+# the lengths as a column, `lengths.unsqueeze(-1)`: broadcasting makes a table of both.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-padding_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def padding_mask(lengths, max_length):
+    """True at the words of each sentence, False at the padding behind them.
+
+    lengths: int64 [batch]
+    max_length: int
+    returns: bool [batch, max_length]
+    """
+    ### BEGIN SOLUTION
+    return torch.arange(max_length) < lengths.unsqueeze(-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masking-padding_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("masking.padding_mask")
+### BEGIN HIDDEN TESTS
+check("masking.padding_mask", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def masks_of_the_batch():
+    show.matrices(
+        show.Panel(
+            "words and padding",
+            padding_mask(lengths, longest),
+            [f"length {length}" for length in lengths.tolist()],
+            [str(index) for index in range(longest)],
+            texts=padded,
+        ),
+        alt="The padded batch as a grid: words in blue, padding in grey, one row for each sentence.",
+    )
+
+
+# %% [markdown]
+# A decoder that is trained on batches needs both rules at once: a key must be **neither in the future nor padding**. The
+# causal mask is the same for all sentences, `[queries, keys]`. The padding mask is the same for all queries of a sentence,
+# `[batch, keys]`. Together they make one mask for each sentence.
+#
+# ### Exercise 7 · Both at once
+# `masking.combined_mask` · 2 points · about 8 minutes
+#
+# Combine the two.
+#
+# Shapes: `causal` is boolean `[queries, keys]`, `padding` is boolean `[batch, keys]`, the result is boolean
+# `[batch, queries, keys]`.
+#
+# <details><summary>Hint: where does the new dimension go?</summary>
+#
+# Padding is about **keys**, so it must stay in the last dimension: `[batch, 1, keys]`. With the 1 in the wrong place you
+# would forbid padding to *ask*, and still let everybody look at it.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-combined_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def combined_mask(causal, padding):
+    """True where a key is neither in the future nor padding.
+
+    causal: bool [queries, keys]
+    padding: bool [batch, keys]
+    returns: bool [batch, queries, keys]
+    """
+    ### BEGIN SOLUTION
+    return causal & padding.unsqueeze(-2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masking-combined_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("masking.combined_mask")
+### BEGIN HIDDEN TESTS
+check("masking.combined_mask", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def one_mask_for_each_length():
+    both = combined_mask(causal_mask(longest), padding_mask(lengths, longest))
+    chosen = [1, 3, 0]
+    show.matrices(
+        *(show.Panel(f"“{' '.join(batch[index])}”", both[index], padded[index], padded[index]) for index in chosen),
+        alt="Three combined masks: lower triangles, cut off to the right where the padding of each sentence begins.",
+    )
+
+
+# %% [markdown]
+# Each sentence has its own mask, and one batch computes them all in a single product. The rows of the padding itself still
+# attend to something. Nobody reads those outputs, and the loss leaves them out, so there is no need to forbid it (and good
+# reason not to: their rows would be fully masked).
+#
+# ## 6. One vector for a whole sentence
+#
+# Sometimes you want a single vector for a sentence of any length, to classify it for example. The simplest way is the mean
+# of its word vectors. The code on S3's slide takes that mean over the whole padded row:
+
+# %%
+meow = torch.tensor(
+    [[2.0, -1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+)  # one word, five paddings
+print("mean over the padded row:", meow.mean(dim=0).tolist())
+print("mean over the words:     ", meow[:1].mean(dim=0).tolist())
+
+# %% [markdown]
+# Counting the padding makes a short sentence fade: *meow* comes out at a sixth of itself, only because its neighbour in the
+# batch was long. The mask repairs that. And while we are at it, why a plain mean? Some words say more than others, and you
+# know a way to weigh words.
+#
+# Take the general recipe of lesson 01, $\alpha_k = \operatorname{softmax}_k(\operatorname{sim}(q, x_k))$ and
+# $u = \sum_k \alpha_k x_k$, with **one query that does not come from any word but is learned**:
+#
+# $$\text{scaled}_k = \frac{q \cdot x_k}{\sqrt{d_\text{model}}}, \qquad
+#   \alpha = \operatorname{softmax}(\text{scaled, masked}), \qquad u = \sum_k \alpha_k\, x_k .$$
+#
+# The query learns what is worth knowing about a sentence. It is the first thing in this course that *can* learn:
+# attention itself has no parameters at all.
+#
+# ### Exercise 8 · Attention pooling
+# `masking.attention_pooling` · 4 points · about 20 minutes
+#
+# Your first layer. The constructor is given: it makes the learned query, an `nn.Parameter` of shape `[d_model]`; leave its
+# name as it is, since the check loads weights into it. Write `forward`.
+#
+# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. Padding
+# gets no weight, and a sentence without any word becomes zeros. Torch's ready-made attention is not allowed.
+#
+# <details><summary>Hint: shapes</summary>
+#
+# `x @ self.query` is `[batch, words]`: a score for each word. For the average, `alpha.unsqueeze(-2) @ x` is
+# `[batch, 1, d_model]`; one `squeeze(-2)` and you are there. (Or `(alpha.unsqueeze(-1) * x).sum(dim=-2)`.)
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class AttentionPooling(nn.Module):
+    """A sentence as one vector: the average of its words under the attention of one learned query.
+
+    d_model: int, the length of a word's vector
+    """
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
+
+    def forward(self, x, mask):
+        """The weighted average of the words where the mask is True.
+
+        x: [batch, words, d_model]
+        mask: bool [batch, words]
+        returns: [batch, d_model]; zeros for a sentence without any word
+        """
+        ### BEGIN SOLUTION
+        scaled = x @ self.query / math.sqrt(x.shape[-1])
+        masked = scaled.masked_fill(~mask, torch.finfo(x.dtype).min)
+        alpha = torch.softmax(masked, dim=-1) * mask
+        return (alpha.unsqueeze(-2) @ x).squeeze(-2)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masking-attention_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("masking.attention_pooling")
+### BEGIN HIDDEN TESTS
+check("masking.attention_pooling", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# To see it learn, give it a task in which most words are noise. Every sentence has between 3 and 10 words; exactly one of
+# them, at a random place, is a *signal* word, marked in one dimension, and another dimension of that word says whether the
+# answer is yes or no. A plain mean drowns the signal; a query can learn to find it.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def pooling_learns_where_to_look():
+    torch.manual_seed(0)
+
+    def sentences(count):
+        how_long = torch.randint(3, 11, (count,))
+        allowed = torch.arange(10) < how_long.unsqueeze(-1)
+        x = torch.randn(count, 10, 8)
+        where = (torch.rand(count) * how_long).long()
+        answer = torch.randint(2, (count,)).float()
+        x[torch.arange(count), where, 0] = 6.0
+        x[torch.arange(count), where, 1] = 4 * answer - 2
+        return x, allowed, answer, where
+
+    def mean(x, allowed):
+        return (x * allowed.unsqueeze(-1)).sum(dim=-2) / allowed.sum(dim=-1, keepdim=True)
+
+    pooling = AttentionPooling(8)
+    accuracy = {}
+    for name, pool, extra in (("mean", mean, []), ("attention", pooling, list(pooling.parameters()))):
+        head = nn.Linear(8, 1)
+        optimiser = torch.optim.Adam([*head.parameters(), *extra], lr=0.05)
+        for _ in range(200):
+            x, allowed, answer, _ = sentences(128)
+            loss = F.binary_cross_entropy_with_logits(head(pool(x, allowed)).squeeze(-1), answer)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        x, allowed, answer, where = sentences(2000)
+        accuracy[name] = ((head(pool(x, allowed)).squeeze(-1) > 0) == answer.bool()).float().mean().item()
+    print(f"right answers on new sentences: mean {accuracy['mean']:.0%}, attention {accuracy['attention']:.0%}")
+
+    length = int(allowed[0].sum())
+    powers = torch.exp(x[0, :length] @ pooling.query.detach() / math.sqrt(8))
+    show.bars(
+        [f"word {index}" for index in range(length)],
+        powers / powers.sum(),
+        title=f"Where the learned query looks (the signal is word {int(where[0])})",
+        highlight=int(where[0]),
+        alt="Attention weights of the learned query on one sentence: nearly all on the signal word.",
+    )
+
+
+# %% [markdown]
+# ## What you have now
+#
+# Masks of both kinds, two right ways to apply them and one wrong one, and a layer that learns where to look.
+#
+# One more thing to take along. *Unmasked* self-attention has no idea of order: shuffle the words, and the outputs are the
+# same vectors, shuffled alike. The causal mask breaks that, since it treats word 3 differently from word 1. But it does not
+# tell words *where* they stand. How to give them places, and how to let several heads look at once, is what comes next.
