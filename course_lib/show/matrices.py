@@ -19,10 +19,10 @@ from course_lib.show.figures import BLUE, INK, STYLE, figure
 
 _WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
-_CELL_WIDTH, _CELL_HEIGHT = 0.72, 0.46
+_NARROWEST, _CELL_HEIGHT = 0.44, 0.44
 """Inches."""
 _LETTER = 0.085
-"""Inches that a letter of a label takes, about."""
+"""Inches that a letter takes, about."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Panel:
         columns: a label for each column.
         texts: what to write in the cells instead of the numbers, row by row.
         decimals: digits after the point.
+        reach: the number that gets the full colour, where colours of several panels are to be compared; by
+            default 1 for numbers in [0, 1] and otherwise a little more than the largest.
     """
 
     title: str
@@ -45,6 +47,7 @@ class Panel:
     columns: Sequence[str]
     texts: Sequence[Sequence[str]] | None = None
     decimals: int = 2
+    reach: float | None = None
 
     def __post_init__(self) -> None:
         if tuple(self.values.shape) != (len(self.rows), len(self.columns)):
@@ -68,7 +71,11 @@ def matrices(*panels: Panel, alt: str, title: str = "") -> None:
 def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
     """The figure that `matrices` shows. Cells have one size in all panels."""
     lefts = [_LETTER * max(map(len, panel.rows)) + 0.22 for panel in panels]
-    widths = [max(_CELL_WIDTH * len(panel.columns), _LETTER * 1.15 * len(panel.title)) for panel in panels]
+    cells = [_cell_width(panel) for panel in panels]
+    widths = [
+        max(cell * len(panel.columns), _LETTER * 1.15 * len(panel.title))
+        for cell, panel in zip(cells, panels, strict=True)
+    ]
     tallest = _CELL_HEIGHT * max(len(panel.rows) for panel in panels)
     below = 0.12 + max(_height_of_labels(panel) for panel in panels)
     above = 0.75 if title else 0.4
@@ -76,16 +83,21 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
     with plt.rc_context({**STYLE, "figure.constrained_layout.use": False}):
         drawn = Figure(figsize=size)
         x = 0.0
-        for panel, left, width in zip(panels, lefts, widths, strict=True):
+        for panel, left, cell, width in zip(panels, lefts, cells, widths, strict=True):
             x += left
-            cells = (_CELL_WIDTH * len(panel.columns), _CELL_HEIGHT * len(panel.rows))
-            y = below + tallest - cells[1]
-            axes = drawn.add_axes((x / size[0], y / size[1], cells[0] / size[0], cells[1] / size[1]))
+            matrix = (cell * len(panel.columns), _CELL_HEIGHT * len(panel.rows))
+            y = below + tallest - matrix[1]
+            axes = drawn.add_axes((x / size[0], y / size[1], matrix[0] / size[0], matrix[1] / size[1]))
             _draw(axes, panel)
             x += width
         if title:
             drawn.suptitle(title, fontsize=12, x=lefts[0] / size[0], y=1 - 0.12 / size[1], ha="left", va="top")
     return drawn
+
+
+def _cell_width(panel: Panel) -> float:
+    """Inches, so that the longest text fits."""
+    return max(_NARROWEST, 0.2 + _LETTER * 0.8 * max(len(text) for row in _texts(panel) for text in row))
 
 
 def _height_of_labels(panel: Panel) -> float:
@@ -95,11 +107,11 @@ def _height_of_labels(panel: Panel) -> float:
 
 def _tilted(panel: Panel) -> bool:
     """Whether the labels of the columns are too long to stand side by side."""
-    return max(map(len, panel.columns)) * _LETTER > _CELL_WIDTH
+    return max(map(len, panel.columns)) * _LETTER > _cell_width(panel)
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
-    colours = _colours(panel.values)
+    colours = _colours(panel)
     axes.imshow(colours, aspect="auto")
     axes.set_title(panel.title, pad=7, loc="left")
     axes.set_xticks(range(len(panel.columns)), labels=panel.columns)
@@ -121,17 +133,18 @@ def _draw(axes: Axes, panel: Panel) -> None:
             axes.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else INK)
 
 
-def _colours(values: Tensor) -> list[list[tuple[float, float, float, float]]]:
+def _colours(panel: Panel) -> list[list[tuple[float, float, float, float]]]:
     """A colour for each cell."""
+    values = panel.values
     if values.dtype == torch.bool:
         allowed, forbidden = mpl.colors.to_rgba(_ALLOWED), mpl.colors.to_rgba(_FORBIDDEN)
         return [[allowed if cell else forbidden for cell in row] for row in values.tolist()]
     cells = values.detach().double().tolist()
     finite = [cell for row in cells for cell in row if math.isfinite(cell)] or [0.0]
     if min(finite) >= 0 and max(finite) <= 1:
-        palette, scale = _WEIGHTS, Normalize(0, 1)
+        palette, scale = _WEIGHTS, Normalize(0, panel.reach or 1)
     else:
-        reach = max(map(abs, finite)) * 1.3
+        reach = panel.reach or 1.3 * max(map(abs, finite))
         palette, scale = mpl.colormaps["RdBu"], Normalize(-reach, reach)
     grey = mpl.colors.to_rgba(_FORBIDDEN)
     return [[palette(scale(cell)) if math.isfinite(cell) else grey for cell in row] for row in cells]
@@ -151,4 +164,5 @@ def _number(cell: float | bool, decimals: int) -> str:
         return "−∞" if cell < 0 else "∞"
     if math.isnan(cell):
         return "nan"
-    return f"{cell:.{decimals}f}".replace("-", "−")
+    text = f"{cell:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")

@@ -27,11 +27,11 @@
 # | 1 | one word's embedding in its context | 2 | 10 |
 # | 2 | the scores of all queries and keys | 2 | 8 |
 # | 3 | the scaling | 1 | 4 |
-# | 4 | the softmax, safe for large scores | 3 | 15 |
-# | 5 | the weighted average of the values | 1 | 4 |
-# | 6 | scaled dot-product attention in one piece | 4 | 10 |
+# | 4 | the softmax, safe for large scores | 3 | 12 |
+# | 5 | the weighted average of the values | 1 | 5 |
+# | 6 | scaled dot-product attention in one piece | 4 | 15 |
 # | 7 | the variance of dot products, measured | 2 | 8 |
-# | 8 | the derivative of softmax | 2 | 15 |
+# | 8 | the derivative of softmax | 2 | 12 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # **How this notebook works.** Below each task there is a cell to write in and a cell that checks it. Run the check as
@@ -54,9 +54,9 @@ from course_lib.checking import check
 show.use_style()
 
 # %% [markdown]
-# ## 1. A word is known by the company it keeps
+# ## 1. One word in its context
 #
-# An embedding table gives every word one vector, whatever sentence it stands in. That cannot be enough:
+# You know a word by the company it keeps. An embedding table does not: it gives every word one vector, whatever sentence it stands in. That cannot be enough:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
@@ -278,9 +278,9 @@ k = torch.tensor([[-2.0, -4.0], [-2.5, -0.5], [4.5, 2.5]])
 v = k.clone()
 
 # %% [markdown]
-# ### 3.1 Scores: every query meets every key
+# ### 3.1 Scores
 #
-# The **score** of a query and a key is their dot product. For *die* and *cat*:
+# Every query meets every key. The **score** of a pair is their dot product. For *die* and *cat*:
 #
 # $$\text{scores}_{0,1} = (-1) \times (-2.5) + (-2.5) \times (-0.5) = 2.5 + 1.25 = 3.75 .$$
 #
@@ -336,7 +336,7 @@ check("attention.scores", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### 3.2 Scaling: keep the scores at a sensible size
+# ### 3.2 Scaling
 #
 # Next, divide every score by the square root of the number of dimensions, $d_\text{head}$. Here $d_\text{head} = 2$, so
 # each score is divided by $\sqrt 2 \approx 1.4142$:
@@ -376,7 +376,7 @@ check("attention.scale", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### 3.3 Weights: a softmax along the keys
+# ### 3.3 Weights
 #
 # Now each query divides one unit of attention among the keys. That is the softmax of each **row**:
 #
@@ -403,7 +403,7 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # Choose $c$ as the largest score of the row. Then the largest exponent is $e^0 = 1$, and nothing can overflow.
 #
 # ### Exercise 4 · Attention weights
-# `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 15 minutes
+# `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # Write the softmax over the keys yourself: `torch.softmax` and its relatives are not allowed in this one. Two points are
 # for right values, the third is for scores so large that a plain `exp` overflows.
@@ -439,7 +439,7 @@ check("attention.weights", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### 3.4 Output: an average of the values
+# ### 3.4 Output
 #
 # The last step is the weighted average that you know from *station*, once for each query:
 #
@@ -451,7 +451,7 @@ check("attention.weights", hidden=True)
 # The row for *Katze* is the value of *danced*, all but unchanged: it has found its word.
 #
 # ### Exercise 5 · Weighted values
-# `attention.output` · 1 point · about 4 minutes
+# `attention.output` · 1 point · about 5 minutes
 #
 # Average the values with the weights of each query.
 #
@@ -507,7 +507,7 @@ def worked_example_step_by_step():
 show.attention_stepper()
 
 # %% [markdown]
-# ### 3.5 In one piece
+# ### 3.5 Scaled dot-product attention
 #
 # Put together, this is the equation that the transformer is famous for:
 #
@@ -517,7 +517,7 @@ show.attention_stepper()
 # section 4 shows that only the root is right.
 #
 # ### Exercise 6 · Scaled dot-product attention
-# `attention.scaled_dot_product` · 4 points · about 10 minutes
+# `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
 # Write the equation. This one stands on its own: write it out again in a few lines with `torch.softmax`, rather than
 # calling your functions from above, and a slip up there will cost you nothing here. What you may not use is torch's
@@ -635,7 +635,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 #
 # ## 4. Why divide by √d?
 #
-# ### 4.1 Long vectors make large dot products
+# ### 4.1 The variance of a dot product
 #
 # Take a query and a key whose components are random, independent, with mean 0 and variance 1. Each product
 # $q_i k_i$ then has mean 0 and variance 1 too, and the dot product adds up $d$ of them. Variances of independent things
@@ -713,7 +713,7 @@ def variance_against_dimension():
 
 
 # %% [markdown]
-# ### 4.2 Large scores make a deaf softmax
+# ### 4.2 The gradient of softmax
 #
 # Why does the size matter? Because of what the softmax does to *gradients*. Training changes a score a little and
 # watches whether the loss improves. That only works if changing a score changes the weights. How much it does is the
@@ -729,7 +729,7 @@ def variance_against_dimension():
 # factor near 0. The softmax has made up its mind and no longer listens: no gradient gets through, and nothing is learnt.
 #
 # ### Exercise 8 · The derivative of softmax
-# `attention.softmax_jacobian` · 2 points · about 15 minutes
+# `attention.softmax_jacobian` · 2 points · about 12 minutes
 #
 # Write the matrix $J$ from the formula, for any number of leading dimensions. `torch.softmax` is welcome; torch's own
 # Jacobian functions are not, since the point is the formula.
@@ -775,11 +775,11 @@ def jacobian_of_the_example():
     jacobian = softmax_jacobian(scaled)
     show.matrices(
         *(
-            show.Panel(f"{query}: size {jacobian[i].norm():.1e}", jacobian[i], keys, keys, decimals=4)
+            show.Panel(f"{query}: size {jacobian[i].norm():.1e}", jacobian[i], keys, keys, decimals=4, reach=0.25)
             for i, query in enumerate(queries)
         ),
-        title="∂alpha / ∂scaled: already almost deaf",
-        alt="Two 3 by 3 softmax Jacobians. For die the entries are at most 0.003, for Katze all are 0 to four decimals.",
+        title="∂alpha / ∂scaled: almost deaf already (full colour would be 0.25)",
+        alt="Two 3 by 3 softmax Jacobians. For die no entry exceeds 0.003, for Katze all are 0.0000.",
     )
 
 

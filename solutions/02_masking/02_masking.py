@@ -89,7 +89,7 @@ class TinyLanguageModel(nn.Module):
         return self.to_symbol(alpha @ self.to_v(x)), alpha
 
 
-def train(allowed, steps=250):
+def train(allowed, steps=80):
     """Losses at each step, and the attention weights after the last one."""
     torch.manual_seed(0)
     model = TinyLanguageModel()
@@ -129,8 +129,8 @@ print(f"last loss: sees everything {cheating[-1]:.3f}, sees only the past {hones
 # %% tags=["demo"]
 places = [str(index) for index in range(LENGTH)]
 show.matrices(
-    show.Panel("alpha, sees everything", cheating_alpha, places, places),
-    show.Panel("alpha, sees only the past", honest_alpha, places, places),
+    show.Panel("alpha, sees everything", cheating_alpha, places, places, decimals=1),
+    show.Panel("alpha, sees only the past", honest_alpha, places, places, decimals=1),
     alt="Attention weights. Left: a bright line just above the diagonal. Right: weights only on and below the diagonal.",
 )
 
@@ -722,8 +722,8 @@ def one_mask_for_each_length():
 meow = torch.tensor(
     [[2.0, -1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
 )  # one word, five paddings
-print("mean over the padded row:", meow.mean(dim=0).tolist())
-print("mean over the words:     ", meow[:1].mean(dim=0).tolist())
+print("mean over the padded row:", meow.mean(dim=0))
+print("mean over the words:     ", meow[:1].mean(dim=0))
 
 # %% [markdown]
 # Counting the padding makes a short sentence fade: *meow* comes out at a sixth of itself, only because its neighbour in the
@@ -791,7 +791,7 @@ check("masking.attention_pooling", hidden=True)
 # %% [markdown]
 # To see it learn, give it a task in which most words are noise. Every sentence has between 3 and 10 words; exactly one of
 # them, at a random place, is a *signal* word, marked in one dimension, and another dimension of that word says whether the
-# answer is yes or no. A plain mean drowns the signal; a query can learn to find it.
+# answer is yes or no. A plain mean blurs the signal; a query can learn to find it.
 
 
 # %% tags=["demo"]
