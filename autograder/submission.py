@@ -90,7 +90,10 @@ class Release:
     @classmethod
     def load(cls, path: Path) -> Release:
         """The release in a file: nbformat 4.5, as `katze release` writes it."""
-        return cls(json.loads(path.read_text(encoding="utf-8")))
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+        return cls(notebook)
 
     @cached_property
     def slots(self) -> tuple[_Slot, ...]:
@@ -179,6 +182,7 @@ class Repaired:
         self,
         outputs: Mapping[int, Sequence[sanitise.Output]] | None = None,
         checks: Mapping[str, Sequence[sanitise.Output]] | None = None,
+        notices: Mapping[int, str] | None = None,
     ) -> dict[str, Any]:
         """The notebook in nbformat 4.5, for nbgrader, formgrader and feedback.
 
@@ -186,8 +190,9 @@ class Repaired:
             outputs: what cells have put out when they ran, by their index in `cells`; sanitised here. A cell that
                 did not run keeps its submitted outputs, sanitised; a check cell keeps none.
             checks: for each exercise the outputs of its check cell, taken as they are: the grader's own words.
+            notices: a sentence to show below a cell, by its index in `cells`, such as why it was stopped.
         """
-        outputs, checks = outputs or {}, checks or {}
+        outputs, checks, notices = outputs or {}, checks or {}, notices or {}
         cells = []
         count = 0
         for index, cell in enumerate(self.cells):
@@ -213,6 +218,8 @@ class Repaired:
                     entry["outputs"] = list(checks.get(cell.exercise or "", ()))
                 else:
                     entry["outputs"] = sanitise.outputs(list(outputs[index]) if index in outputs else cell.outputs)
+                if index in notices:
+                    entry["outputs"].append({"output_type": "stream", "name": "stderr", "text": notices[index] + "\n"})
             elif cell.attachments:
                 entry["attachments"] = {name: dict(images) for name, images in cell.attachments.items()}
             cells.append(entry)
@@ -921,7 +928,7 @@ def _count(number: int, unit: str) -> str:
 
 def _shown(name: str) -> str:
     """A student's word for something, on one line, short, and without characters that do not print."""
-    shown = "".join(character if character.isprintable() else "?" for character in name[:61])
+    shown = "".join(character if character.isprintable() and character not in "<>&" else "?" for character in name[:61])
     return shown if len(shown) <= 60 else shown[:59] + "…"
 
 
