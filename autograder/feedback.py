@@ -1,0 +1,321 @@
+"""Feedback for one student: one HTML page with the points, the verdicts, and the notebook.
+
+The page stands alone. It needs no network, runs no script (and forbids any, should one slip in), follows the
+reader's light or dark theme, and puts the student's own work in front: cells of the lesson that were not changed
+are folded away under their headings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import mistune
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from autograder import sanitise
+from autograder.results import ExerciseResult
+from course_lib.checking.observation import Outcome
+from course_lib.checking.render import HEADINGS
+
+HIGHLIGHT_CHARACTERS = 50_000
+"""Longer cells are shown without colours."""
+
+
+def render_feedback(
+    notebook: Mapping[str, Any] | None,
+    student: str,
+    lesson: str,
+    verdict_html_by_exercise: Mapping[str, str],
+    points: float | None,
+    max_points: float,
+    repairs: Sequence[str],
+    results: Sequence[ExerciseResult] = (),
+    problem: str = "",
+) -> str:
+    """One student's feedback on one lesson, as a page for `feedback/<student>/<lesson>/<lesson>.html`.
+
+    Args:
+        notebook: the graded notebook, from `Repaired.notebook`; None where there was none to grade.
+        student: the student's id.
+        lesson: the lesson's folder name.
+        verdict_html_by_exercise: `Verdict.html()` of each exercise; trusted, unlike all else.
+        points: what was earned; None where nothing could be graded.
+        max_points: the most that could be earned.
+        repairs: the receipt of the repair.
+        results: for the overview, one line an exercise.
+        problem: why there is no score, or another sentence to stand by the points.
+    """
+    verdicts, styles = _without_styles(verdict_html_by_exercise)
+    cells = notebook["cells"] if notebook else []
+    waiting = [cell for cell in cells if _is_written(cell)]
+    return _template().render(
+        student=student,
+        title=_title(cells, lesson),
+        css=Markup(_css()),
+        verdict_styles=[Markup(style) for style in styles],
+        points=None if points is None else f"{points:g}",
+        max_points=f"{max_points:g}",
+        percent=f"{100 * min(1.0, (points or 0) / max_points):.1f}" if max_points else "0",
+        waiting=f"{sum(_points(cell) for cell in waiting):g}" if waiting else "",
+        repairs=repairs,
+        problem=problem,
+        overview=[*map(_row, results), *map(_waiting_row, waiting)],
+        blocks=list(_blocks(cells, verdicts)),
+    )
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One line of the overview."""
+
+    exercise: str
+    state: str
+    word: str
+    points: str
+
+    @property
+    def anchor(self) -> str:
+        return _anchor(self.exercise)
+
+
+def _row(result: ExerciseResult) -> _Row:
+    if result.outcome is Outcome.PASSED:
+        state = "passed"
+    else:
+        state = "waiting" if result.points is None else "partly" if result.points else "failed"
+    word = "Partly right" if state == "partly" else HEADINGS[result.outcome]
+    earned = "no score" if result.points is None else f"{result.points:g}"
+    return _Row(result.exercise, state, word, f"{earned} / {result.max_points}")
+
+
+def _waiting_row(cell: Mapping[str, Any]) -> _Row:
+    return _Row(_katze(cell).get("exercise") or "written", "waiting", "Read by a person", f"– / {_points(cell):g}")
+
+
+def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = cell["metadata"].get("katze", {})
+    return found
+
+
+def _is_written(cell: Mapping[str, Any]) -> bool:
+    meta = cell["metadata"].get("nbgrader", {})
+    return bool(meta.get("grade") and meta.get("solution")) or bool(meta.get("task"))
+
+
+def _points(cell: Mapping[str, Any]) -> float:
+    return float(cell["metadata"]["nbgrader"].get("points", 0))
+
+
+def _anchor(exercise: str) -> str:
+    return "exercise-" + re.sub(r"[^A-Za-z0-9_-]", "-", exercise)
+
+
+def _title(cells: Sequence[Mapping[str, Any]], lesson: str) -> str:
+    """The lesson's own first heading, where the lesson still has it, else its folder name."""
+    for cell in cells:
+        match = _HEADING.match(cell["source"]) if _is_lesson(cell) and cell["cell_type"] == "markdown" else None
+        if match and len(match["level"]) == 1:
+            return match["text"]
+    return lesson
+
+
+def _without_styles(verdicts: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The verdicts without their style sheets, and each different sheet once."""
+    styles = dict.fromkeys(style for html in verdicts.values() for style in _STYLE.findall(html))
+    return {exercise: _STYLE.sub("", html) for exercise, html in verdicts.items()}, list(styles)
+
+
+# --- cells
+
+
+def _blocks(cells: Sequence[Mapping[str, Any]], verdicts: Mapping[str, str]) -> Iterator[Markup]:
+    """The notebook, top to bottom; runs of unchanged lesson cells are folded."""
+    folded: list[str] = []
+    anchored: set[str] = set()
+    for cell in cells:
+        if _is_lesson(cell):
+            heading = _HEADING.match(cell["source"]) if cell["cell_type"] == "markdown" else None
+            if heading and len(heading["level"]) > 1:
+                yield from _fold(folded)
+                level = min(3, len(heading["level"]))
+                yield Markup(f'<h{level} class="heading">{_inline(heading["text"])}</h{level}>')
+            folded.append(_cell(cell, "", "", verdicts))
+        else:
+            yield from _fold(folded)
+            exercise = _katze(cell).get("exercise") or ""
+            anchor = "" if exercise in anchored or _kind(cell) == "check" else exercise
+            anchored |= {anchor}
+            yield Markup(_cell(cell, _label(cell), anchor, verdicts))
+    yield from _fold(folded)
+
+
+def _fold(folded: list[str]) -> Iterator[Markup]:
+    if folded:
+        count = f"{len(folded)} cells" if len(folded) > 1 else "1 cell"
+        yield Markup(f'<details class="lesson"><summary>{count} of the lesson</summary>{"".join(folded)}</details>')
+        folded.clear()
+
+
+def _kind(cell: Mapping[str, Any]) -> str:
+    return str(_katze(cell).get("kind", cell["cell_type"]))
+
+
+def _is_lesson(cell: Mapping[str, Any]) -> bool:
+    """Whether a cell is the lesson's own, unchanged, and nobody's answer."""
+    return _katze(cell).get("origin") != "student" and _kind(cell) in ("code", "markdown")
+
+
+def _label(cell: Mapping[str, Any]) -> str:
+    exercise = _katze(cell).get("exercise")
+    name = f"<code>{escape(exercise)}</code>" if exercise else ""
+    match _kind(cell):
+        case "answer":
+            words = "Your answer" if _katze(cell).get("origin") == "student" else "Nothing written yet"
+        case "written":
+            words = (
+                "Your answer, read by a person" if _katze(cell).get("origin") == "student" else "Nothing written yet"
+            )
+        case "code" if exercise:
+            words = "A further copy of your answer"
+        case _:
+            words = "Your own cell"
+    return f'<div class="label"><span>{words}</span>{name}</div>'
+
+
+def _cell(cell: Mapping[str, Any], label: str, anchor: str, verdicts: Mapping[str, str]) -> str:
+    identity = f' id="{_anchor(anchor)}"' if anchor else ""
+    if _kind(cell) == "check":
+        verdict = verdicts.get(_katze(cell).get("exercise") or "")
+        return f'<div class="alone verdict"{identity}>{verdict}</div>' if verdict else ""
+    style = "cell answer" if _kind(cell) in ("answer", "written") else "cell"
+    if cell["cell_type"] == "markdown":
+        body = f'<div class="text">{_markdown(cell["source"], cell.get("attachments"))}</div>'
+    else:
+        body = f'<pre class="source">{_code(cell["source"])}</pre>{_outputs(cell["outputs"])}'
+    return f'<div class="{style}"{identity}>{label}{body}</div>'
+
+
+def _outputs(outputs: Sequence[Mapping[str, Any]]) -> str:
+    shown = "".join(map(_output, outputs))
+    return f'<div class="outputs">{shown}</div>' if shown else ""
+
+
+def _output(output: Mapping[str, Any]) -> str:
+    match output["output_type"]:
+        case "stream":
+            style = ' class="warn"' if output["name"] == "stderr" else ""
+            return f"<pre{style}>{_terminal(output['text'])}</pre>"
+        case "error":
+            trace = "\n".join(output["traceback"]) or f"{output['ename']}: {output['evalue']}"
+            return f'<pre class="error">{_terminal(trace)}</pre>'
+        case _:
+            return _data(output["data"])
+
+
+def _data(data: Mapping[str, str]) -> str:
+    """The richest part of an output that is safe to show."""
+    for kind in ("image/png", "image/jpeg"):
+        if kind in data and _BASE64.fullmatch(data[kind]):
+            return f'<img alt="" src="data:{kind};base64,{data[kind]}">'
+    if "text/html" in data:
+        return f"<div>{sanitise.html(data['text/html'])}</div>"
+    return f"<pre>{_terminal(data.get('text/plain', ''))}</pre>"
+
+
+def _terminal(text: str) -> str:
+    """Text as a terminal would leave it: without colours, and with each line as it was last written."""
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in _COLOUR.sub("", text).rstrip("\n").split("\n"))
+    return escape("\n".join(lines))
+
+
+# --- text and code
+
+
+@lru_cache(maxsize=2048)
+def _code(source: str) -> str:
+    """Python source as HTML; the cells of a lesson are the same for everyone, so they are coloured once."""
+    if len(source) > HIGHLIGHT_CHARACTERS:
+        return escape(source)
+    return str(highlight(source, _LEXER, _FORMATTER)).rstrip("\n")
+
+
+def _markdown(source: str, attachments: Mapping[str, Mapping[str, str]] | None) -> str:
+    if not attachments:
+        return _plain_markdown(source)
+    return str(_parser(_Renderer(attachments))(source))
+
+
+@lru_cache(maxsize=1024)
+def _plain_markdown(source: str) -> str:
+    return str(_parser(_Renderer({}))(source))
+
+
+@lru_cache(maxsize=1024)
+def _inline(source: str) -> str:
+    """A heading's text."""
+    return _plain_markdown(source).removeprefix("<p>").strip().removesuffix("</p>")
+
+
+def _parser(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
+    return mistune.Markdown(renderer, plugins=[mistune.plugins.import_plugin(name) for name in _PLUGINS])
+
+
+class _Renderer(mistune.HTMLRenderer):
+    """Markdown as HTML: raw HTML is shown as text, images come from attachments alone."""
+
+    def __init__(self, attachments: Mapping[str, Mapping[str, str]]) -> None:
+        super().__init__(escape=True)
+        self._attachments = attachments
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        language = (info or "").split()
+        body = _code(code) if language[:1] in (["python"], ["py"]) else escape(code)
+        return f"<pre>{body}</pre>\n"
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        images = self._attachments.get(url.removeprefix("attachment:"), {})
+        for kind, encoded in images.items():
+            if kind in ("image/png", "image/jpeg") and _BASE64.fullmatch(encoded):
+                return f'<img alt="{escape(text)}" src="data:{kind};base64,{encoded}">'
+        return f"[{escape(text) or 'image'}]"
+
+    def inline_math(self, text: str) -> str:
+        return f'<span class="math">{escape(text)}</span>'
+
+    def block_math(self, text: str) -> str:
+        return f'<p class="math">{escape(text.strip())}</p>\n'
+
+    def block_html(self, html: str) -> str:
+        return "" if _COMMENT.fullmatch(html.strip()) else f"<p>{escape(html.strip())}</p>\n"
+
+
+@cache
+def _template() -> Template:
+    folder = Path(__file__).parent
+    environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("feedback.html")
+
+
+@cache
+def _css() -> str:
+    return Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+
+
+_PLUGINS = ("table", "strikethrough", "math")
+_LEXER = PythonLexer(stripnl=False, ensurenl=False)
+_FORMATTER = HtmlFormatter(nowrap=True)
+_HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<text>[^\n]+)")
+_STYLE = re.compile(r"<style>.*?</style>\s*", re.S)
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
