@@ -1,0 +1,236 @@
+"""Inside a box: confine, then run cells and call answers for as long as someone asks.
+
+Everything here shares a process with a student's code, which may change any of it. So nothing here is
+trusted: what goes out is checked at the other end, and what must not be known is not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import os
+import random
+import resource
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.box import landlock
+from autograder.box.levels import Level, Limits, confine, release_reserve
+from autograder.box.protocol import (
+    CellResult,
+    Decoder,
+    Encoder,
+    Frame,
+    FrameReader,
+    Json,
+    TooLarge,
+    decode_case,
+    encode_cell,
+    encode_frame,
+    encode_observation,
+)
+from autograder.box.recorder import Recorder, Stream
+from autograder.box.shell import BoxShell, describe_error
+from course_lib.checking.exercise import Case
+from course_lib.checking.observation import Foreign, Observation, Outcome, observe
+
+OUT_OF_MEMORY_STATUS = 86
+"""Exit status of a box that could not even report that it ran out of memory."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a box starts from.
+
+    Attributes:
+        level: how it confines itself.
+        limits: what it may use.
+        folder: its home and working directory.
+        grants: what it may read at level L2.
+        seed: of torch, numpy and random; None draws one.
+    """
+
+    level: Level
+    limits: Limits
+    folder: str
+    grants: tuple[landlock.Grant, ...]
+    seed: int | None
+
+
+def live(wire: int, shell: BoxShell, setup: Setup) -> None:
+    """The whole life of a box, in a process of its own. Never returns.
+
+    Args:
+        wire: descriptor of the connection to the grader.
+        shell: IPython, made before the fork.
+        setup: how to begin.
+    """
+    status = 1
+    try:
+        loop = _settle(wire, setup)
+        _prepare_shell(shell, loop, setup.limits)
+        _send(wire, {"kind": "ready"}, setup.limits)
+        _serve(wire, Inhabitant(shell, setup.limits), setup.limits)
+        status = 0
+    except MemoryError:
+        status = OUT_OF_MEMORY_STATUS
+    except BaseException as error:
+        with contextlib.suppress(BaseException):
+            _send(wire, {"kind": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}, setup.limits)
+    finally:
+        os._exit(status)
+
+
+def _settle(wire: int, setup: Setup) -> asyncio.AbstractEventLoop:
+    """Leave everything shared with others behind, and confine."""
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    own = os.open(setup.folder, getattr(os, "O_PATH", os.O_RDONLY))
+    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in setup.grants)})
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    os.chdir(setup.folder)
+    for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"):
+        os.environ[name] = setup.folder
+    tempfile.tempdir = None
+    _reseed(setup.seed)
+    loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
+    asyncio.set_event_loop(loop)
+    confine(setup.level, setup.limits, own, setup.grants)
+    return loop
+
+
+def _close_all_but(keep: set[int]) -> None:
+    ends = [*sorted(keep), resource.getrlimit(resource.RLIMIT_NOFILE)[0]]
+    start = 0
+    for end in ends:
+        if start < end:
+            os.closerange(start, end)
+        start = end + 1
+
+
+def _reseed(seed: int | None) -> None:
+    """Fresh random numbers: otherwise every box would draw those of the process it was forked from."""
+    value = int.from_bytes(os.urandom(8), "little") >> 1 if seed is None else seed
+    torch.manual_seed(value)
+    np.random.seed(value % (1 << 32))
+    random.seed(value)
+
+
+def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
+    shell.recorder = Recorder(limits.output_bytes)
+    shell.loop_runner = loop.run_until_complete
+    sys.stdin = io.StringIO()
+    sys.stdout, sys.stderr = Stream(shell.recorder, "stdout"), Stream(shell.recorder, "stderr")
+    _do_without_workers(shell)
+
+
+def _do_without_workers(shell: BoxShell) -> None:
+    """Let data loaders work in this process: a box starts no others."""
+    original = torch.utils.data.DataLoader.__init__
+
+    def without_workers(self: Any, *args: Any, **kwargs: Any) -> None:
+        if kwargs.get("num_workers"):
+            shell.recorder.notice("`num_workers` was taken as 0: a notebook is graded in one process.")
+            for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context"):
+                kwargs.pop(name, None)
+        original(self, *args, **kwargs)
+
+    torch.utils.data.DataLoader.__init__ = without_workers  # type: ignore[method-assign]
+
+
+# Answering --------------------------------------------------------------------------------------------------
+
+
+class Inhabitant:
+    """Runs what it is asked to run, and turns every ending into data."""
+
+    def __init__(self, shell: BoxShell, limits: Limits) -> None:
+        self._shell = shell
+        self._limits = limits
+
+    def answer(self, request: Frame) -> Frame:
+        """The reply to one request."""
+        header = request.header
+        if header["kind"] == "cell":
+            result = self._shell.run(header["source"])
+            if result.failure is Outcome.OUT_OF_MEMORY:
+                release_reserve()
+            return self._fit(header["id"], result)
+        decoder = Decoder(request.tensors)
+        case = decode_case(header["case"], decoder)
+        decoder.finish()
+        observation = self._observe(header["name"], case)
+        if observation.failure is Outcome.OUT_OF_MEMORY:
+            release_reserve()
+        return _reply(header["id"], observation)
+
+    def _observe(self, name: str, case: Case) -> Observation:
+        if name not in self._shell.user_ns:
+            return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
+        try:
+            return observe(self._shell.user_ns[name], case)
+        except BaseException as error:  # what came back fails when it is looked at
+            failure, raised = describe_error(error)
+            return Observation(returned=False, failure=failure, raised=raised)
+
+    def _fit(self, request: str, result: CellResult) -> Frame:
+        """The reply to a cell, without its outputs where they are too large to cross."""
+        frame = Frame({"id": request, "kind": "cell", "cell": encode_cell(result)})
+        try:
+            encode_frame(frame, self._limits.frame_bytes)
+        except (TooLarge, ValueError):
+            short = CellResult([], result.ok, result.raised, result.failure, result.seconds)
+            return Frame({"id": request, "kind": "cell", "cell": encode_cell(short)})
+        return frame
+
+
+def _reply(request: str, observation: Observation) -> Frame:
+    encoder = Encoder()
+    try:
+        data = encode_observation(observation, encoder)
+    except MemoryError:
+        raise
+    except Exception as error:  # too large or too deep to cross, or not plain data after all
+        what = f"{type(observation.value).__name__} that cannot be compared: {error}"
+        encoder = Encoder()
+        data = encode_observation(Observation(returned=True, value=Foreign(what), gradients=()), encoder)
+        data["gradients"] = [None] * len(observation.gradients)
+    return Frame({"id": request, "kind": "observation", "observation": data}, encoder.tensors)
+
+
+def _serve(wire: int, inhabitant: Inhabitant, limits: Limits) -> None:
+    while True:
+        request = _receive(wire, limits)
+        if request is None:
+            return
+        reply = inhabitant.answer(request)
+        _send_frame(wire, reply, limits)
+
+
+def _receive(wire: int, limits: Limits) -> Frame | None:
+    reader = FrameReader(limits.frame_bytes)
+    while reader.missing:
+        data = os.read(wire, min(reader.missing, 1 << 20))
+        if not data:
+            return None
+        reader.feed(data)
+    return reader.frame()
+
+
+def _send(wire: int, header: dict[str, Json], limits: Limits) -> None:
+    _send_frame(wire, Frame(header), limits)
+
+
+def _send_frame(wire: int, frame: Frame, limits: Limits) -> None:
+    data = memoryview(encode_frame(frame, limits.frame_bytes))
+    while data:
+        data = data[os.write(wire, data) :]

@@ -1,0 +1,131 @@
+"""The part of `course_lib` that a box may hold: a copy without exercises and without what is withheld.
+
+A module that imports a withheld one, directly or through others, cannot work in the box and is left out as
+well. Imports are read from the source, not by importing it.
+"""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import autograder
+import course_lib
+from autograder.errors import BadInput
+
+EXERCISES = "course_lib.exercises"
+_REQUIRED = "course_lib.checking.observation"
+_CHILD_SIDE = (
+    "errors.py",
+    "box/protocol.py",
+    "box/landlock.py",
+    "box/seccomp.py",
+    "box/grants.py",
+    "box/levels.py",
+    "box/recorder.py",
+    "box/shell.py",
+    "box/child.py",
+    "box/zygote.py",
+)
+
+
+def copy_library(target: Path, withheld: Iterable[str]) -> list[str]:
+    """Write the filtered `course_lib`, and what a box needs of `autograder`, into an empty folder.
+
+    Args:
+        target: the folder, which becomes a box's import path.
+        withheld: names of modules that must not be in the box.
+
+    Returns:
+        The names of the modules of `course_lib` that are in the copy.
+
+    Raises:
+        BadInput: a withheld module does not exist, or the box itself needs it.
+    """
+    root = Path(course_lib.__file__).parent
+    modules = find_modules(root)
+    unknown = sorted(set(withheld) - set(modules))
+    if unknown:
+        raise BadInput(f"there is no module {', '.join(unknown)} to withhold")
+    allowed = permitted(modules, withheld)
+    if _REQUIRED not in allowed:
+        raise BadInput(f"a box needs {_REQUIRED}, which is withheld or imports a module that is")
+    for name in allowed:
+        _copy(modules[name], target / modules[name].relative_to(root.parent))
+    harness = Path(autograder.__file__).parent
+    for file in _CHILD_SIDE:
+        _copy(harness / file, target / "autograder" / file)
+    for package in ("autograder", "autograder/box"):
+        (target / package / "__init__.py").touch()
+    return sorted(allowed)
+
+
+def find_modules(root: Path) -> dict[str, Path]:
+    """The modules of the package in `root`, by name; those of the exercises are left out."""
+    modules = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if not _within(name, EXERCISES):
+            modules[name] = path
+    return modules
+
+
+def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
+    """The modules that are not withheld and import none that is, however indirectly."""
+    imports = {name: set(imported(path, name)) | set(_parents(name)) for name, path in modules.items()}
+    banned = {name for name in modules if any(_within(name, hidden) for hidden in withheld)}
+    while True:
+        more = {name for name, used in imports.items() if name not in banned and used & banned}
+        if not more:
+            return set(modules) - banned
+        banned |= more
+
+
+def imported(path: Path, name: str) -> Iterator[str]:
+    """The names of the modules that a module imports when it is imported itself.
+
+    Args:
+        path: its file.
+        name: its own name, from which relative imports count.
+    """
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in _executed(ast.parse(path.read_bytes()).body):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+                yield from _parents(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            yield base
+            yield from _parents(base)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _executed(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The statements that an import runs: bodies of functions and `if TYPE_CHECKING` wait, all others count."""
+    for node in body:
+        yield node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from _executed(node.orelse)
+            continue
+        yield from _executed(ast.iter_child_nodes(node))
+
+
+def _parents(name: str) -> Iterator[str]:
+    parts = name.split(".")
+    yield from (".".join(parts[:length]) for length in range(1, len(parts)))
+
+
+def _within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)

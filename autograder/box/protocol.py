@@ -1,0 +1,548 @@
+"""The wire between a grader and a box: frames of JSON and safetensors, and nothing that can run.
+
+A frame is a fixed prefix (magic, two lengths), a JSON header, and the header's tensors as one safetensors
+blob. What crosses is plain data: values (`course_lib.checking.exercise.Value`), cases, observations, and
+the outputs of cells. Whatever a box sends is checked field by field before anyone looks at it: the process
+behind it runs a student's code and may send any bytes. Pickle is never used, in either direction.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from safetensors.torch import load, save
+from torch import Tensor
+
+from course_lib.checking.exercise import Case, Value
+from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
+
+Json = Any
+"""What `json.loads` returns."""
+
+MAX_HEADER_BYTES = 8 << 20
+MAX_NODES = 100_000  # values inside values, in one frame
+MAX_DEPTH = 32
+MAX_TENSORS = 1_000
+MAX_DIMENSIONS = 16
+MAX_ELEMENTS = 1 << 40  # matters only for empty tensors: a full one is bounded by its bytes
+MAX_INTEGER = 1 << 64
+MAX_NAME = 200
+MAX_TEXT = 4_000
+MAX_OUTPUTS = 2_000
+MAX_TRACEBACK_LINES = 1_000
+
+_PREFIX = struct.Struct(">4sII")
+_MAGIC = b"KTZ1"
+
+_DTYPES = {
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+}
+_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_FAILURES = {Outcome.RAISED, Outcome.OUT_OF_MEMORY, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MIME = re.compile(r"[a-z]+/[A-Za-z0-9.+-]{1,100}")
+
+
+class ProtocolError(Exception):
+    """The other side sent something that the protocol does not allow."""
+
+
+class TooLarge(Exception):
+    """A value that is too large, or too deep, to cross."""
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What running one cell did.
+
+    Attributes:
+        outputs: as in a notebook of format 4, in order.
+        ok: whether the cell ran to its end.
+        raised: the exception that ended it.
+        failure: the outcome that stands for that exception (`raised`, `not_attempted` or `out_of_memory`).
+        seconds: wall-clock time.
+    """
+
+    outputs: list[dict[str, Json]]
+    ok: bool
+    raised: Raised | None = None
+    failure: Outcome | None = None
+    seconds: float = 0.0
+
+
+# Frames ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One message: a JSON object, and the tensors that it refers to by number."""
+
+    header: dict[str, Json]
+    tensors: list[Tensor] = field(default_factory=list)
+
+
+class FrameReader:
+    """Puts one frame together from bytes as they arrive, and asks for no byte beyond its end."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._data = bytearray()
+        self._lengths: tuple[int, int] | None = None
+
+    @property
+    def missing(self) -> int:
+        """How many bytes to read next; 0 when the frame is complete."""
+        end = _PREFIX.size if self._lengths is None else _PREFIX.size + sum(self._lengths)
+        return end - len(self._data)
+
+    def feed(self, data: bytes) -> None:
+        """Take in bytes, at most `missing` of them.
+
+        Raises:
+            ProtocolError: they do not begin a frame, or one that is too long.
+        """
+        self._data += data
+        if self._lengths is None and len(self._data) >= _PREFIX.size:
+            magic, header, payload = _PREFIX.unpack_from(self._data)
+            _require(magic == _MAGIC, "not a frame")
+            _require(0 < header <= MAX_HEADER_BYTES and header + payload <= self._limit, "a frame that is too long")
+            self._lengths = header, payload
+
+    def frame(self) -> Frame:
+        """The complete frame, with its JSON and its tensors checked."""
+        assert self._lengths is not None, "not complete yet"
+        middle = _PREFIX.size + self._lengths[0]
+        header = _parse(bytes(self._data[_PREFIX.size : middle]))
+        return Frame(header, _unpack(bytes(self._data[middle:])))
+
+
+def encode_frame(frame: Frame, limit: int) -> bytes:
+    """The bytes of a frame.
+
+    Raises:
+        TooLarge: there are more than `limit`.
+    """
+    text = json.dumps(frame.header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    header, payload = text.encode(), _pack(frame.tensors)
+    if len(header) > MAX_HEADER_BYTES or len(header) + len(payload) > limit:
+        raise TooLarge(f"{(len(header) + len(payload)) / 1e6:.0f} MB in one message")
+    return _PREFIX.pack(_MAGIC, len(header), len(payload)) + header + payload
+
+
+def _parse(text: bytes) -> dict[str, Json]:
+    """Strict JSON: an object, no duplicate keys, no NaN, no lone surrogates, no absurd numbers or nesting."""
+    try:
+        header = json.loads(
+            text.decode(),
+            object_pairs_hook=_object,
+            parse_constant=_refuse_constant,
+            parse_int=_integer,
+            parse_float=_finite,
+        )
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"unreadable JSON: {type(error).__name__}") from error
+    _require(type(header) is dict, "a header that is not an object")
+    return dict(header)
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    result = dict(pairs)
+    _require(len(result) == len(pairs), "a duplicate key")
+    return result
+
+
+def _refuse_constant(name: str) -> float:
+    raise ProtocolError(f"{name} in JSON")
+
+
+def _integer(digits: str) -> int:
+    _require(len(digits) <= 21, "an integer that is too long")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    _require(len(digits) <= 40 and math.isfinite(value), "a number that is out of range")
+    return value
+
+
+def _pack(tensors: Sequence[Tensor]) -> bytes:
+    if not tensors:
+        return b""
+    return save({str(number): tensor for number, tensor in enumerate(tensors)})
+
+
+def _unpack(blob: bytes) -> list[Tensor]:
+    if not blob:
+        return []
+    try:
+        tensors = load(blob)
+    except Exception as error:  # the reader has error classes of its own, and more to come
+        raise ProtocolError("unreadable safetensors") from error
+    _require(len(tensors) <= MAX_TENSORS, "too many tensors")
+    _require(set(tensors) == {str(number) for number in range(len(tensors))}, "misnumbered tensors")
+    for tensor in tensors.values():
+        _require(tensor.dtype in _DTYPES, "a tensor of another dtype")
+        _require(tensor.dim() <= MAX_DIMENSIONS, "a tensor of too many dimensions")
+        _require(math.prod(max(length, 1) for length in tensor.shape) <= MAX_ELEMENTS, "a tensor that is too large")
+        if tensor.dtype == torch.bool:  # torch takes any byte for a bool and then contradicts itself
+            _require(not bool((tensor.view(torch.uint8) > 1).any()), "a boolean that is neither 0 nor 1")
+    return [tensors[str(number)] for number in range(len(tensors))]
+
+
+# Values ---------------------------------------------------------------------------------------------------
+
+
+class Encoder:
+    """Turns values into JSON, and collects their tensors on the way."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self._nodes = 0
+
+    def value(self, value: Value, depth: int = 0) -> Json:
+        """`value` as JSON; tensors become references.
+
+        Raises:
+            TooLarge: too many values inside values, or too deep.
+            TypeError: not plain data.
+        """
+        self._nodes += 1
+        if self._nodes > MAX_NODES or depth > MAX_DEPTH:
+            raise TooLarge(f"more than {MAX_NODES} values, or nested more than {MAX_DEPTH} deep")
+        kind = type(value)
+        if value is None or kind is bool:
+            return value
+        if kind is str:
+            return clean(value)
+        if kind is int:
+            if abs(value) >= MAX_INTEGER:
+                raise TooLarge("an integer of more than 64 bits")
+            return value
+        if kind is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if kind is list or kind is tuple:
+            return {kind.__name__: [self.value(item, depth + 1) for item in value]}
+        if kind is dict:
+            return {"dict": {_key(name): self.value(item, depth + 1) for name, item in value.items()}}
+        if kind is Foreign:
+            return {"foreign": clean(value.type_name)[:MAX_NAME]}
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        raise TypeError(f"a {kind.__name__} is not plain data")
+
+    def _tensor(self, tensor: Tensor) -> Json:
+        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in _DTYPES:
+            dtype, layout = (str(name).removeprefix("torch.") for name in (tensor.dtype, tensor.layout))
+            return {"foreign": f"torch.Tensor ({dtype}, {layout}, {tensor.device.type})"}
+        if len(self.tensors) >= MAX_TENSORS or tensor.dim() > MAX_DIMENSIONS:
+            raise TooLarge(f"more than {MAX_TENSORS} tensors, or one of more than {MAX_DIMENSIONS} dimensions")
+        order = _memory_order(tensor)
+        # The writer refuses tensors that share memory, so each is a copy.
+        self.tensors.append(tensor.detach().permute(order).clone(memory_format=torch.contiguous_format))
+        number = len(self.tensors) - 1
+        return {"tensor": number} if order == sorted(order) else {"tensor": number, "order": order}
+
+
+def _memory_order(tensor: Tensor) -> list[int]:
+    """The dimensions, outermost in memory first: what `permute` must be given to make the tensor contiguous."""
+    if tensor.is_contiguous():
+        return list(range(tensor.dim()))
+    return sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
+
+
+class Decoder:
+    """Turns JSON back into values, with every tensor of the frame used exactly once."""
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        self._tensors: dict[int, Tensor] = dict(enumerate(tensors))
+        self._nodes = 0
+
+    def value(self, data: Json, depth: int = 0) -> Value:
+        """The value that `data` stands for.
+
+        Raises:
+            ProtocolError: it stands for none.
+        """
+        self._nodes += 1
+        _require(self._nodes <= MAX_NODES and depth <= MAX_DEPTH, "too many values, or too deep")
+        if data is None or type(data) in (bool, float, str):
+            return data
+        if type(data) is int:
+            _require(abs(data) < MAX_INTEGER, "an integer that is too large")
+            return data
+        _require(type(data) is dict, "an untagged value")
+        if "tensor" in data:
+            return self._tensor(data)
+        _require(len(data) == 1, "a value with more than one tag")
+        [(tag, content)] = data.items()
+        if tag in ("list", "tuple"):
+            _require(type(content) is list, f"a {tag} that is none")
+            items = [self.value(item, depth + 1) for item in content]
+            return items if tag == "list" else tuple(items)
+        if tag == "dict":
+            _require(type(content) is dict, "a dict that is none")
+            return {name: self.value(item, depth + 1) for name, item in content.items()}
+        if tag == "float":
+            _require(type(content) is str and content in _FLOATS, "a float that is none")
+            return _FLOATS[content]
+        _require(tag == "foreign", "an unknown tag")
+        return Foreign(text(content, MAX_NAME))
+
+    def tensor(self, data: Json) -> Tensor:
+        """The tensor that `data` stands for."""
+        value = self.value(data)
+        _require(isinstance(value, Tensor), "something else in place of a tensor")
+        assert isinstance(value, Tensor)
+        return value
+
+    def finish(self) -> None:
+        """Refuse tensors that nothing refers to."""
+        _require(not self._tensors, "a tensor that nothing refers to")
+
+    def _tensor(self, data: dict[str, Json]) -> Tensor:
+        _require(set(data) <= {"tensor", "order"}, "a tensor with unknown fields")
+        number = data["tensor"]
+        _require(type(number) is int and number in self._tensors, "a reference to no tensor")
+        stored = self._tensors.pop(number)
+        if "order" not in data:
+            return stored
+        order = data["order"]
+        _require(type(order) is list and all(type(dimension) is int for dimension in order), "an order that is none")
+        _require(sorted(order) == list(range(stored.dim())), "an order that is no permutation")
+        return stored.permute([order.index(dimension) for dimension in range(stored.dim())])
+
+
+def _key(name: object) -> str:
+    if type(name) is not str:
+        raise TypeError("a dict with keys that are not strings is not plain data")
+    return clean(name)
+
+
+def clean(value: str) -> str:
+    """`value` without lone surrogates, which no UTF-8 file can hold."""
+    return _SURROGATE.sub("\ufffd", value)
+
+
+# Cases, observations, cells -------------------------------------------------------------------------------
+
+
+def encode_case(case: Case, encoder: Encoder) -> Json:
+    """What a box must know of a case: everything but its name and its part."""
+    return {
+        "args": [encoder.value(value) for value in case.args],
+        "kwargs": {_key(name): encoder.value(value) for name, value in case.kwargs.items()},
+        "construct": {_key(name): encoder.value(value) for name, value in case.construct.items()},
+        "weights": {_key(name): encoder.value(value) for name, value in case.weights.items()},
+        "gradients": list(case.gradients),
+        "weight_gradients": case.weight_gradients,
+    }
+
+
+def decode_case(data: Json, decoder: Decoder) -> Case:
+    """The case that `encode_case` wrote, nameless."""
+    fields(data, args=list, kwargs=dict, construct=dict, weights=dict, gradients=list, weight_gradients=bool)
+    args = tuple(decoder.value(value) for value in data["args"])
+    return Case(
+        name="",
+        args=args,
+        kwargs={name: decoder.value(value) for name, value in data["kwargs"].items()},
+        construct={name: decoder.value(value) for name, value in data["construct"].items()},
+        weights={name: decoder.tensor(value) for name, value in data["weights"].items()},
+        gradients=_positions(data["gradients"], len(args)),
+        weight_gradients=data["weight_gradients"],
+    )
+
+
+def encode_observation(observation: Observation, encoder: Encoder) -> Json:
+    """An observation as JSON and tensors."""
+    return {
+        "returned": observation.returned,
+        "value": encoder.value(observation.value),
+        "gradients": [encoder.value(gradient) for gradient in observation.gradients],
+        "modified": list(observation.modified),
+        "failure": None if observation.failure is None else str(observation.failure),
+        "raised": encode_raised(observation.raised),
+        "seconds": float(observation.seconds),
+    }
+
+
+def decode_observation(data: Json, decoder: Decoder, case: Case) -> Observation:
+    """The observation of `case` that a box reports, in every field one that `observe` could have made.
+
+    Raises:
+        ProtocolError: it is not.
+    """
+    fields(
+        data, returned=bool, value=object, gradients=list, modified=list, failure=object, raised=object, seconds=float
+    )
+    value = decoder.value(data["value"])
+    gradients = tuple(None if entry is None else decoder.tensor(entry) for entry in data["gradients"])
+    modified = _positions(data["modified"], len(case.args))
+    failure, raised = _failure(data["failure"]), decode_raised(data["raised"])
+    seconds = _seconds(data["seconds"])
+    if data["returned"]:
+        _require(failure is None and raised is None, "a failure of a call that returned")
+        _require(len(gradients) == len(gradient_names(case)), "the wrong number of gradients")
+        return Observation(True, value, gradients, modified, seconds=seconds)
+    _require(failure is not None, "a call that failed for no reason")
+    _require(value is None and not gradients and not modified, "a result of a call that failed")
+    return Observation(False, failure=failure, raised=raised, seconds=seconds)
+
+
+def encode_cell(result: CellResult) -> Json:
+    """A cell's result as JSON."""
+    return {
+        "outputs": result.outputs,
+        "ok": result.ok,
+        "raised": encode_raised(result.raised),
+        "failure": None if result.failure is None else str(result.failure),
+        "seconds": float(result.seconds),
+    }
+
+
+def decode_cell(data: Json) -> CellResult:
+    """The cell's result that a box reports, its outputs such as a notebook may hold.
+
+    Raises:
+        ProtocolError: it is none.
+    """
+    fields(data, outputs=list, ok=bool, raised=object, failure=object, seconds=float)
+    _require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
+    outputs = [_output(output) for output in data["outputs"]]
+    raised, failure = decode_raised(data["raised"]), _failure(data["failure"])
+    _require(data["ok"] == (raised is None) == (failure is None), "a cell that did and did not fail")
+    return CellResult(outputs, data["ok"], raised, failure, _seconds(data["seconds"]))
+
+
+def encode_raised(raised: Raised | None) -> Json:
+    """An exception as JSON, its texts shortened."""
+    if raised is None:
+        return None
+    return {
+        "type_name": clean(raised.type_name)[:MAX_NAME],
+        "message": clean(raised.message)[:MAX_TEXT],
+        "line": min(max(int(raised.line), 0), 1 << 30),
+        "code": clean(raised.code)[:MAX_TEXT],
+    }
+
+
+def decode_raised(data: Json) -> Raised | None:
+    """The exception that `encode_raised` wrote."""
+    if data is None:
+        return None
+    fields(data, type_name=str, message=str, line=int, code=str)
+    _require(0 <= data["line"] <= 1 << 30, "a line that is none")
+    return Raised(
+        text(data["type_name"], MAX_NAME), text(data["message"], MAX_TEXT), data["line"], text(data["code"], MAX_TEXT)
+    )
+
+
+def _output(data: Json) -> dict[str, Json]:
+    """One output of a cell, with exactly the fields that a notebook of format 4 has."""
+    _require(type(data) is dict, "an output that is none")
+    kind = data.get("output_type")
+    if kind == "stream":
+        fields(data, output_type=str, name=str, text=str)
+        _require(data["name"] in ("stdout", "stderr"), "an unknown stream")
+        text(data["text"])
+    elif kind == "error":
+        fields(data, output_type=str, ename=str, evalue=str, traceback=list)
+        _require(len(data["traceback"]) <= MAX_TRACEBACK_LINES, "a traceback that is too long")
+        for line in (data["ename"], data["evalue"], *data["traceback"]):
+            text(line)
+    elif kind == "display_data":
+        fields(data, output_type=str, data=dict, metadata=dict)
+        _bundle(data["data"], data["metadata"])
+    else:
+        _require(kind == "execute_result", "an unknown kind of output")
+        fields(data, output_type=str, data=dict, metadata=dict, execution_count=int)
+        _require(0 <= data["execution_count"] < 1 << 31, "an execution count that is none")
+        _bundle(data["data"], data["metadata"])
+    return dict(data)
+
+
+def _bundle(data: dict[str, Json], metadata: dict[str, Json]) -> None:
+    """A MIME bundle: text for each type, or any JSON for a JSON type."""
+    for mime, content in data.items():
+        _require(_MIME.fullmatch(mime) is not None, "an unknown MIME type")
+        if mime.endswith("json"):
+            _plain_json(content)
+        else:
+            text(content)
+    _plain_json(metadata)
+
+
+def _plain_json(data: Json, depth: int = 0) -> None:
+    _require(depth <= MAX_DEPTH, "JSON that is too deep")
+    if type(data) is str:
+        text(data)
+    elif type(data) is list:
+        for item in data:
+            _plain_json(item, depth + 1)
+    elif type(data) is dict:
+        for name, item in data.items():
+            text(name, MAX_NAME)
+            _plain_json(item, depth + 1)
+
+
+def fields(data: Json, /, **types: type) -> None:
+    """Require an object with exactly these fields; `object` stands for any type.
+
+    Raises:
+        ProtocolError: it has others.
+    """
+    _require(type(data) is dict and set(data) == set(types), "an object with the wrong fields")
+    for name, kind in types.items():
+        _require(kind is object or type(data[name]) is kind, f"a {name} of the wrong type")
+
+
+def text(data: Json, limit: int | None = None) -> str:
+    """Require a string that can be written to a file, of at most `limit` characters.
+
+    Raises:
+        ProtocolError: it is none.
+    """
+    _require(type(data) is str, "something else in place of text")
+    _require(limit is None or len(data) <= limit, "text that is too long")
+    _require(_SURROGATE.search(data) is None, "text that is no Unicode")
+    return str(data)
+
+
+def _positions(data: list[Json], length: int) -> tuple[int, ...]:
+    _require(all(type(position) is int and 0 <= position < length for position in data), "a position out of range")
+    _require(len(set(data)) == len(data), "a position named twice")
+    return tuple(data)
+
+
+def _failure(data: Json) -> Outcome | None:
+    if data is None:
+        return None
+    _require(type(data) is str and data in {str(outcome) for outcome in _FAILURES}, "an unknown failure")
+    return Outcome(data)
+
+
+def _seconds(data: float) -> float:
+    _require(0 <= data < 1e6, "a duration that is none")
+    return data
+
+
+def _require(condition: bool, problem: str) -> None:
+    if not condition:
+        raise ProtocolError(problem)

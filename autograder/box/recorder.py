@@ -1,0 +1,183 @@
+"""What a cell shows, as notebook outputs: in order, merged as a notebook merges them, and capped."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from typing import Any
+
+from autograder.box.protocol import MAX_OUTPUTS, Json, clean
+
+_ERROR_CHARACTERS = 20_000
+
+
+class Recorder:
+    """Collects the outputs of one cell after another; drops everything while no cell runs.
+
+    Args:
+        limit: bytes that one cell may show. A notice stands for the rest.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._outputs: list[dict[str, Json]] = []
+        self._displays: dict[str, list[dict[str, Json]]] = {}
+        self._left = 0
+        self._open = False
+        self._clear_next = False
+
+    def start(self) -> None:
+        """Begin a cell."""
+        self._outputs, self._left, self._open, self._clear_next = [], self._limit, True, False
+        self._displays = {}
+
+    def stop(self) -> list[dict[str, Json]]:
+        """End the cell; its outputs."""
+        self._open = False
+        outputs, self._outputs, self._displays = self._outputs, [], {}
+        for output in outputs:
+            if output["output_type"] == "stream":
+                output["text"] = "".join(output["text"])
+        return outputs
+
+    def stream(self, name: str, text: str) -> None:
+        """Text on stdout or stderr; joined to what came directly before it on the same stream."""
+        if not text or not self._ready() or self._left < 0:
+            return
+        text = clean(text)
+        data = text.encode()
+        if len(data) > self._left:
+            text = data[: self._left].decode(errors="ignore")
+        self._append_stream(name, text)
+        self._spend(len(data))
+
+    def notice(self, text: str) -> None:
+        """A sentence from the box itself, on a line of its own."""
+        if self._ready():
+            last = self._outputs[-1]["text"] if self._outputs and "text" in self._outputs[-1] else ["\n"]
+            self._append_stream("stdout", f"{'' if last[-1].endswith(chr(10)) else chr(10)}[katze] {text}\n")
+
+    def display(
+        self, data: dict[str, Any], metadata: dict[str, Any], display_id: str | None = None, update: bool = False
+    ) -> None:
+        """A display, or a new state of an earlier one of this cell."""
+        bundle = {"data": _bundle(data), "metadata": _json_or_empty(metadata)}
+        if not self._ready() or not self._spend(_size(bundle)):
+            return
+        if update:
+            for shown in self._displays.get(display_id or "", []):
+                shown.update(bundle)
+            return
+        output = {"output_type": "display_data", **bundle}
+        if display_id:
+            self._displays.setdefault(display_id, []).append(output)
+        self._append(output)
+
+    def result(self, data: dict[str, Any], metadata: dict[str, Any], count: int) -> None:
+        """The value of the cell's last line."""
+        bundle = {"data": _bundle(data), "metadata": _json_or_empty(metadata)}
+        if self._ready() and self._spend(_size(bundle)):
+            self._append({"output_type": "execute_result", **bundle, "execution_count": count})
+
+    def error(self, name: str, message: str, traceback: list[str]) -> None:
+        """The exception that ended the cell; always shown, shortened."""
+        if self._ready():
+            lines, left = [], _ERROR_CHARACTERS
+            for line in reversed([clean(line) for line in traceback]):
+                lines.append(line[:left])
+                left -= len(line)
+                if left <= 0:
+                    break
+            message = clean(message)[:_ERROR_CHARACTERS]
+            entry = {"ename": clean(name)[:200], "evalue": message, "traceback": lines[::-1]}
+            self._outputs.append({"output_type": "error", **entry})
+
+    def clear(self, wait: bool = False) -> None:
+        """Forget what the cell has shown, now or as soon as it shows something else."""
+        if wait:
+            self._clear_next = True
+        else:
+            self._outputs.clear()
+
+    def _ready(self) -> bool:
+        if self._open and self._clear_next:
+            self._clear_next = False
+            self._outputs.clear()
+        return self._open
+
+    def _spend(self, size: int) -> bool:
+        """Whether there is room for `size` bytes. The first time there is none, say so."""
+        if self._left < 0:
+            return False
+        self._left -= size
+        if self._left < 0:
+            self.notice(f"The rest of this cell's output was left out: it shows more than {self._limit / 1e6:g} MB.")
+        return self._left >= 0
+
+    def _append_stream(self, name: str, text: str) -> None:
+        last = self._outputs[-1] if self._outputs else {}
+        if last.get("output_type") == "stream" and last["name"] == name:
+            last["text"].append(text)
+        else:
+            self._append({"output_type": "stream", "name": name, "text": [text]})
+
+    def _append(self, output: dict[str, Json]) -> None:
+        if len(self._outputs) < MAX_OUTPUTS - 10:
+            self._outputs.append(output)
+
+
+class Stream(io.TextIOBase):
+    """What takes the place of `sys.stdout` or `sys.stderr`."""
+
+    def __init__(self, recorder: Recorder, name: str) -> None:
+        self._recorder = recorder
+        self._name = name
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """Always UTF-8, as in a kernel."""
+        return "utf-8"
+
+    def write(self, text: str) -> int:
+        """Record `text`."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._recorder.stream(self._name, text)
+        return len(text)
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+
+def _bundle(data: dict[str, Any]) -> dict[str, Json]:
+    """A MIME bundle as a notebook holds it: text, base64 for bytes, JSON for JSON types; what is neither is dropped."""
+    bundle: dict[str, Json] = {}
+    for mime, content in data.items():
+        if isinstance(content, bytes):
+            bundle[str(mime)] = base64.b64encode(content).decode()
+        elif str(mime).endswith("json"):
+            checked = _json(content)
+            if checked is not None:
+                bundle[str(mime)] = checked
+        elif isinstance(content, str):
+            bundle[str(mime)] = clean(content)
+    return bundle
+
+
+def _json_or_empty(metadata: dict[str, Any] | None) -> dict[str, Json]:
+    checked = _json(metadata)
+    return checked if isinstance(checked, dict) else {}
+
+
+def _json(content: Any) -> Json:
+    """`content` after a round trip through strict JSON; None if it does not survive it."""
+    try:
+        return json.loads(clean(json.dumps(content, ensure_ascii=False, allow_nan=False)))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _size(bundle: dict[str, Json]) -> int:
+    return len(json.dumps(bundle, ensure_ascii=False).encode())

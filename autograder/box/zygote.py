@@ -1,0 +1,248 @@
+"""The zygote: a fresh process that imports everything once, and forks a box from itself whenever asked.
+
+It is started from the filtered library (see `library.py`) and never holds what a box must not know. It runs
+no student's code, so it can be asked to end a box and to say how the box ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from IPython.core.pylabtools import activate_matplotlib
+from matplotlib_inline.backend_inline import configure_inline_support
+
+from autograder.box import child, landlock
+from autograder.box.grants import open_grants
+from autograder.box.levels import Level, Limits
+from autograder.box.recorder import Recorder
+from autograder.box.shell import BoxShell, LastValue, Publisher
+
+_MESSAGE_BYTES = 1 << 16
+_DEATH_SIGNAL, _SUBREAPER = 1, 36  # of prctl
+_SWEEPS = 100
+_NEEDED = (
+    "torch",
+    "torch.utils.data",
+    "numpy",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "safetensors.torch",
+)
+_WELCOME = (
+    "torch._dynamo",
+    "pandas",
+    "ipywidgets",
+    "jaxtyping",
+    "einops",
+)  # slow to import, or needed by first optimizers
+
+
+_BACKEND = "module://matplotlib_inline.backend_inline"
+_REHEARSAL = (
+    "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.legend()\nplt.title('a')",
+    "%time 1",
+    "1 / 0",
+    "def",
+    "await __import__('asyncio').sleep(0)",
+    "import torch\ntorch.ones(2, 2) @ torch.ones(2, 2)",
+)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the grader tells a fresh process, as JSON in its only argument.
+
+    Attributes:
+        library: the filtered copy, first on the path.
+        packages: folders of installed packages.
+        modules: the modules of `course_lib` that are in the copy.
+        withheld: modules that must not be importable.
+        level: of its boxes.
+        limits: of its boxes.
+        sockets: descriptors: one control socket for each channel, or the wire of the only box.
+        folder: the only box's folder; None for a zygote.
+        seed: the only box's seed.
+    """
+
+    library: str
+    packages: list[str]
+    modules: list[str]
+    withheld: list[str]
+    level: int
+    limits: dict[str, Any]
+    sockets: list[int]
+    folder: str | None = None
+    seed: int | None = None
+
+
+def main(argument: str) -> None:
+    """The life of a fresh process: a zygote, or where forking is unsafe a single box."""
+    start = Start(**json.loads(argument))
+    shell = warm_up(start)
+    level, limits = Level(start.level), Limits(**start.limits)
+    grants = _open_grants(start) if level >= Level.L2 else []
+    if start.folder is not None:
+        [wire] = start.sockets
+        child.live(wire, shell, child.Setup(level, limits, start.folder, tuple(grants), start.seed))
+    Zygote(shell, level, limits, tuple(grants), start.sockets).serve()
+
+
+def _open_grants(start: Start) -> list[landlock.Grant]:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # some hundreds of them, and they stay open
+    return open_grants([Path(start.library)], [Path(path) for path in start.packages])
+
+
+def warm_up(start: Start) -> BoxShell:
+    """Import what boxes need, make them a shell, and check that nothing withheld can be imported."""
+    warnings.simplefilter("default")
+    for name in _NEEDED:
+        importlib.import_module(name)
+    for name in (*_WELCOME, *start.modules):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for name in start.withheld:
+        if _importable(name):
+            raise RuntimeError(f"{name} is withheld and can still be imported")
+    shell = BoxShell.instance(displayhook_class=LastValue, display_pub_class=Publisher)
+    activate_matplotlib(_BACKEND)
+    configure_inline_support(shell, _BACKEND)  # type: ignore[no-untyped-call]
+    rehearse(shell)
+    return shell
+
+
+def rehearse(shell: BoxShell) -> None:
+    """Run one cell of each kind, so that what they load lazily is loaded once for all boxes; then forget them."""
+    loop = asyncio.new_event_loop()
+    shell.recorder, shell.loop_runner = Recorder(Limits().output_bytes), loop.run_until_complete
+    for source in _REHEARSAL:
+        shell.run(source)
+    loop.close()
+    shell.reset(new_session=True)  # type: ignore[no-untyped-call]
+
+
+def _importable(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+class Zygote:
+    """Forks boxes, keeps them as unreaped children until told, and cleans up behind them."""
+
+    def __init__(
+        self, shell: BoxShell, level: Level, limits: Limits, grants: tuple[Any, ...], sockets: Iterable[int]
+    ) -> None:
+        self._shell = shell
+        self._level = level
+        self._limits = limits
+        self._grants = grants
+        self._channels = {descriptor: socket.socket(fileno=descriptor) for descriptor in sockets}
+        self._boxes: dict[int, int] = {}  # process -> the channel that opened it
+
+    def serve(self) -> None:
+        """Answer the channels until the last one is closed."""
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        tasks = os.listdir("/proc/self/task")
+        if len(tasks) != 1:
+            raise RuntimeError(f"{len(tasks)} threads in a process that is about to fork")
+        gc.collect()
+        gc.freeze()
+        for control in self._channels.values():
+            control.send(b'{"ready":true}')
+        while self._channels:
+            readable, _, _ = select.select(list(self._channels), [], [])
+            for channel in readable:
+                if channel in self._channels:
+                    self._answer(channel)
+        os._exit(0)
+
+    def _answer(self, channel: int) -> None:
+        control = self._channels[channel]
+        try:
+            data, descriptors, _, _ = socket.recv_fds(control, _MESSAGE_BYTES, 1)
+        except OSError:
+            data, descriptors = b"", []
+        if not data:
+            self._forget(channel)
+            return
+        request = json.loads(data)
+        if request["do"] == "open":
+            self._open(channel, request, descriptors[0])
+        elif request["do"] == "end":
+            control.send(json.dumps({"status": self._end(request["process"])}).encode())
+        else:
+            for other in list(self._channels):
+                self._forget(other)
+
+    def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
+        setup = child.Setup(self._level, self._limits, request["folder"], self._grants, request["seed"])
+        process = os.fork()
+        if process == 0:
+            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+            child.live(wire, self._shell, setup)
+        os.close(wire)
+        self._boxes[process] = channel
+        handle = os.pidfd_open(process)
+        socket.send_fds(self._channels[channel], [json.dumps({"process": process}).encode()], [handle])
+        os.close(handle)
+
+    def _end(self, process: int) -> int:
+        """Kill a box with everything it started; its wait status, as it ended by itself or by this."""
+        if self._boxes.pop(process, None) is None:
+            return 0
+        for kill, target in ((os.killpg, process), (os.kill, process)):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(target, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        self._sweep()
+        return status
+
+    def _sweep(self) -> None:
+        """Kill what boxes left behind: whoever loses its parent becomes a child of this process."""
+        if self._level >= Level.L2:
+            return  # nothing can have been started
+        for _ in range(_SWEEPS):
+            strays = [process for process in _children() if process not in self._boxes]
+            if not strays:
+                return
+            for process in strays:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(process, 0)
+
+    def _forget(self, channel: int) -> None:
+        """End the boxes of a channel whose owner has gone."""
+        self._channels.pop(channel).close()
+        for process in [process for process, owner in self._boxes.items() if owner == channel]:
+            self._end(process)
+
+
+def _children() -> list[int]:
+    """The processes whose parent this one is."""
+    own, found = os.getpid(), []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                stat = Path(entry.path, "stat").read_text(errors="replace")
+                if int(stat.rpartition(")")[2].split()[1]) == own:
+                    found.append(int(entry.name))
+    return found
