@@ -176,7 +176,7 @@ def _chosen(course: Course, lessons: Sequence[str] | None) -> list[str]:
     for lesson in lessons or ():
         if lesson not in known:
             raise BadInput(f"no lesson {lesson!r} in {course.solutions}; there are: {', '.join(known)}")
-    return list(lessons) if lessons else known
+    return list(dict.fromkeys(lessons)) if lessons else known
 
 
 def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Collection[Exercise]) -> None:
