@@ -385,7 +385,9 @@ def test_one_broken_lesson_keeps_all_from_being_written(course: Course) -> None:
 
 def test_one_lesson_can_be_released_by_itself(course: Course) -> None:
     write_lesson(course.root, "# %%\n1\n", "02_empty")
-    assert release(course, ["02_empty", "02_empty"], exercises=[toy()]) == [course.release / "02_empty" / "02_empty.ipynb"]
+    assert release(course, ["02_empty", "02_empty"], exercises=[toy()]) == [
+        course.release / "02_empty" / "02_empty.ipynb"
+    ]
     assert course.lessons() == ["02_empty"]
 
 
