@@ -1,0 +1,61 @@
+# %% own
+def as_batch(x):
+    """Any leading dimensions as one, because torch.bmm wants exactly three."""
+    return x.reshape(-1, *x.shape[-2:])
+
+
+# %% masking.causal_mask
+def causal_mask(length):
+    positions = torch.arange(length)
+    return positions[:, None] >= positions[None, :]
+
+
+# %% masking.padding_mask
+def padding_mask(lengths, max_length):
+    words = torch.zeros(len(lengths), max_length + 1)
+    words.scatter_(1, lengths[:, None], 1.0)  # a one where the padding begins
+    return words.cumsum(dim=1)[:, :max_length] == 0
+
+
+# %% masking.combined_mask
+def combined_mask(causal, padding):
+    batch = len(padding)
+    return torch.baddbmm(
+        torch.zeros(batch, *causal.shape),
+        causal.float().expand(batch, -1, -1),
+        torch.diag_embed(padding.float()),
+    ).bool()
+
+
+# %% masking.masked_weights
+def masked_weights(scaled, mask):
+    alpha = as_batch(scaled).masked_fill(~as_batch(mask), -1e9).softmax(dim=2)
+    return (alpha * as_batch(mask)).view(scaled.shape)
+
+
+# %% masking.multiplicative_weights
+def multiplicative_weights(scaled, mask):
+    allowed = as_batch(scaled).masked_fill(~as_batch(mask), -1e9)
+    kept = (allowed - allowed.amax(dim=2, keepdim=True)).exp() * as_batch(mask)
+    return (kept / torch.bmm(kept, torch.ones(len(kept), kept.shape[2], 1))).view(scaled.shape)
+
+
+# %% masking.masked_self_attention
+def masked_self_attention(x, mask):
+    words = as_batch(x)
+    scaled = torch.bmm(words, words.transpose(1, 2)) / math.sqrt(x.shape[-1])
+    alpha = scaled.masked_fill(~as_batch(mask), -math.inf).softmax(dim=2)
+    return torch.bmm(alpha, words).view(x.shape)
+
+
+# %% masking.attention_pooling
+class AttentionPooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model))
+
+    def forward(self, x, mask):
+        query = self.query.expand(len(x), 1, -1)
+        scaled = torch.bmm(query, x.transpose(1, 2)) / math.sqrt(x.shape[2])
+        alpha = scaled.masked_fill(~mask.unsqueeze(1), -math.inf).softmax(dim=2)
+        return torch.bmm(alpha, x).squeeze(1)

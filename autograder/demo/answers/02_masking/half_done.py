@@ -1,0 +1,20 @@
+# %% masking.causal_mask
+def causal_mask(length):
+    return torch.tril(torch.ones(length, length)).bool()
+
+
+# %% masking.masked_weights
+def masked_weights(scaled, mask):
+    return torch.softmax(scaled.masked_fill(~mask, -1e9), dim=-1) * mask
+
+
+# %% masking.multiplicative_weights
+def multiplicative_weights(scaled, mask):
+    kept = torch.exp(scaled) * mask
+    # and now?
+    raise NotImplementedError()
+
+
+# %% masking.padding_mask
+def padding_mask(lengths, max_length):
+    return torch.arange(max_length).unsqueeze(0) < lengths.unsqueeze(1)

@@ -1,0 +1,76 @@
+# %% masking.causal_mask
+def causal_mask(length):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        for key in range(query + 1):
+            mask[query, key] = True
+    return mask
+
+
+# %% masking.padding_mask
+def padding_mask(lengths, max_length):
+    rows = []
+    for length in lengths.tolist():
+        rows.append([position < length for position in range(max_length)])
+    return torch.tensor(rows)
+
+
+# %% masking.combined_mask
+def combined_mask(causal, padding):
+    both = torch.zeros(len(padding), *causal.shape, dtype=torch.bool)
+    for b in range(len(padding)):
+        for query in range(causal.shape[0]):
+            for key in range(causal.shape[1]):
+                both[b, query, key] = causal[query, key] and padding[b, key]
+    return both
+
+
+# %% masking.masked_weights
+def masked_weights(scaled, mask):
+    rows = scaled.reshape(-1, scaled.shape[-1])
+    alpha = torch.zeros_like(rows)
+    for i, allowed in enumerate(mask.expand_as(scaled).reshape(rows.shape)):
+        if allowed.any():
+            alpha[i, allowed] = torch.softmax(rows[i, allowed], dim=0)
+    return alpha.reshape(scaled.shape)
+
+
+# %% masking.multiplicative_weights
+def multiplicative_weights(scaled, mask):
+    rows = scaled.reshape(-1, scaled.shape[-1])
+    masks = mask.expand_as(scaled).reshape(rows.shape)
+    alpha = torch.zeros_like(rows)
+    for i in range(len(rows)):
+        keys = [j for j in range(rows.shape[1]) if masks[i, j]]
+        largest = max(rows[i, j] for j in keys)
+        total = sum(torch.exp(rows[i, j] - largest) for j in keys)
+        for j in keys:
+            alpha[i, j] = torch.exp(rows[i, j] - largest) / total
+    return alpha.reshape(scaled.shape)
+
+
+# %% masking.masked_self_attention
+def masked_self_attention(x, mask):
+    if x.ndim > 2:
+        return torch.stack([masked_self_attention(one, m) for one, m in zip(x, mask)])
+    rows = []
+    for i in range(len(x)):
+        keys = [j for j in range(len(x)) if mask[i, j]]
+        exps = [torch.exp(torch.dot(x[i], x[j]) / math.sqrt(x.shape[-1])) for j in keys]
+        rows.append(sum(e / sum(exps) * x[j] for e, j in zip(exps, keys)))
+    return torch.stack(rows)
+
+
+# %% masking.attention_pooling
+class AttentionPooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x, mask):
+        sentences = []
+        for sentence, allowed in zip(x, mask):
+            words = [word for word, here in zip(sentence, allowed) if here]
+            exps = [torch.exp(word @ self.query / math.sqrt(len(word))) for word in words]
+            sentences.append(sum(e / sum(exps) * word for e, word in zip(exps, words)))
+        return torch.stack(sentences)

@@ -1,0 +1,50 @@
+# %% masking.causal_mask
+def causal_mask(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+# %% masking.padding_mask
+def padding_mask(lengths, max_length):
+    return torch.arange(max_length) < lengths.unsqueeze(-1)
+
+
+# %% masking.combined_mask
+def combined_mask(causal, padding):
+    return causal & padding.unsqueeze(-2)
+
+
+# %% masking.masked_weights
+def masked_weights(scaled, mask):
+    masked = scaled.masked_fill(~mask, -math.inf)
+    return torch.softmax(masked, dim=-1).nan_to_num(nan=0.0)
+
+
+# %% masking.multiplicative_weights
+def multiplicative_weights(scaled, mask):
+    largest = scaled.masked_fill(~mask, -math.inf).amax(dim=-1, keepdim=True)
+    kept = torch.exp((scaled - largest).clamp(max=0)) * mask
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+# %% masking.masked_self_attention
+def masked_self_attention(x, mask):
+    scaled = x @ x.transpose(-2, -1) / math.sqrt(x.shape[-1])
+    return torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1) @ x
+
+
+# %% masking.attention_pooling
+class AttentionPooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
+
+    def forward(self, x, mask):
+        scaled = x @ self.query / math.sqrt(x.shape[-1])
+        alpha = torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
+        return (alpha.unsqueeze(-1) * x).sum(dim=1)
+
+
+# %% masking.why_decoder
+# The decoder learns to guess the next word, and in training the next word stands right there in its input. Without the
+# mask it would copy it and have learned nothing. The encoder guesses none of the words it reads, and all of them are
+# there when it is used, so it may look at every one.
