@@ -54,7 +54,7 @@ CONTEXTUAL_EMBEDDING = Exercise(
     id="attention.contextual_embedding",
     lesson=LESSON,
     name="contextual_embedding",
-    title="One word in its context",
+    title="A word in its context",
     statement=(
         "contextual_embedding(embeddings [words, d_model], position) -> [d_model]: the average of all the words' "
         "embeddings, weighted by the softmax of their dot products with the word at `position` (counted from 0)."
@@ -400,13 +400,13 @@ WEIGHTS = Exercise(
     id="attention.weights",
     lesson=LESSON,
     name="attention_weights",
-    title="Weights",
+    title="Attention weights",
     statement=(
         "attention_weights(scaled [..., queries, keys]) -> [..., queries, keys]: the softmax of each row, so that a "
         "query's weights sum to 1 over the keys; written with exp, and right for scores in the hundreds too."
     ),
     points=3,
-    minutes=12,
+    minutes=15,
     section="Weights",
     source="S2, Attention: Working Example; S3, normalised attention weights",
     reference=attention.attention_weights,
@@ -523,13 +523,13 @@ OUTPUT = Exercise(
     id="attention.output",
     lesson=LESSON,
     name="weighted_values",
-    title="Output",
+    title="Weighted values",
     statement=(
         "weighted_values(alpha [..., queries, keys], v [..., keys, d_value]) -> [..., queries, d_value]: for each "
         "query the sum of the values, each times its weight."
     ),
     points=1,
-    minutes=5,
+    minutes=4,
     section="Output",
     source="S2, Attention: Working Example",
     reference=attention.weighted_values,
@@ -653,7 +653,7 @@ SCALED_DOT_PRODUCT = Exercise(
         "[..., queries, d_value]: softmax(q kᵀ / √d_head) v, for any leading dimensions and with gradients."
     ),
     points=4,
-    minutes=15,
+    minutes=10,
     section="Scaled dot-product attention",
     source="Vaswani et al. (2017), section 3.2.1; S2, Scaled Dot-Product",
     reference=attention.scaled_dot_product_attention,
@@ -797,7 +797,7 @@ DOT_PRODUCT_VARIANCE = Exercise(
     id="attention.dot_product_variance",
     lesson=LESSON,
     name="dot_product_variance",
-    title="The variance of a dot product",
+    title="The variance of dot products",
     statement=(
         "dot_product_variance(q [samples, d_head], k [samples, d_head]) -> a tensor of shape []: the unbiased "
         "sample variance of the dot products of row s of q with row s of k, over the samples s."
@@ -928,13 +928,13 @@ SOFTMAX_JACOBIAN = Exercise(
     id="attention.softmax_jacobian",
     lesson=LESSON,
     name="softmax_jacobian",
-    title="The gradient of softmax",
+    title="The derivative of softmax",
     statement=(
         "softmax_jacobian(scores [..., keys]) -> [..., keys, keys]: entry (i, j) is the derivative of weight i by "
         "score j, alpha_i (δ_ij - alpha_j), for any leading dimensions."
     ),
     points=2,
-    minutes=12,
+    minutes=15,
     section="The gradient of softmax",
     source="S2, large values and the gradients of the softmax",
     reference=attention.softmax_jacobian,

@@ -61,13 +61,13 @@ CAUSAL_MASK = Exercise(
     id="masking.causal_mask",
     lesson=LESSON,
     name="causal_mask",
-    title="The causal mask",
+    title="Causal mask",
     statement=(
         "causal_mask(length) -> bool [length, length]: True where query i (row) may attend to key j (column), which "
         "is at itself and at everything before it."
     ),
     points=1,
-    minutes=5,
+    minutes=4,
     section="The causal mask",
     source="S2, masked self-attention; S0 and S4, why a model must not look ahead",
     reference=masking.causal_mask,
@@ -139,238 +139,6 @@ CAUSAL_MASK = Exercise(
 )
 
 
-# masking.padding_mask --------------------------------------------------------------------------------------
-
-
-def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
-        yield Case(f"{B.name} beside a sentence of 3 words", (torch.tensor([4, 3]), 4))
-    for name in ("a batch", "another batch"):
-        batch, longest = sizes(generator, 2)
-        yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))
-    batch, longest = sizes(generator, 2)
-    lengths = torch.randint(1, longest, (batch,), generator=generator)
-    yield Case("nobody as long as max_length", (lengths, longest + 3))
-    yield Case("an empty sequence and a full one", (torch.tensor([0, longest]), longest))
-
-
-def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
-    return torch.tensor([[position < length for position in range(max_length)] for length in lengths.tolist()])
-
-
-def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
-    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
-    for row, length in zip(mask, lengths, strict=True):
-        row[:length] = True
-    return mask
-
-
-PADDING_MASK = Exercise(
-    id="masking.padding_mask",
-    lesson=LESSON,
-    name="padding_mask",
-    title="The padding mask",
-    statement=(
-        "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
-        "positions of row b, the words, and False at the padding behind them."
-    ),
-    points=2,
-    minutes=8,
-    section="The padding mask",
-    source="S4, a mask for each sequence, depending on its length",
-    reference=masking.padding_mask,
-    cases=_padding_cases,
-    correct=(
-        _padding_by_loop,
-        _padding_in_place,
-        lambda lengths, max_length: torch.arange(max_length).expand(len(lengths), -1) < lengths[:, None],
-        lambda lengths, max_length: torch.from_numpy(numpy.arange(max_length)[None, :] < lengths.numpy()[:, None]),
-        lambda lengths, max_length: torch.ones(max_length + 1, max_length).tril(diagonal=-1).bool()[lengths],
-        lambda lengths, max_length: torch.ones(len(lengths), max_length).cumsum(dim=1) <= lengths.view(-1, 1),
-    ),
-    misconceptions=(
-        Misconception(
-            "inverted",
-            "Your mask is True at the padding, as in nn.MultiheadAttention's key_padding_mask. In this course True "
-            "means `may attend`: True at the words.",
-            lambda lengths, max_length: torch.arange(max_length) >= lengths.unsqueeze(-1),
-        ),
-        Misconception(
-            "one_too_many",
-            "Your mask allows one position too many in each row. Positions are counted from 0, so the words of a row "
-            "are those below its length: < rather than <=.",
-            lambda lengths, max_length: torch.arange(max_length) <= lengths.unsqueeze(-1),
-        ),
-        Misconception(
-            "one_too_few",
-            "Your mask forbids the last word of each row. The words are at positions 0 to length - 1, all included.",
-            lambda lengths, max_length: torch.arange(max_length) < lengths.unsqueeze(-1) - 1,
-        ),
-        Misconception(
-            "padding_in_front",
-            "Your mask puts the padding in front of the words. Here the words come first and the padding is behind "
-            "them.",
-            lambda lengths, max_length: torch.arange(max_length) >= max_length - lengths.unsqueeze(-1),
-        ),
-        Misconception(
-            "batch_as_columns",
-            "Your mask is transposed, [max_length, batch]. One row for each sequence: [batch, max_length].",
-            lambda lengths, max_length: torch.arange(max_length).unsqueeze(-1) < lengths,
-        ),
-        Misconception(
-            "as_wide_as_the_longest",
-            "Your mask is only as wide as the longest sequence of the batch. It has max_length columns, even where "
-            "no sequence is that long.",
-            lambda lengths, max_length: torch.arange(int(lengths.max())) < lengths.unsqueeze(-1),
-        ),
-        Misconception(
-            "zeros_and_ones",
-            "The entries are right, but they are the numbers 0.0 and 1.0. A mask is boolean: end with .bool(), or "
-            "keep the result of the comparison.",
-            lambda lengths, max_length: masking.padding_mask(lengths, max_length).float(),
-        ),
-        Misconception(
-            "integers",
-            "The entries are right, but they are the integers 0 and 1. A mask is boolean: end with .bool(), or keep "
-            "the result of the comparison.",
-            lambda lengths, max_length: masking.padding_mask(lengths, max_length).long(),
-        ),
-        Misconception(
-            "first_length_for_all",
-            "Your mask uses the first sequence's length in every row. Each row has a length of its own.",
-            lambda lengths, max_length: (torch.arange(max_length) < lengths[0]).expand(len(lengths), -1),
-        ),
-        Misconception(
-            "queries_as_well",
-            "Your mask is [batch, max_length, max_length]. A padding mask speaks of the keys alone, one row for each "
-            "sequence; the queries come in when it is combined with the causal mask.",
-            lambda lengths, max_length: (
-                masking.padding_mask(lengths, max_length).unsqueeze(1).expand(-1, max_length, -1)
-            ),
-        ),
-    ),
-    withheld=WITHHELD,
-)
-
-
-# masking.combined_mask -------------------------------------------------------------------------------------
-
-
-def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
-        yield Case(f"{B.name} beside a sentence of 3 words", (B.mask, torch.tensor([[True] * 4, [True] * 3 + [False]])))
-    batch, length = sizes(generator, 2)
-    yield Case("a batch", (masking.causal_mask(length), _padding(generator, batch, length)))
-    batch, length = sizes(generator, 2)
-    yield Case(
-        "padding in front of the words", (masking.causal_mask(length), _padding(generator, batch, length).flip(1))
-    )
-    queries, further, batch = sizes(generator, 3)
-    later = torch.ones(queries, queries + further, dtype=torch.bool).tril(diagonal=further)
-    yield Case("fewer queries than keys", (later, _padding(generator, batch, queries + further)))
-
-
-def _padding(generator: Generator, batch: int, length: int) -> Tensor:
-    """A padding mask whose first row has some padding, and whose second has none."""
-    lengths = torch.randint(1, length, (batch,), generator=generator)
-    lengths[1] = length
-    return masking.padding_mask(lengths, length)
-
-
-def _combined_by_loop(causal: Tensor, padding: Tensor) -> Tensor:
-    return torch.stack([torch.stack([row & words for row in causal]) for words in padding])
-
-
-def _combined_in_place(causal: Tensor, padding: Tensor) -> Tensor:
-    both = causal.repeat(len(padding), 1, 1)
-    both.masked_fill_(~padding[:, None, :], False)
-    return both
-
-
-COMBINED_MASK = Exercise(
-    id="masking.combined_mask",
-    lesson=LESSON,
-    name="combined_mask",
-    title="Both masks at once",
-    statement=(
-        "combined_mask(causal bool [queries, keys], padding bool [batch, keys]) -> bool [batch, queries, keys]: True "
-        "where a key is neither in the query's future nor padding."
-    ),
-    points=2,
-    minutes=8,
-    section="Both masks at once",
-    source="S4, masks for a batch; S2, masked self-attention",
-    reference=masking.combined_mask,
-    cases=_combined_cases,
-    correct=(
-        _combined_by_loop,
-        _combined_in_place,
-        lambda causal, padding: torch.logical_and(causal[None], padding[:, None, :]),
-        lambda causal, padding: ~(~causal | ~padding.unsqueeze(1)),
-        lambda causal, padding: torch.einsum("qk,bk->bqk", causal.float(), padding.float()).bool(),
-        lambda causal, padding: torch.from_numpy(causal.numpy()[None, :, :] & padding.numpy()[:, None, :]),
-    ),
-    misconceptions=(
-        Misconception(
-            "either_is_enough",
-            "Your mask allows a key that satisfies either rule. It must satisfy both: & rather than |.",
-            lambda causal, padding: causal | padding.unsqueeze(-2),
-        ),
-        Misconception(
-            "padding_of_the_queries",
-            "Your mask applies the padding to the queries (rows). It says which keys may be attended to, so it "
-            "belongs to the columns: padding.unsqueeze(-2), or padding[:, None, :].",
-            lambda causal, padding: causal & padding.unsqueeze(-1),
-        ),
-        Misconception(
-            "padding_of_both",
-            "Your mask applies the padding to the queries as well as to the keys, which leaves the rows of padding "
-            "without any key. Forbid only the keys: what a padding query returns is never used.",
-            lambda causal, padding: causal & padding.unsqueeze(-2) & padding.unsqueeze(-1),
-        ),
-        Misconception(
-            "only_causal",
-            "Your mask follows the causal rule only, and still allows padding. Forbid that too.",
-            lambda causal, padding: causal.expand(len(padding), *causal.shape),
-        ),
-        Misconception(
-            "only_padding",
-            "Your mask forbids padding only, and still allows the future. Apply the causal rule too.",
-            lambda causal, padding: padding.unsqueeze(-2).expand(-1, causal.shape[0], -1),
-        ),
-        Misconception(
-            "batch_in_the_middle",
-            "Your mask is [queries, batch, keys]. The batch comes first: put the new dimension into padding, not into "
-            "causal.",
-            lambda causal, padding: causal.unsqueeze(-2) & padding,
-        ),
-        Misconception(
-            "first_sequence_for_all",
-            "Your mask uses the first sequence's padding for the whole batch. Each sequence has a row of its own.",
-            lambda causal, padding: (causal & padding[0]).expand(len(padding), *causal.shape),
-        ),
-        Misconception(
-            "inverted",
-            "Your mask is True where attention is forbidden. In this course True means `may attend`, in both masks "
-            "that come in and in the one that goes out.",
-            lambda causal, padding: ~(causal & padding.unsqueeze(-2)),
-        ),
-        Misconception(
-            "zeros_and_ones",
-            "The entries are right, but they are the numbers 0.0 and 1.0. Combine booleans with &, or end with "
-            ".bool().",
-            lambda causal, padding: causal.float() * padding.unsqueeze(-2).float(),
-        ),
-        Misconception(
-            "integers",
-            "The entries are right, but they are the integers 0 and 1. Combine booleans with &, or end with .bool().",
-            lambda causal, padding: causal.long() * padding.unsqueeze(-2).long(),
-        ),
-    ),
-    withheld=WITHHELD,
-)
-
-
 # masking.masked_weights ------------------------------------------------------------------------------------
 
 
@@ -380,7 +148,7 @@ def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in _single_kinds(generator):
         for shape in ((sizes(generator, 1) * 2), sizes(generator, 2)):
             name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
-            yield Case(name, (2 * kind.normal(*shape), kind.mask(*shape)))
+            yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
     queries, keys = sizes(generator, 2)
     mask = torch.rand(2, queries, keys, generator=generator) < 0.5
     mask[:, 0], mask[:, 1] = False, True
@@ -416,14 +184,14 @@ MASKED_WEIGHTS = Exercise(
     id="masking.masked_weights",
     lesson=LESSON,
     name="masked_weights",
-    title="Weights under a mask",
+    title="Masked weights",
     statement=(
         "masked_weights(scaled [..., queries, keys], mask bool [..., queries, keys]) -> [..., queries, keys]: the "
         "softmax over the keys that each query may attend to, 0 at the others; a row that allows no key is all 0."
     ),
     points=4,
-    minutes=12,
-    section="Weights under a mask",
+    minutes=15,
+    section="Filling with −∞",
     source="S2, masked self-attention; S4, filling with minus infinity",
     reference=masking.masked_weights,
     cases=_masked_cases,
@@ -522,7 +290,7 @@ def _multiplicative_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in _single_kinds(generator):
         for shape in ((sizes(generator, 1) * 2), sizes(generator, 2)):
             name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
-            yield Case(name, (2 * kind.normal(*shape), kind.mask(*shape)))
+            yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
     queries, keys = sizes(generator, 2)
     drawn = Kind("", generator)
     small, mask = drawn.normal(queries, keys), drawn.mask(queries, keys)
@@ -567,15 +335,15 @@ MULTIPLICATIVE_WEIGHTS = Exercise(
     id="masking.multiplicative_weights",
     lesson=LESSON,
     name="multiplicative_weights",
-    title="Masking by multiplication",
+    title="Weights by multiplication",
     statement=(
         "multiplicative_weights(scaled [..., queries, keys], mask bool [..., queries, keys]) -> [..., queries, keys]: "
-        "exp(scaled) times the mask, divided by each row's sum; every row allows a key, and scores, those of "
-        "forbidden keys too, may be in the hundreds."
+        "exp(scaled) times the mask, divided by each row's sum; written with exp, and right for scores in the "
+        "hundreds too, those of forbidden keys included."
     ),
     points=3,
-    minutes=12,
-    section="Masking by multiplication",
+    minutes=15,
+    section="Multiplying the exponentials",
     source="S3, the causal mask as a factor",
     reference=masking.multiplicative_weights,
     cases=_multiplicative_cases,
@@ -723,10 +491,10 @@ MASKED_SELF_ATTENTION = Exercise(
     title="Masked self-attention",
     statement=(
         "masked_self_attention(x [..., words, d_model], mask bool [..., words, words]) -> [..., words, d_model]: "
-        "scaled dot-product attention with q = k = v = x under the mask, with gradients; every row allows a key."
+        "scaled dot-product attention with q = k = v = x under the mask, with gradients."
     ),
     points=3,
-    minutes=12,
+    minutes=10,
     section="Masked self-attention",
     source="S2, the second working example; S4, the cheating problem",
     reference=masking.masked_self_attention,
@@ -828,6 +596,238 @@ MASKED_SELF_ATTENTION = Exercise(
 )
 
 
+# masking.padding_mask --------------------------------------------------------------------------------------
+
+
+def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name} beside a sentence of 3 words", (torch.tensor([4, 3]), 4))
+    for name in ("a batch", "another batch"):
+        batch, longest = sizes(generator, 2)
+        yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))
+    batch, longest = sizes(generator, 2)
+    lengths = torch.randint(1, longest, (batch,), generator=generator)
+    yield Case("nobody as long as max_length", (lengths, longest + 3))
+    yield Case("an empty sequence and a full one", (torch.tensor([0, longest]), longest))
+
+
+def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
+    return torch.tensor([[position < length for position in range(max_length)] for length in lengths.tolist()])
+
+
+def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
+    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
+    for row, length in zip(mask, lengths, strict=True):
+        row[:length] = True
+    return mask
+
+
+PADDING_MASK = Exercise(
+    id="masking.padding_mask",
+    lesson=LESSON,
+    name="padding_mask",
+    title="Padding mask",
+    statement=(
+        "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
+        "positions of row b, the words, and False at the padding behind them."
+    ),
+    points=2,
+    minutes=8,
+    section="Padding",
+    source="S4, a mask for each sequence, depending on its length",
+    reference=masking.padding_mask,
+    cases=_padding_cases,
+    correct=(
+        _padding_by_loop,
+        _padding_in_place,
+        lambda lengths, max_length: torch.arange(max_length).expand(len(lengths), -1) < lengths[:, None],
+        lambda lengths, max_length: torch.from_numpy(numpy.arange(max_length)[None, :] < lengths.numpy()[:, None]),
+        lambda lengths, max_length: torch.ones(max_length + 1, max_length).tril(diagonal=-1).bool()[lengths],
+        lambda lengths, max_length: torch.ones(len(lengths), max_length).cumsum(dim=1) <= lengths.view(-1, 1),
+    ),
+    misconceptions=(
+        Misconception(
+            "inverted",
+            "Your mask is True at the padding, as in nn.MultiheadAttention's key_padding_mask. In this course True "
+            "means `may attend`: True at the words.",
+            lambda lengths, max_length: torch.arange(max_length) >= lengths.unsqueeze(-1),
+        ),
+        Misconception(
+            "one_too_many",
+            "Your mask allows one position too many in each row. Positions are counted from 0, so the words of a row "
+            "are those below its length: < rather than <=.",
+            lambda lengths, max_length: torch.arange(max_length) <= lengths.unsqueeze(-1),
+        ),
+        Misconception(
+            "one_too_few",
+            "Your mask forbids the last word of each row. The words are at positions 0 to length - 1, all included.",
+            lambda lengths, max_length: torch.arange(max_length) < lengths.unsqueeze(-1) - 1,
+        ),
+        Misconception(
+            "padding_in_front",
+            "Your mask puts the padding in front of the words. Here the words come first and the padding is behind "
+            "them.",
+            lambda lengths, max_length: torch.arange(max_length) >= max_length - lengths.unsqueeze(-1),
+        ),
+        Misconception(
+            "batch_as_columns",
+            "Your mask is transposed, [max_length, batch]. One row for each sequence: [batch, max_length].",
+            lambda lengths, max_length: torch.arange(max_length).unsqueeze(-1) < lengths,
+        ),
+        Misconception(
+            "as_wide_as_the_longest",
+            "Your mask is only as wide as the longest sequence of the batch. It has max_length columns, even where "
+            "no sequence is that long.",
+            lambda lengths, max_length: torch.arange(int(lengths.max())) < lengths.unsqueeze(-1),
+        ),
+        Misconception(
+            "zeros_and_ones",
+            "The entries are right, but they are the numbers 0.0 and 1.0. A mask is boolean: end with .bool(), or "
+            "keep the result of the comparison.",
+            lambda lengths, max_length: masking.padding_mask(lengths, max_length).float(),
+        ),
+        Misconception(
+            "integers",
+            "The entries are right, but they are the integers 0 and 1. A mask is boolean: end with .bool(), or keep "
+            "the result of the comparison.",
+            lambda lengths, max_length: masking.padding_mask(lengths, max_length).long(),
+        ),
+        Misconception(
+            "first_length_for_all",
+            "Your mask uses the first sequence's length in every row. Each row has a length of its own.",
+            lambda lengths, max_length: (torch.arange(max_length) < lengths[0]).expand(len(lengths), -1),
+        ),
+        Misconception(
+            "queries_as_well",
+            "Your mask is [batch, max_length, max_length]. A padding mask speaks of the keys alone, one row for each "
+            "sequence; the queries come in when it is combined with the causal mask.",
+            lambda lengths, max_length: (
+                masking.padding_mask(lengths, max_length).unsqueeze(1).expand(-1, max_length, -1)
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# masking.combined_mask -------------------------------------------------------------------------------------
+
+
+def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name} beside a sentence of 3 words", (B.mask, torch.tensor([[True] * 4, [True] * 3 + [False]])))
+    batch, length = sizes(generator, 2)
+    yield Case("a batch", (masking.causal_mask(length), _padding(generator, batch, length)))
+    batch, length = sizes(generator, 2)
+    yield Case(
+        "padding in front of the words", (masking.causal_mask(length), _padding(generator, batch, length).flip(1))
+    )
+    queries, further, batch = sizes(generator, 3)
+    later = torch.ones(queries, queries + further, dtype=torch.bool).tril(diagonal=further)
+    yield Case("fewer queries than keys", (later, _padding(generator, batch, queries + further)))
+
+
+def _padding(generator: Generator, batch: int, length: int) -> Tensor:
+    """A padding mask whose first row has some padding, and whose second has none."""
+    lengths = torch.randint(1, length, (batch,), generator=generator)
+    lengths[1] = length
+    return masking.padding_mask(lengths, length)
+
+
+def _combined_by_loop(causal: Tensor, padding: Tensor) -> Tensor:
+    return torch.stack([torch.stack([row & words for row in causal]) for words in padding])
+
+
+def _combined_in_place(causal: Tensor, padding: Tensor) -> Tensor:
+    both = causal.repeat(len(padding), 1, 1)
+    both.masked_fill_(~padding[:, None, :], False)
+    return both
+
+
+COMBINED_MASK = Exercise(
+    id="masking.combined_mask",
+    lesson=LESSON,
+    name="combined_mask",
+    title="Both at once",
+    statement=(
+        "combined_mask(causal bool [queries, keys], padding bool [batch, keys]) -> bool [batch, queries, keys]: True "
+        "where a key is neither in the query's future nor padding."
+    ),
+    points=2,
+    minutes=8,
+    section="Padding",
+    source="S4, masks for a batch; S2, masked self-attention",
+    reference=masking.combined_mask,
+    cases=_combined_cases,
+    correct=(
+        _combined_by_loop,
+        _combined_in_place,
+        lambda causal, padding: torch.logical_and(causal[None], padding[:, None, :]),
+        lambda causal, padding: ~(~causal | ~padding.unsqueeze(1)),
+        lambda causal, padding: torch.einsum("qk,bk->bqk", causal.float(), padding.float()).bool(),
+        lambda causal, padding: torch.from_numpy(causal.numpy()[None, :, :] & padding.numpy()[:, None, :]),
+    ),
+    misconceptions=(
+        Misconception(
+            "either_is_enough",
+            "Your mask allows a key that satisfies either rule. It must satisfy both: & rather than |.",
+            lambda causal, padding: causal | padding.unsqueeze(-2),
+        ),
+        Misconception(
+            "padding_of_the_queries",
+            "Your mask applies the padding to the queries (rows). It says which keys may be attended to, so it "
+            "belongs to the columns: padding.unsqueeze(-2), or padding[:, None, :].",
+            lambda causal, padding: causal & padding.unsqueeze(-1),
+        ),
+        Misconception(
+            "padding_of_both",
+            "Your mask applies the padding to the queries as well as to the keys, which leaves the rows of padding "
+            "without any key. Forbid only the keys: what a padding query returns is never used.",
+            lambda causal, padding: causal & padding.unsqueeze(-2) & padding.unsqueeze(-1),
+        ),
+        Misconception(
+            "only_causal",
+            "Your mask follows the causal rule only, and still allows padding. Forbid that too.",
+            lambda causal, padding: causal.expand(len(padding), *causal.shape),
+        ),
+        Misconception(
+            "only_padding",
+            "Your mask forbids padding only, and still allows the future. Apply the causal rule too.",
+            lambda causal, padding: padding.unsqueeze(-2).expand(-1, causal.shape[0], -1),
+        ),
+        Misconception(
+            "batch_in_the_middle",
+            "Your mask is [queries, batch, keys]. The batch comes first: put the new dimension into padding, not into "
+            "causal.",
+            lambda causal, padding: causal.unsqueeze(-2) & padding,
+        ),
+        Misconception(
+            "first_sequence_for_all",
+            "Your mask uses the first sequence's padding for the whole batch. Each sequence has a row of its own.",
+            lambda causal, padding: (causal & padding[0]).expand(len(padding), *causal.shape),
+        ),
+        Misconception(
+            "inverted",
+            "Your mask is True where attention is forbidden. In this course True means `may attend`, in both masks "
+            "that come in and in the one that goes out.",
+            lambda causal, padding: ~(causal & padding.unsqueeze(-2)),
+        ),
+        Misconception(
+            "zeros_and_ones",
+            "The entries are right, but they are the numbers 0.0 and 1.0. Combine booleans with &, or end with "
+            ".bool().",
+            lambda causal, padding: causal.float() * padding.unsqueeze(-2).float(),
+        ),
+        Misconception(
+            "integers",
+            "The entries are right, but they are the integers 0 and 1. Combine booleans with &, or end with .bool().",
+            lambda causal, padding: causal.long() * padding.unsqueeze(-2).long(),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
 # masking.attention_pooling ---------------------------------------------------------------------------------
 
 
@@ -841,7 +841,7 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             weight_gradients=True,
         )
     for name, transposed in (("a batch", False), ("another batch", False), ("transposed in memory", True)):
-        batch, words = sizes(generator, 2)
+        batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
         kind = Kind(name, generator, (batch,), transposed=transposed)
         d_model = kind.d_head()
         yield Case(
@@ -915,11 +915,11 @@ ATTENTION_POOLING = Exercise(
     statement=(
         "class AttentionPooling(nn.Module): __init__(d_model) makes the parameter `query` [d_model]; forward(x "
         "[batch, words, d_model], mask bool [batch, words]) -> [batch, d_model] is scaled dot-product attention from "
-        "that one query to the words, padding masked out; every sequence has a word."
+        "that one query to the words, padding masked out."
     ),
     points=4,
-    minutes=15,
-    section="Attention pooling",
+    minutes=20,
+    section="One vector for a whole sentence",
     source="S1, attention in general; S3, mean pooling",
     reference=masking.AttentionPooling,
     cases=_pooling_cases,
@@ -934,7 +934,7 @@ ATTENTION_POOLING = Exercise(
             "mean_pooling",
             "Your answer is the plain mean of the words, and the query plays no part. Weight the words by the softmax "
             "of their scaled dot products with the query.",
-            _pooling(lambda x, mask, query: (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True) + 0 * query),
+            _pooling(lambda x, mask, query: (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)),
         ),
         Misconception(
             "mean_pooling_with_padding",
@@ -1019,11 +1019,11 @@ ATTENTION_POOLING = Exercise(
 
 EXERCISES = (
     CAUSAL_MASK,
-    PADDING_MASK,
-    COMBINED_MASK,
     MASKED_WEIGHTS,
     MULTIPLICATIVE_WEIGHTS,
     MASKED_SELF_ATTENTION,
+    PADDING_MASK,
+    COMBINED_MASK,
     ATTENTION_POOLING,
 )
 """In the order of the lesson."""

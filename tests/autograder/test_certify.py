@@ -1,0 +1,231 @@
+"""The certificate holds for every exercise, and fails for whatever is broken."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from rich.console import Console
+from torch import Generator, Tensor
+
+from autograder.certify import Certificate, certify, print_table, released_stubs, write_json
+from course_lib import exercises
+from course_lib.checking import CORE, Case, Exercise, Misconception
+
+SCALE = exercises.find("attention.scale")
+STUB = "def scale_scores(scores, d_head):\n    raise NotImplementedError()\n"
+RELEASE = Path(__file__).parents[2] / "notebooks"
+
+
+def stub_of(exercise: Exercise) -> str:
+    return f"def {exercise.name}(*args, **kwargs):\n    raise NotImplementedError()\n"
+
+
+def certificate(stub: str = STUB, **changes: Any) -> Certificate:
+    (found,) = certify([replace(SCALE, **changes)], {SCALE.id: stub}, seeds=(1, 2))
+    return found
+
+
+class TestHolds:
+    @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+    def test_for_every_exercise_whatever_the_seed(self, exercise: Exercise) -> None:
+        (found,) = certify([exercise], {exercise.id: stub_of(exercise)}, seeds=(1, 22, 333, 4444, 2**62))
+        assert found.failures == ()
+        assert found.holds
+        assert found.correct == (len(exercise.correct) + 1,) * 2
+        assert found.misconceptions == (len(exercise.misconceptions),) * 3
+        assert found.stub_rejected
+
+    @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+    def test_for_the_released_stub(self, exercise: Exercise) -> None:
+        stubs = released_stubs([RELEASE / exercise.lesson / f"{exercise.lesson}.ipynb"])
+        (found,) = certify([exercise], stubs, seeds=(1, 2))
+        assert found.stub_rejected
+        assert found.failures == ()
+
+
+class TestFails:
+    def test_when_the_reference_is_wrong(self) -> None:
+        found = certificate(reference=lambda scores, d_head: scores / d_head)
+        correct, passed = found.correct
+        assert passed == 1
+        assert correct == 6
+        assert found.misconceptions == (9, 8, 8)
+        assert "the misconception divided_by_d_head is accepted" in found.failures
+        assert any(
+            failure.startswith("correct answer 1 is not accepted: worked example A:") for failure in found.failures
+        )
+        assert not found.holds
+
+    def test_when_a_correct_answer_raises(self) -> None:
+        def broken(scores: Tensor, d_head: int) -> Tensor:
+            raise ZeroDivisionError("no")
+
+        found = certificate(correct=(*SCALE.correct, broken))
+        assert found.correct == (7, 6)
+        assert (
+            "correct answer 6 is not accepted: worked example A: Your answer raised ZeroDivisionError: no"
+            in (found.failures[0])
+        )
+
+    def test_when_two_misconceptions_cannot_be_told_apart(self) -> None:
+        twin = Misconception("twin", "The same again.", lambda scores, d_head: scores / d_head)
+        found = certificate(misconceptions=(*SCALE.misconceptions, twin))
+        assert found.misconceptions == (10, 10, 9)
+        assert found.failures == ("the misconception twin is named divided_by_d_head",)
+
+    def test_when_only_hidden_cases_tell_two_apart(self) -> None:
+        def cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+            for _ in range(3):
+                yield Case("a square", (torch.randn(3, 3 + hidden, generator=generator), 8))
+
+        found = certificate(cases=cases)
+        assert "the misconception root_of_number_of_queries is named root_of_number_of_keys or " in " ".join(
+            found.failures
+        )
+
+    def test_when_a_misconception_is_right(self) -> None:
+        right = Misconception("right", "It is right.", lambda scores, d_head: scores / d_head**0.5)
+        found = certificate(misconceptions=(*SCALE.misconceptions, right))
+        assert found.misconceptions == (10, 9, 9)
+        assert found.failures == ("the misconception right is accepted",)
+
+    def test_when_there_is_too_little(self) -> None:
+        found = certificate(correct=SCALE.correct[:2], misconceptions=SCALE.misconceptions[:5])
+        assert found.failures == (
+            "has 2 correct answers beside the reference, not 3",
+            "has 5 misconceptions, not 6",
+        )
+
+    def test_when_two_misconceptions_share_an_id(self) -> None:
+        found = certificate(misconceptions=(*SCALE.misconceptions, SCALE.misconceptions[0]))
+        assert found.failures == ("has two misconceptions called divided_by_number_of_keys",)
+
+    def test_when_hidden_cases_can_be_memorised(self) -> None:
+        def cases(generator: Generator, hidden: bool) -> list[Case]:
+            return [*SCALE.visible_cases(), *SCALE.hidden_cases(0)]
+
+        assert certificate(cases=cases).failures == ("the hidden cases don't depend on their seed",)
+
+    def test_when_there_are_too_few_hidden_cases(self) -> None:
+        def cases(generator: Generator, hidden: bool) -> list[Case]:
+            return list(SCALE.cases(generator, hidden))[: 2 if hidden else None]
+
+        assert certificate(cases=cases).failures == ("has 2 hidden cases, not 3",)
+
+    def test_when_a_part_has_no_case(self) -> None:
+        assert certificate(parts={CORE: 1, "no part": 0}).failures == (
+            "no visible case belongs to the part 'no part'",
+            "no hidden case belongs to the part 'no part'",
+        )
+
+    def test_when_the_reference_changes_its_mind(self) -> None:
+        found = certificate(reference=lambda scores, d_head: scores / d_head**0.5 + 1e-7 * torch.rand(()))
+        assert any(failure.startswith("the reference returns something else") for failure in found.failures)
+
+    def test_when_the_reference_is_not_finite(self) -> None:
+        found = certificate(reference=lambda scores, d_head: scores / 0)
+        assert "the reference returns infinity or NaN on 'worked example A'" in found.failures
+
+    def test_when_the_reference_changes_its_arguments(self) -> None:
+        found = certificate(reference=lambda scores, d_head: scores.div_(d_head**0.5))
+        assert "the reference changes its arguments on 'worked example A'" in found.failures
+
+    @pytest.mark.parametrize(
+        ("stub", "failure"),
+        [
+            (
+                "def scale_scores(scores, d_head):\n    return scores / d_head ** 0.5",
+                "the stub is passed with 1.0 points, not not_attempted with none",
+            ),
+            (
+                "def scale_scores(scores, d_head):\n    pass",
+                "the stub is wrong with 0.0 points, not not_attempted with none",
+            ),
+            ("def another():\n    pass", "the stub does not define scale_scores"),
+            ("def scale_scores(:", "the stub cannot be run: SyntaxError: "),
+        ],
+    )
+    def test_when_the_stub_is_not_a_stub(self, stub: str, failure: str) -> None:
+        found = certificate(stub)
+        assert not found.stub_rejected
+        assert len(found.failures) == 1
+        assert found.failures[0].startswith(failure)
+
+    def test_when_there_is_no_stub(self) -> None:
+        (found,) = certify([SCALE], {}, seeds=(1,))
+        assert not found.stub_rejected
+        assert found.failures == ("the release has no answer cell for it",)
+
+
+def cell(source: str | list[str], grade_id: str | None = None) -> dict[str, Any]:
+    metadata = {} if grade_id is None else {"nbgrader": {"grade_id": grade_id}}
+    return {"cell_type": "code", "metadata": metadata, "source": source}
+
+
+class TestReleasedStubs:
+    def test_answer_cells_with_the_imports_they_need(self, tmp_path: Path) -> None:
+        notebook = tmp_path / "lesson.ipynb"
+        cells = [
+            {"cell_type": "markdown", "metadata": {}, "source": "import nothing"},
+            cell("%matplotlib inline\nimport math\nfrom torch import Tensor, nn"),
+            cell(["# katze: a.b_c answer\n", "class Answer(nn.Module):\n", "    pass"], "a-b_c-answer"),
+            cell("check('a.b_c')", "a-b_c-check"),
+        ]
+        notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+        stubs = released_stubs([notebook])
+        assert list(stubs) == ["a.b_c"]
+        assert stubs["a.b_c"].startswith(
+            "from torch import Tensor, nn\n# katze: a.b_c answer\nclass Answer(nn.Module):"
+        )
+        exec(stubs["a.b_c"], {})
+
+    def test_a_class_is_stubbed_as_well(self, tmp_path: Path) -> None:
+        stub = (
+            "class AttentionPooling(nn.Module):\n"
+            "    def __init__(self, d_model):\n"
+            "        super().__init__()\n"
+            "        self.query = nn.Parameter(torch.zeros(d_model))\n"
+            "    def forward(self, x, mask):\n"
+            "        raise NotImplementedError()\n"
+        )
+        notebook = tmp_path / "lesson.ipynb"
+        cells = [cell("import torch\nfrom torch import nn"), cell(stub, "masking-attention_pooling-answer")]
+        notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+        (found,) = certify([exercises.find("masking.attention_pooling")], released_stubs([notebook]), seeds=(1,))
+        assert found.stub_rejected
+
+
+class TestShown:
+    def test_json_has_the_public_names(self, tmp_path: Path) -> None:
+        write_json([certificate()], tmp_path / "certificate.json")
+        assert json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8")) == [
+            {
+                "id": "attention.scale",
+                "points": 1,
+                "correct": [6, 6],
+                "misconceptions": [9, 9, 9],
+                "stub_rejected": True,
+            }
+        ]
+
+    @pytest.mark.parametrize(
+        ("make", "words"),
+        [
+            (certificate, ("6 of 6 pass", "9 of 9", "rejected", "yes")),
+            (
+                lambda: certificate(STUB.replace("raise NotImplementedError()", "pass")),
+                ("NOT rejected", "NO", "attention.scale: the stub is wrong with 0.0 points"),
+            ),
+        ],
+    )
+    def test_table(self, make: Callable[[], Certificate], words: tuple[str, ...]) -> None:
+        shown = io.StringIO()
+        print_table([make()], Console(file=shown, width=160))
+        assert all(word in shown.getvalue() for word in words)

@@ -1,0 +1,104 @@
+"""The registry, and what every exercise must keep to. That the checks themselves are right: `test_certify.py`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_lib import exercises
+from course_lib.checking import Exercise
+from course_lib.exercises import masking
+from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX
+
+ROOT = Path(__file__).parents[3]
+every_exercise = pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+
+
+class TestRegistry:
+    def test_all_stand_in_lesson_order_under_different_ids(self) -> None:
+        ids = [exercise.id for exercise in exercises.all()]
+        assert ids[0] == "attention.contextual_embedding"
+        assert ids[-1] == "masking.attention_pooling"
+        assert len(set(ids)) == len(ids) == 15
+        lessons = [exercise.lesson for exercise in exercises.all()]
+        assert lessons == sorted(lessons)
+
+    def test_a_lesson_has_its_own(self) -> None:
+        assert exercises.of_lesson("02_masking") == list(masking.EXERCISES)
+        assert sum(len(exercises.of_lesson(lesson)) for lesson in exercises.LESSONS) == len(exercises.all())
+
+    def test_find_by_id(self) -> None:
+        assert exercises.find("masking.causal_mask") is masking.CAUSAL_MASK
+
+    def test_a_typing_slip_gets_a_suggestion(self) -> None:
+        with pytest.raises(KeyError) as caught:
+            exercises.find("attention.scaled_dotproduct")
+        assert str(caught.value).startswith("no exercise 'attention.scaled_dotproduct'; did you mean attention.scaled")
+
+    def test_an_unlike_name_gets_the_whole_list(self) -> None:
+        with pytest.raises(exercises.UnknownName, match=r"no lesson 'x'; there are 01_attention, 02_masking\."):
+            exercises.of_lesson("x")
+
+    def test_importing_the_registry_imports_no_torch(self) -> None:
+        code = "import sys, course_lib.exercises; sys.exit('torch' in sys.modules)"
+        assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+class TestEveryExercise:
+    @every_exercise
+    def test_messages_are_sentences(self, exercise: Exercise) -> None:
+        for text in (exercise.statement, *(misconception.message for misconception in exercise.misconceptions)):
+            assert text.endswith(".")
+            assert len(text) < 330
+            assert text == " ".join(text.split())
+
+    @every_exercise
+    def test_names_are_its_own(self, exercise: Exercise) -> None:
+        assert exercise.statement.split("(")[0].removeprefix("class ") == exercise.name
+        assert exercise.id.partition(".")[0] == exercise.lesson.partition("_")[2]
+        assert all(misconception.id.isidentifier() for misconception in exercise.misconceptions)
+
+    @every_exercise
+    def test_the_worked_example_comes_first(self, exercise: Exercise) -> None:
+        assert "worked example" in exercise.visible_cases()[0].name
+
+    @every_exercise
+    def test_case_names_tell_the_cases_apart(self, exercise: Exercise) -> None:
+        for cases in (exercise.visible_cases(), exercise.hidden_cases(1)):
+            names = [case.name for case in cases]
+            assert len(set(names)) == len(names)
+
+    @every_exercise
+    def test_the_same_seed_draws_the_same_cases(self, exercise: Exercise) -> None:
+        assert repr(exercise.hidden_cases(3)) == repr(exercise.hidden_cases(3))
+
+    @every_exercise
+    def test_its_module_is_withheld(self, exercise: Exercise) -> None:
+        assert exercise.reference.__module__ in exercise.withheld
+
+    def test_what_is_forbidden(self) -> None:
+        for exercise_id in ("attention.weights", "masking.multiplicative_weights"):
+            assert exercises.find(exercise_id).forbidden == SOFTMAX
+        for exercise_id in (
+            "attention.scaled_dot_product",
+            "masking.masked_self_attention",
+            "masking.attention_pooling",
+        ):
+            assert exercises.find(exercise_id).forbidden == FUSED_ATTENTION
+
+
+class TestLessons:
+    """The lesson's text and the exercise say the same."""
+
+    @every_exercise
+    def test_title_section_and_points_stand_in_the_lesson(self, exercise: Exercise) -> None:
+        lesson = (ROOT / "solutions" / exercise.lesson / f"{exercise.lesson}.py").read_text(encoding="utf-8")
+        headings = [line for line in lesson.splitlines() if line.startswith(("# ## ", "# ### "))]
+        assert any(heading.endswith(f"· {exercise.title}") for heading in headings)
+        assert any(heading.split(" ", 3)[-1] == exercise.section for heading in headings)
+        points = f"{exercise.points} point{'s' if exercise.points > 1 else ''}"
+        (line,) = (line for line in lesson.splitlines() if line.startswith(f"# `{exercise.id}` · {points}"))
+        assert line.endswith(f"about {exercise.minutes} minutes")

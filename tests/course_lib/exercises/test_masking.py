@@ -1,0 +1,128 @@
+"""The slides' printed numbers are named mistakes, and so are slips in a student's own handwriting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from course_lib import exercises
+from course_lib.checking import AnswerKey, Outcome, Verdict, judge, observe
+from course_lib.exercises.worked_examples import B
+
+
+def verdict(exercise_id: str, answer: Callable[..., object], seed: int | None = 5) -> Verdict:
+    return judge(AnswerKey(exercises.find(exercise_id), seed), lambda case: observe(answer, case))
+
+
+def mistake(exercise_id: str, misconception_id: str) -> Callable[..., Tensor]:
+    known = {misconception.id: misconception for misconception in exercises.find(exercise_id).misconceptions}
+    return known[misconception_id].answer
+
+
+class TestTheSlides:
+    def test_printed_out_is_of_the_unscaled_scores(self) -> None:
+        out = mistake("masking.masked_self_attention", "unscaled_scores_masked")(B.q, B.mask)
+        assert_close(out[1], torch.tensor([-0.9999571, -2.499925]), atol=1e-6, rtol=0)
+        assert_close(out[3], torch.tensor([1.9983424, -2.9997153]), atol=1e-6, rtol=0)
+
+    def test_code_on_the_slide(self) -> None:
+        def as_printed(x: Tensor, mask: Tensor) -> Tensor:
+            scores = x @ x.transpose(-2, -1)
+            masked = scores.masked_fill(mask == 0, -1e9)
+            return torch.softmax(masked, dim=-1) @ x
+
+        found = verdict("masking.masked_self_attention", as_printed)
+        assert found.misconception is not None
+        assert found.misconception.id == "unscaled_scores_masked"
+
+
+class _MeanPooling(nn.Module):
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        return torch.stack([sequence[allowed].mean(0) for sequence, allowed in zip(x, mask, strict=True)])
+
+
+class _UnmaskedPooling(_MeanPooling):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        alpha = torch.softmax(x @ self.query / math.sqrt(x.shape[-1]), dim=1)
+        return torch.einsum("bw,bwd->bd", alpha, x)
+
+
+def _leaky(scaled: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scaled.masked_fill(~mask, 0), dim=-1)
+
+
+def _additive(scaled: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scaled + torch.where(mask, 0.0, -1e9), dim=-1)
+
+
+def _inverted(scaled: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scaled.masked_fill(mask, float("-inf")), dim=-1)
+
+
+def _row_maximum(scaled: Tensor, mask: Tensor) -> Tensor:
+    powers = torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values) * mask.float()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def _allowed_maximum(scaled: Tensor, mask: Tensor) -> Tensor:
+    largest = torch.where(mask, scaled, -math.inf).max(dim=-1, keepdim=True).values
+    powers = torch.exp(scaled - largest) * mask
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        ("masking.causal_mask", lambda length: torch.triu(torch.ones(length, length), 1).bool(), "inverted"),
+        ("masking.causal_mask", lambda length: torch.tril(torch.ones(length, length)), "zeros_and_ones"),
+        ("masking.padding_mask", lambda lengths, n: torch.arange(n)[None] <= lengths[:, None], "one_too_many"),
+        ("masking.combined_mask", lambda causal, padding: causal & padding[:, :, None], "padding_of_the_queries"),
+        ("masking.masked_weights", _leaky, "scores_times_mask"),
+        ("masking.masked_weights", _additive, "uniform_where_nothing_is_allowed"),
+        ("masking.masked_weights", _inverted, "inverted"),
+        ("masking.multiplicative_weights", _row_maximum, "forbidden_score_far_above"),
+        ("masking.multiplicative_weights", _allowed_maximum, "forbidden_score_far_above"),
+        ("masking.attention_pooling", _MeanPooling, "mean_pooling"),
+        ("masking.attention_pooling", _UnmaskedPooling, "padding_counted"),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+class TestParts:
+    def test_rows_that_allow_something_earn_their_part(self) -> None:
+        for name in ("nan_where_nothing_is_allowed", "uniform_where_nothing_is_allowed"):
+            assert verdict("masking.masked_weights", mistake("masking.masked_weights", name)).points == 3
+
+    def test_small_scores_earn_their_part(self) -> None:
+        exercise_id = "masking.multiplicative_weights"
+        for name in ("large_scores_overflow", "forbidden_score_far_above", "one_maximum_for_all_rows"):
+            assert verdict(exercise_id, mistake(exercise_id, name)).points == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda scaled, mask: (scaled + (1 - mask.float()) * -1e9).softmax(-1) * mask,
+        lambda scaled, mask: torch.softmax(scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min), -1) * mask,
+        lambda scaled, mask: scaled.exp() * mask / ((scaled.exp() * mask).sum(-1, keepdim=True) + 1e-8),
+        lambda scaled, mask: torch.nan_to_num(scaled.masked_fill(mask == 0, -torch.inf).softmax(-1)),
+    ],
+)
+def test_honest_answers_pass(answer: Callable[..., Tensor]) -> None:
+    for seed in range(10):
+        assert verdict("masking.masked_weights", answer, seed).passed
