@@ -7,7 +7,7 @@ is drawn at twice the resolution, so that it is sharp on today's screens.
 from __future__ import annotations
 
 import io
-from typing import Final
+from typing import Any, Final
 
 import matplotlib.pyplot as plt
 from cycler import cycler
@@ -20,7 +20,7 @@ GREEN: Final = "#3a8f5c"
 GREY: Final = "#8a8f98"
 INK: Final = "#22252b"
 
-STYLE: Final = {
+STYLE: Final[Any] = {  # Any: matplotlib types its settings differently from version to version
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "axes.facecolor": "white",

@@ -11,13 +11,13 @@ import matplotlib.pyplot as plt
 import torch
 from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from course_lib.show.figures import BLUE, INK, STYLE, figure
 
-_WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
+_WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
 _NARROWEST, _CELL_HEIGHT = 0.44, 0.44
 """Inches."""
@@ -77,9 +77,11 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
         for cell, panel in zip(cells, panels, strict=True)
     ]
     tallest = _CELL_HEIGHT * max(len(panel.rows) for panel in panels)
-    below = 0.12 + max(_height_of_labels(panel) for panel in panels)
+    tilted = any(_too_long(panel) for panel in panels)
+    longest = max(len(label) for panel in panels for label in panel.columns)
+    below = 0.32 + (_LETTER * 0.6 * longest if tilted else 0)
     above = 0.75 if title else 0.4
-    size = (sum(lefts) + sum(widths) + 0.1, below + tallest + above)
+    size = (max(sum(lefts) + sum(widths), lefts[0] + _LETTER * 1.25 * len(title)) + 0.1, below + tallest + above)
     with plt.rc_context({**STYLE, "figure.constrained_layout.use": False}):
         drawn = Figure(figsize=size)
         x = 0.0
@@ -88,7 +90,7 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
             matrix = (cell * len(panel.columns), _CELL_HEIGHT * len(panel.rows))
             y = below + tallest - matrix[1]
             axes = drawn.add_axes((x / size[0], y / size[1], matrix[0] / size[0], matrix[1] / size[1]))
-            _draw(axes, panel)
+            _draw(axes, panel, tilted)
             x += width
         if title:
             drawn.suptitle(title, fontsize=12, x=lefts[0] / size[0], y=1 - 0.12 / size[1], ha="left", va="top")
@@ -100,23 +102,18 @@ def _cell_width(panel: Panel) -> float:
     return max(_NARROWEST, 0.2 + _LETTER * 0.8 * max(len(text) for row in _texts(panel) for text in row))
 
 
-def _height_of_labels(panel: Panel) -> float:
-    """Inches that the labels below the matrix take."""
-    return 0.2 if not _tilted(panel) else 0.2 + _LETTER * 0.6 * max(map(len, panel.columns))
-
-
-def _tilted(panel: Panel) -> bool:
+def _too_long(panel: Panel) -> bool:
     """Whether the labels of the columns are too long to stand side by side."""
     return max(map(len, panel.columns)) * _LETTER > _cell_width(panel)
 
 
-def _draw(axes: Axes, panel: Panel) -> None:
+def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:
     colours = _colours(panel)
     axes.imshow(colours, aspect="auto")
     axes.set_title(panel.title, pad=7, loc="left")
     axes.set_xticks(range(len(panel.columns)), labels=panel.columns)
     axes.set_yticks(range(len(panel.rows)), labels=panel.rows)
-    if _tilted(panel):
+    if tilted:
         axes.set_xticks(
             range(len(panel.columns)), labels=panel.columns, rotation=35, ha="right", rotation_mode="anchor"
         )

@@ -14,6 +14,7 @@ from html import escape
 from typing import Any, Final
 
 from IPython.core.getipython import get_ipython
+from IPython.display import display
 
 Matrix = tuple[tuple[float, ...], ...]
 Cell = tuple[str, int, int]
@@ -55,6 +56,7 @@ FORMULAS: Final = {
     "alpha": "softmax(scaled), along the keys",
     "out": "alpha v",
 }
+_BUTTON: Final = "5.2em"
 _ROWS: Final = {
     "q": QUERIES,
     "k": KEYS,
@@ -143,10 +145,10 @@ def step(matrix: str, row: int, column: int) -> Step:
 
 
 class AttentionStepper:
-    """Worked example A as a widget where there is a kernel, and as a plain page where there is none.
+    """Worked example A as a widget, and below it as a plain page that needs nothing.
 
-    A front end that cannot show widgets (a printed notebook, a repository's viewer) shows the page: all
-    matrices, and the arithmetic of every cell to unfold.
+    The page holds all matrices and the arithmetic of every cell, to unfold. It is what remains in a saved or
+    printed notebook, in a repository's viewer, and wherever there is no kernel behind the widget.
     """
 
     def __init__(self) -> None:
@@ -158,7 +160,7 @@ class AttentionStepper:
         return step(*self.selected)
 
     def html(self) -> str:
-        """The static page."""
+        """The plain page."""
         tables = "".join(_table(matrix) for matrix in MATRICES)
         lists = "".join(_unfolding(matrix) for matrix in COMPUTED)
         return f'<div><div style="display:flex;flex-wrap:wrap;gap:1.2em">{tables}</div>{lists}</div>'
@@ -202,19 +204,27 @@ class AttentionStepper:
         return widgets.Button(
             description=_fixed(cell),
             tooltip=step(*cell).arithmetic,
-            layout=widgets.Layout(width="5.6em", margin="1px"),
+            layout=widgets.Layout(width=_BUTTON, margin="1px", padding="0"),
         )
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """All forms at once: the front end takes the richest that it can show."""
-        bundle: dict[str, Any] = {"text/plain": self.text(), "text/html": self.html()}
+    def _ipython_display_(self) -> None:
+        clickable = self._clickable()
+        page = self.html()
+        if clickable:
+            display(clickable, raw=True)
+            page = f"<details><summary>All cells on one page, to read without clicking</summary>{page}</details>"
+        display({"text/html": page, "text/plain": self.text()}, raw=True)
+
+    def _clickable(self) -> dict[str, Any]:
+        """The widget as a mime bundle; empty where nothing could answer a click."""
         if getattr(get_ipython(), "kernel", None) is None:
-            return bundle
+            return {}
         try:
-            view = self.widget()._repr_mimebundle_()
+            view: dict[str, Any] = self.widget()._repr_mimebundle_()
         except ImportError:
-            return bundle
-        return {**view, **bundle}
+            return {}
+        note = "The clickable matrices need a running kernel: run this cell."
+        return {**view, "text/plain": note, "text/html": f"<p><em>{note}</em></p>"}
 
 
 def attention_stepper() -> AttentionStepper:
@@ -284,14 +294,15 @@ def _explanation(matrix: str, chosen: Step) -> str:
 
 def _grid(matrix: str, buttons: dict[Cell, Any], widgets: Any) -> Any:
     """A matrix of buttons under its name, with words at its rows and columns."""
-    head = [widgets.Label(""), *(widgets.Label(name) for name in _COLUMNS[matrix])]
-    body = []
+    narrow = widgets.Layout(width="4.4em")
+    centred = widgets.Layout(width=_BUTTON, margin="1px", display="flex", justify_content="center")
+    names = [widgets.Label(name, layout=centred) for name in _COLUMNS[matrix]]
+    lines = [widgets.HBox([widgets.Label("", layout=narrow), *names])]
     for row, name in enumerate(_ROWS[matrix]):
-        body.append(widgets.Label(name))
-        body += [buttons[matrix, row, column] for column in range(len(_COLUMNS[matrix]))]
-    template = f"4em repeat({len(_COLUMNS[matrix])}, 6em)"
-    grid = widgets.GridBox(head + body, layout=widgets.Layout(grid_template_columns=template))
-    return widgets.VBox([widgets.HTML(f"<b>{matrix}</b> = {escape(FORMULAS[matrix])}"), grid])
+        cells = [buttons[matrix, row, column] for column in range(len(_COLUMNS[matrix]))]
+        lines.append(widgets.HBox([widgets.Label(name, layout=narrow), *cells]))
+    title = widgets.HTML(f"<b>{matrix}</b> = {escape(FORMULAS[matrix])}")
+    return widgets.VBox([title, *lines], layout=widgets.Layout(margin="0 1.5em .6em 0"))
 
 
 def _line(children: list[Any], widgets: Any) -> Any:

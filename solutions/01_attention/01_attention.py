@@ -764,22 +764,23 @@ check("attention.softmax_jacobian", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The size of $J$ (the root of the sum of its squared entries) is the volume at which gradients can speak. First for the
-# two rows of our example, *die* and *Katze*. Then for random queries and sixteen random keys, as the dimension grows.
+# The size of $J$ (the root of the sum of its squared entries) is the volume at which gradients can speak. First for three
+# equal scores and for the two rows of our example, *die* and *Katze*. Then for random queries and sixteen random keys, as the dimension grows.
 
 
 # %% tags=["demo"]
 @show.when_ready
 def jacobian_of_the_example():
     scaled = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]]) / math.sqrt(2)
-    jacobian = softmax_jacobian(scaled)
+    rows = {"all scores equal": torch.zeros(3), "die": scaled[0], "Katze": scaled[1]}
+    jacobians = {name: softmax_jacobian(row) for name, row in rows.items()}
     show.matrices(
         *(
-            show.Panel(f"{query}: size {jacobian[i].norm():.1e}", jacobian[i], keys, keys, decimals=4, reach=0.25)
-            for i, query in enumerate(queries)
+            show.Panel(f"{name}: size {jacobian.norm():.1e}", jacobian, keys, keys, decimals=4, reach=0.25)
+            for name, jacobian in jacobians.items()
         ),
-        title="∂alpha / ∂scaled: almost deaf already (full colour would be 0.25)",
-        alt="Two 3 by 3 softmax Jacobians. For die no entry exceeds 0.003, for Katze all are 0.0000.",
+        title="∂alpha / ∂scaled: wide awake, and almost deaf",
+        alt="Three softmax Jacobians: with equal scores up to 0.22, for die at most 0.003, for Katze all 0.0000.",
     )
 
 
