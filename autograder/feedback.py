@@ -91,8 +91,10 @@ class _Row:
 def _row(result: ExerciseResult) -> _Row:
     if result.outcome is Outcome.PASSED:
         state = "passed"
+    elif result.outcome in (Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED) or result.points is None:
+        state = "waiting"
     else:
-        state = "waiting" if result.points is None else "partly" if result.points else "failed"
+        state = "partly" if result.points else "failed"
     word = "Partly right" if state == "partly" else HEADINGS[result.outcome]
     earned = "no score" if result.points is None else f"{result.points:g}"
     return _Row(result.exercise, state, word, f"{earned} / {result.max_points}")
@@ -196,12 +198,12 @@ def _cell(cell: Mapping[str, Any], label: str, anchor: str, verdicts: Mapping[st
     identity = f' id="{_anchor(anchor)}"' if anchor else ""
     if _kind(cell) == "check":
         verdict = verdicts.get(_katze(cell).get("exercise") or "")
-        return f'<div class="alone verdict"{identity}>{verdict}</div>' if verdict else ""
+        return f'<div class="verdict"{identity}>{verdict}</div>' if verdict else ""
     style = "cell answer" if _kind(cell) in ("answer", "written") else "cell"
     if cell["cell_type"] == "markdown":
         body = f'<div class="text">{_markdown(cell["source"], cell.get("attachments"))}</div>'
     else:
-        body = f'<pre class="source">{_code(cell["source"])}</pre>{_outputs(cell["outputs"])}'
+        body = f'<pre class="source">{_code(_MARKER.sub("", cell["source"]))}</pre>{_outputs(cell["outputs"])}'
     return f'<div class="{style}"{identity}>{label}{body}</div>'
 
 
@@ -262,8 +264,8 @@ def _plain_markdown(source: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _inline(source: str) -> str:
-    """A heading's text."""
-    return _plain_markdown(source).removeprefix("<p>").strip().removesuffix("</p>")
+    """A heading's text, without the heading."""
+    return _plain_markdown(f"# {source}").strip().removeprefix("<h1>").removesuffix("</h1>")
 
 
 def _parser(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
@@ -311,6 +313,7 @@ def _css() -> str:
     return Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 
 
+_MARKER = re.compile(r"^# katze: [^\n]*\n")
 _PLUGINS = ("table", "strikethrough", "math")
 _LEXER = PythonLexer(stripnl=False, ensurenl=False)
 _FORMATTER = HtmlFormatter(nowrap=True)
