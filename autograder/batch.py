@@ -22,15 +22,25 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from autograder.box import Level, Limits, Zygote, choose_level, describe
+from autograder.box.client import Zygote
+from autograder.box.levels import Level, Limits, choose_level, describe
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.feedback import render_feedback
 from autograder.gradebook import GradebookWriter
 from autograder.grading import AnswerKeys, Graded, grade_cells
 from autograder.results import ClassResult, ExerciseResult, SubmissionResult
-from autograder.submission import CellKind, Release, Repaired, Submission, Unreadable
-from autograder.submission import check_student_id, list_submissions, read_submission, repair
+from autograder.submission import (
+    CellKind,
+    Release,
+    Repaired,
+    Submission,
+    Unreadable,
+    check_student_id,
+    list_submissions,
+    read_submission,
+    repair,
+)
 from course_lib import exercises
 from course_lib.checking import Exercise, Outcome, Verdict
 
@@ -53,9 +63,9 @@ class Assignment:
     lesson: str
     release: Release
     level: Level
-    limits: Limits = field(default_factory=Limits)
-    skip_demos: bool = True
-    feedback: bool = True
+    limits: Limits
+    skip_demos: bool
+    feedback: bool
 
     @property
     def exercises(self) -> list[Exercise]:
@@ -84,7 +94,9 @@ def grade_lesson(
     *,
     students: Sequence[str] | None = None,
     workers: int = 1,
-    min_level: str | None = None,
+    min_level: Level | None = None,
+    level: Level | None = None,
+    limits: Limits | None = None,
     skip_demos: bool = True,
     feedback: bool = True,
     console: Console | None = None,
@@ -96,7 +108,9 @@ def grade_lesson(
         lesson: the lesson's folder name.
         students: only these; None for everyone who submitted.
         workers: submissions graded at once.
-        min_level: refuse to grade in weaker boxes than this.
+        min_level: refuse to grade in weaker boxes than this; by default L2 on Linux.
+        level: grade at exactly this level, whatever the machine could do.
+        limits: what each submission may use.
         skip_demos: leave out cells tagged `demo`, unless a later cell needs one.
         feedback: write feedback pages.
         console: where the progress bar goes; by default standard error.
@@ -108,9 +122,8 @@ def grade_lesson(
     start = time.perf_counter()
     release = Release.load(course.release_notebook(lesson))
     submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
-    assignment = Assignment(
-        course, lesson, release, choose_level(min_level), skip_demos=skip_demos, feedback=feedback
-    )
+    level = choose_level(min_level) if level is None else level
+    assignment = Assignment(course, lesson, release, level, limits or Limits(), skip_demos, feedback)
     with GradebookWriter(course.gradebook, course.course_id) as gradebook:
         gradebook.ensure_assignment(lesson, release.notebook)
         results = []
@@ -224,9 +237,7 @@ def _grade_one(student: str, folder: Path) -> _Graded:
 
 
 def _ungraded(assignment: Assignment, student: str, problem: str) -> SubmissionResult:
-    return SubmissionResult.without_score(
-        student, assignment.lesson, assignment.exercises, Outcome.UNGRADED, problem
-    )
+    return SubmissionResult.without_score(student, assignment.lesson, assignment.exercises, Outcome.UNGRADED, problem)
 
 
 def _grade(worker: _Worker, student: str, folder: Path) -> _Graded:
@@ -239,8 +250,7 @@ def _grade(worker: _Worker, student: str, folder: Path) -> _Graded:
             student, lesson, assignment.exercises, Outcome.UNREADABLE, problem.reason
         )
         _discard(assignment.course.autograded, student, lesson, f"{lesson}.ipynb")
-        if assignment.feedback:
-            _publish(assignment.course.feedback, student, lesson, f"{lesson}.html", render_feedback(result, None, {}))
+        _write_feedback(assignment, result, None, {})
         return _Graded(result)
     graded = grade_cells(
         repaired.cells,
@@ -267,15 +277,35 @@ def _written(
     notebook = repaired.notebook(_outputs(graded), _check_outputs(graded.verdicts))
     text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     _publish(assignment.course.autograded, student, lesson, f"{lesson}.ipynb", text)
-    if assignment.feedback:
-        page = render_feedback(result, notebook, graded.verdicts)
-        _publish(assignment.course.feedback, student, lesson, f"{lesson}.html", page)
+    _write_feedback(assignment, result, notebook, graded.verdicts)
     scores = {
         str(cell.nbgrader["grade_id"]): graded.verdicts[cell.exercise].points
         for cell in repaired.cells
         if cell.kind is CellKind.CHECK and cell.exercise in graded.verdicts
     }
     return _Graded(result, notebook, scores, submission.timestamp)
+
+
+def _write_feedback(
+    assignment: Assignment,
+    result: SubmissionResult,
+    notebook: Mapping[str, Any] | None,
+    verdicts: Mapping[str, Verdict],
+) -> None:
+    if not assignment.feedback:
+        return
+    page = render_feedback(
+        notebook,
+        result.student,
+        result.lesson,
+        {exercise: verdict.html() for exercise, verdict in verdicts.items()},
+        result.points,
+        result.max_points,
+        result.repairs,
+        result.exercises,
+        result.problem,
+    )
+    _publish(assignment.course.feedback, result.student, result.lesson, f"{result.lesson}.html", page)
 
 
 def _outputs(graded: Graded) -> dict[int, list[dict[str, Any]]]:

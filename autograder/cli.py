@@ -11,10 +11,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
 
 from autograder.errors import BadInput
 from course_lib import __version__
+
+if TYPE_CHECKING:
+    from autograder.box.levels import Level
 
 DONE, FAILED, MISUSED = 0, 1, 2
 
@@ -46,11 +51,15 @@ def _parser() -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=summary, description=summary)
         made.set_defaults(run=run)
         if course:
-            made.add_argument("--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)")
+            made.add_argument(
+                "--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)"
+            )
         return made
 
     demo = command("demo", _demo, "train a small translator, build the release, and grade the bundled class", False)
-    demo.add_argument("folder", nargs="?", type=Path, default=Path("build/demo"), help="where to (default: %(default)s)")
+    demo.add_argument(
+        "folder", nargs="?", type=Path, default=Path("build/demo"), help="where to (default: %(default)s)"
+    )
     _add_workers(demo)
 
     release = command("release", _release, "build the students' notebooks from the solutions")
@@ -88,7 +97,9 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:
     default = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    parser.add_argument("--workers", type=_positive, default=default, metavar="N", help="boxes at once (default: cores)")
+    parser.add_argument(
+        "--workers", type=_positive, default=default, metavar="N", help="boxes at once (default: cores)"
+    )
 
 
 def _add_level(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +161,7 @@ def _grade(options: argparse.Namespace) -> int:
         options.lesson,
         students=options.student,
         workers=options.workers,
-        min_level=options.min_level,
+        min_level=_level(options),
         skip_demos=not options.all_cells,
         feedback=not options.no_feedback,
     )
@@ -163,9 +174,9 @@ def _grade(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from autograder.single import check_file
 
-    verdict, level = check_file(options.exercise, options.file, options.visible_only, options.min_level)
+    verdict, level = check_file(options.exercise, options.file, options.visible_only, _level(options))
     if options.json:
-        write_json(options.json, {**verdict.record(), "level": level})
+        write_json(options.json, {**verdict.record(), "level": level.name})
     if options.json != "-":
         print(verdict.text())
     return DONE if verdict.passed else FAILED
@@ -183,15 +194,24 @@ def _exercises(options: argparse.Namespace) -> int:
 
 
 def _certify(options: argparse.Namespace) -> int:
-    from autograder.certify import certify_course, print_certificate
+    from autograder.certify import certify, print_table, released_stubs
     from autograder.course import Course
+    from course_lib import exercises
 
-    certificate = certify_course(Course.find(options.course))
+    course = Course.find(options.course)
+    stubs = released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
+    certificates = certify(exercises.all(), stubs)
     if options.json:
-        write_json(options.json, [record.json() for record in certificate])
+        write_json(options.json, [certificate.record() for certificate in certificates])
     if options.json != "-":
-        print_certificate(certificate)
-    return DONE if all(record.holds for record in certificate) else FAILED
+        print_table(certificates, Console())
+    return DONE if all(certificate.holds for certificate in certificates) else FAILED
+
+
+def _level(options: argparse.Namespace) -> Level | None:
+    from autograder.box.levels import Level
+
+    return Level[options.min_level] if options.min_level else None
 
 
 if __name__ == "__main__":

@@ -14,12 +14,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from autograder.box import BoxLost, CellResult
+from autograder.box.client import BoxLost
+from autograder.box.protocol import CellResult
 from autograder.submission import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, judge
+from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, observe_cases
+from course_lib.checking.judge import ENDINGS
 from course_lib.checking.observation import Raised
 from course_lib.checking.rules import broken_rule
+from course_lib.checking.verdict import earned
 
 SLOTS = 32
 """Students share this many sets of hidden inputs: nothing to memorise, and expected results can be kept."""
@@ -34,7 +37,7 @@ class AnyBox(Protocol):
     def run_cell(self, source: str) -> CellResult:
         """Run one cell."""
 
-    def observe(self, name: str, case: Case) -> Observation:
+    def observe(self, name: str, case: Case, *, hidden: bool) -> Observation:
         """Call a name of the student's."""
 
 
@@ -88,6 +91,10 @@ def grade_cells(
 ) -> Graded:
     """Run the cells of a repaired submission and judge every answer it checks.
 
+    Visible cases run where the check stands. Hidden ones run behind the last cell, so that no cell can show
+    their inputs; where they fail, a fresh box runs them where the check stands and shows nothing, for a later
+    cell may have changed what the answer uses.
+
     Args:
         cells: in notebook order.
         open_box: opens a fresh box.
@@ -95,7 +102,12 @@ def grade_cells(
         seconds: wall-clock time for the whole submission, replays included.
         skip_demos: leave out cells tagged `demo`, unless a later cell turns out to need one.
     """
-    return _Run(cells, open_box, key_for, time.monotonic() + seconds, skip_demos).finish()
+    run = _Run(cells, open_box, key_for, time.monotonic() + seconds, skip_demos)
+    for _ in range(MOST_BOXES):
+        if run.finished() or run.seconds_left() <= 0:
+            break
+        run.in_one_box()
+    return run.graded()
 
 
 class _Run:
@@ -106,44 +118,53 @@ class _Run:
     ) -> None:
         self.cells = cells
         self.open_box = open_box
-        self.key_for = key_for
         self.deadline = deadline
         self.skip_demos = skip_demos
-        self.graded = Graded()
+        self.reached_the_end = False
+        self.outputs: dict[int, list[dict[str, Any]]] = {}
         self.lost: dict[int, BoxLost] = {}
         self.raised: dict[int, Raised] = {}
-        self.sources = [cell.source for cell in cells if cell.kind in (CellKind.CODE, CellKind.ANSWER)]
+        self.checks = {
+            cell.exercise: _Check(key_for(exercises.find(cell.exercise)))
+            for cell in cells
+            if cell.kind is CellKind.CHECK and cell.exercise
+        }
+        sources = [cell.source for cell in cells if cell.kind in (CellKind.CODE, CellKind.ANSWER)]
+        for check in self.checks.values():
+            check.apply_rules(sources)
 
-    def finish(self) -> Graded:
-        for _ in range(MOST_BOXES):
-            remaining = self.deadline - time.monotonic()
-            if remaining <= 0 or self._in_one_box(remaining):
-                break
-        for exercise in self._checked():
-            if exercise.id not in self.graded.verdicts:
-                note = "The time for the whole submission was used up before this exercise was reached."
-                self.graded.verdicts[exercise.id] = Verdict(exercise, Outcome.TIMED_OUT, 0.0, note=note)
-        in_order = [exercise.id for exercise in self._checked()]
-        self.graded.verdicts = {name: self.graded.verdicts[name] for name in in_order}
-        return self.graded
+    def seconds_left(self) -> float:
+        return self.deadline - time.monotonic()
 
-    def _checked(self) -> list[Exercise]:
-        return [exercises.find(cell.exercise) for cell in self.cells if cell.kind is CellKind.CHECK and cell.exercise]
+    def finished(self) -> bool:
+        return self.reached_the_end and all(check.verdict is not None for check in self.checks.values())
 
-    def _in_one_box(self, seconds: float) -> bool:
-        """Run and check what can be run in one box; whether the end of the notebook was reached."""
-        with self.open_box(seconds) as box:
+    def graded(self) -> Graded:
+        """What is known now; an exercise that was never reached has run out of time."""
+        notices = {
+            place: f"Stopped in this cell: {lost.reason}. The other exercises keep their points."
+            for place, lost in self.lost.items()
+        }
+        verdicts = {name: check.verdict or check.too_late() for name, check in self.checks.items()}
+        return Graded(verdicts, self.outputs, notices)
+
+    def in_one_box(self) -> None:
+        """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
+        with self.open_box(self.seconds_left()) as box:
             skipped = False
             for place, cell in enumerate(self.cells):
                 if cell.kind is CellKind.CHECK and cell.exercise:
-                    if cell.exercise not in self.graded.verdicts and not self._check(box, exercises.find(cell.exercise)):
-                        return False
+                    if not self._check_visible(box, self.checks[cell.exercise]):
+                        return
                 elif cell.kind in (CellKind.CODE, CellKind.ANSWER) and place not in self.lost:
                     if cell.is_demo and self.skip_demos:
                         skipped = True
                     elif not self._run(box, place, cell, skipped):
-                        return False
-        return True
+                        return
+            self.reached_the_end = True
+            for check in self.checks.values():
+                if not check.hidden_at_the_end(box):
+                    return
 
     def _run(self, box: AnyBox, place: int, cell: Cell, skipped: bool) -> bool:
         """Run one cell; False where the box is lost, or must be left because a skipped cell was needed."""
@@ -151,9 +172,10 @@ class _Run:
             result = box.run_cell(cell.source)
         except BoxLost as lost:
             self.lost[place] = lost
-            self.graded.notices[place] = f"{lost.reason} The other exercises keep their points."
+            self.outputs.pop(place, None)
             return False
-        self.graded.outputs[place] = result.outputs
+        if not self.reached_the_end:  # later boxes have seen hidden inputs: nothing of theirs is shown
+            self.outputs[place] = result.outputs
         self.raised.pop(place, None)
         if result.raised is not None:
             self.raised[place] = result.raised
@@ -162,33 +184,76 @@ class _Run:
                 return False
         return True
 
-    def _check(self, box: AnyBox, exercise: Exercise) -> bool:
-        """Record the verdict on one exercise; False where the box was lost over it."""
-        answered = _AnswerInBox(box, exercise.name)
-        self.graded.verdicts[exercise.id] = self._verdict(exercise, answered)
-        return not answered.lost
+    def _check_visible(self, box: AnyBox, check: _Check) -> bool:
+        """Check where the check stands; False where the box was lost over it."""
+        alive = check.where_it_stands(box)
+        if check.verdict is not None and check.verdict.outcome is Outcome.NEVER_DEFINED:
+            check.verdict = self._why_undefined(check.key.exercise)
+        return alive
 
-    def _verdict(self, exercise: Exercise, answer: _AnswerInBox) -> Verdict:
-        rule = broken_rule(exercise.name, self.sources, exercise.forbidden)
-        if rule is not None:
-            return Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=rule.message)
-        verdict = judge(self.key_for(exercise), answer)
-        if verdict.outcome is not Outcome.NEVER_DEFINED:
-            return verdict
+    def _why_undefined(self, exercise: Exercise) -> Verdict:
+        """The verdict on an answer whose name does not exist: its cell may have been stopped, or have raised."""
         for place, cell in enumerate(self.cells):
-            if cell.exercise == exercise.id:
-                if place in self.lost:
-                    return Verdict(exercise, self.lost[place].outcome, 0.0, note=self.lost[place].reason)
-                if place in self.raised:
-                    return _never_ran(exercise, self.raised[place])
+            if cell.exercise == exercise.id and place in self.lost:
+                lost = self.lost[place]
+                note = f"The cell that should define {exercise.name} was stopped: {lost.reason}."
+                return Verdict(exercise, lost.outcome, 0.0, note=note)
+            if cell.exercise == exercise.id and place in self.raised:
+                raised = self.raised[place]
+                line = f" in line {raised.line}" if raised.line else ""
+                said = f"{raised.type_name}{line}: {raised.message}"
+                note = f"The cell that should define {exercise.name} stops with {said}"
+                return Verdict(exercise, Outcome.RAISED, 0.0, note=note)
         note = f"The notebook never defines {exercise.name}."
         return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
-def _never_ran(exercise: Exercise, raised: Raised) -> Verdict:
-    place = f" in line {raised.line}" if raised.line else ""
-    note = f"The cell that should define {exercise.name} stops with {raised.type_name}{place}: {raised.message}"
-    return Verdict(exercise, Outcome.RAISED, 0.0, note=note)
+class _Check:
+    """One exercise on its way to a verdict."""
+
+    def __init__(self, key: AnswerKey) -> None:
+        self.key = key
+        self.verdict: Verdict | None = None
+        self._visible: list[Observation] | None = None
+        self._hidden_failed = False
+
+    def apply_rules(self, sources: Sequence[str]) -> None:
+        """Decide at once where the answer uses a forbidden name."""
+        exercise = self.key.exercise
+        rule = broken_rule(exercise.name, sources, exercise.forbidden)
+        if rule is not None:
+            self.verdict = Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=rule.message)
+
+    def where_it_stands(self, box: AnyBox) -> bool:
+        """Run the visible cases, or all where the hidden ones have failed before; whether the box lives on."""
+        if self.verdict is not None or (self._visible is not None and not self._hidden_failed):
+            return True
+        answer = _AnswerInBox(box, self.key.exercise.name)
+        seen = observe_cases(self.key.visible, answer)
+        ended = seen[-1].failure in ENDINGS
+        if self._hidden_failed and not ended:
+            seen += observe_cases(self.key.hidden, answer.hidden)
+        if self._hidden_failed or ended:
+            self.verdict = decide(self.key, seen)
+        self._visible = seen
+        return not answer.lost
+
+    def hidden_at_the_end(self, box: AnyBox) -> bool:
+        """Run the hidden cases; whether the box lives on."""
+        if self.verdict is not None or self._visible is None:
+            return True
+        answer = _AnswerInBox(box, self.key.exercise.name)
+        verdict = decide(self.key, [*self._visible, *observe_cases(self.key.hidden, answer.hidden)])
+        before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
+        self._hidden_failed = not answer.lost and verdict.points != before
+        if not self._hidden_failed:
+            self.verdict = verdict
+        return not answer.lost
+
+    def too_late(self) -> Verdict:
+        """The verdict where the submission's time was used up."""
+        note = "The time for the whole submission was used up before this exercise was reached."
+        return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
 
 
 class _AnswerInBox:
@@ -200,8 +265,15 @@ class _AnswerInBox:
         self.lost = False
 
     def __call__(self, case: Case) -> Observation:
+        return self._observe(case, hidden=False)
+
+    def hidden(self, case: Case) -> Observation:
+        """As a call, for a case whose inputs are secret."""
+        return self._observe(case, hidden=True)
+
+    def _observe(self, case: Case, hidden: bool) -> Observation:
         try:
-            return self._box.observe(self._name, case)
+            return self._box.observe(self._name, case, hidden=hidden)
         except BoxLost as lost:
             self.lost = True
             return Observation(returned=False, failure=lost.outcome)

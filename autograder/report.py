@@ -82,9 +82,10 @@ def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
 def print_exercises(records: list[dict[str, Any]], console: Console | None = None) -> None:
     """A row for each exercise, and the sums."""
     table = Table()
-    for name in ("id", "lesson", "points", "minutes", "misconceptions", "statement"):
+    columns = ("id", "lesson", "points", "minutes", "misconceptions", "statement")
+    for name in columns:
         numeric = name in ("points", "minutes", "misconceptions")
         table.add_column(name, justify="right" if numeric else "left", no_wrap=name in ("id", "lesson"))
     for record in records:
-        table.add_row(*(escape(str(record[column.header])) for column in table.columns))
+        table.add_row(*(escape(str(record[name])) for name in columns))
     (console or Console()).print(table)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.box import Limits, Zygote, choose_level
+from autograder.box.client import Zygote
+from autograder.box.levels import Level, Limits, choose_level
 from autograder.errors import BadInput
 from autograder.grading import grade_cells
 from autograder.submission import Cell, CellKind
@@ -12,7 +13,7 @@ from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Verdict
 
 
-def check_file(exercise_id: str, target: str, visible_only: bool, min_level: str | None) -> tuple[Verdict, str]:
+def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Level | None) -> tuple[Verdict, Level]:
     """The verdict on an answer in a file, and the level of the box it ran in.
 
     Args:
@@ -36,7 +37,7 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: str
             key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
             seconds=limits.submission_seconds,
         )
-    return graded.verdicts[exercise.id], level.name
+    return graded.verdicts[exercise.id], level
 
 
 def find_exercise(exercise_id: str) -> Exercise:
@@ -48,7 +49,7 @@ def find_exercise(exercise_id: str) -> Exercise:
     try:
         return exercises.find(exercise_id)
     except LookupError as error:
-        raise BadInput(str(error.args[0])) from error
+        raise BadInput(str(error)) from error
 
 
 def _source(target: str, exercise: Exercise) -> str:

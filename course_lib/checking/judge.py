@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from course_lib.checking.compare import difference, result_difference
@@ -55,12 +56,31 @@ def judge(key: AnswerKey, answer: Answer) -> Verdict:
         key: the exercise's cases and expected results.
         answer: observes the answer on a case: `lambda case: observe(function, case)`, or a box's proxy.
     """
-    results: list[CaseResult] = []
-    for number, (case, expected) in enumerate(zip(key.cases, key.expected, strict=True)):
-        actual = answer(case)
-        results.append(_compared(case, number >= len(key.visible), expected, actual, key.exercise.parameters))
-        if results[-1].outcome in ENDINGS:
+    return decide(key, observe_cases(key.cases, answer))
+
+
+def observe_cases(cases: Sequence[Case], answer: Answer) -> list[Observation]:
+    """Call an answer on one case after another, until one of them ends the run."""
+    observations: list[Observation] = []
+    for case in cases:
+        observations.append(answer(case))
+        if observations[-1].failure in ENDINGS:
             break
+    return observations
+
+
+def decide(key: AnswerKey, observations: Sequence[Observation]) -> Verdict:
+    """The verdict that follows from what an answer did.
+
+    Args:
+        key: the exercise's cases and expected results.
+        observations: of the first cases of the key, in order. A case without one has not passed.
+    """
+    seen = zip(key.cases, key.expected, observations, strict=False)
+    results = [
+        _compared(case, number >= len(key.visible), expected, actual, key.exercise.parameters)
+        for number, (case, expected, actual) in enumerate(seen)
+    ]
     outcome = next((result.outcome for result in results if not result.passed), Outcome.PASSED)
     misconception = None if outcome is Outcome.PASSED else diagnose(key, results)
     return Verdict(key.exercise, outcome, earned(key.exercise, key.cases, results), tuple(results), misconception)
