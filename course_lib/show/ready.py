@@ -28,8 +28,13 @@ def when_ready(picture: Callable[[], None]) -> None:
 
 
 def _notice(error: Exception) -> str:
-    function = traceback.extract_tb(error.__traceback__)[-1].name
     if type(error) is NotImplementedError and not str(error):
-        return f"This picture is waiting for your {function}. Run this cell again once you have written it."
+        return f"This cell is waiting for your {_innermost(error)}. Run it again once you have written it."
     reason = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"No picture yet ({reason}). Once the check above passes, run this cell again."
+    return f"Nothing to show yet ({reason}). Run this cell again once the check above passes."
+
+
+def _innermost(error: Exception) -> str:
+    """The name of the function that raised the error, with its class where it is a method."""
+    frames = [frame for frame, _line in traceback.walk_tb(error.__traceback__)]
+    return frames[-1].f_code.co_qualname

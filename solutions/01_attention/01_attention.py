@@ -36,7 +36,8 @@
 #
 # **How this notebook works.** Below each task there is a cell to write in and a cell that checks it. Run the check as
 # often as you like: it tells you what it called, what came back and what it expected, and if your answer is a mistake
-# that it knows, it tells you which one. Cells with pictures wait politely until your function is there.
+# that it knows, it tells you which one. Cells that need a function of yours wait politely until it is
+# there.
 #
 # The lectures that this course follows are cited as S0 to S4; `docs/sources.md` says what they are. The slides contain
 # a few slips, as all slides do. Where we meet one we show the right number *and* how the printed one came about,
