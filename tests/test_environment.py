@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.test_imports import imports
 
 ROOT = Path(__file__).parents[1]
 CONDA_NAMES = {"torch": "pytorch"}
@@ -59,6 +63,29 @@ def test_pins_are_exact_and_torch_is_the_tested_one() -> None:
     assert all([item.operator for item in pin.specifier] == ["=="] for pin in pins)
     assert "torch==2.13.0" in [str(pin) for pin in pins]
     assert len({canonicalize_name(pin.name) for pin in pins}) == len(pins)
+
+
+def test_what_the_code_imports_is_declared(project: dict[str, Any]) -> None:
+    """Nothing comes in only because some other package needs it."""
+    declared = set(specifiers(project["dependencies"]))
+    tools = set(specifiers(project["optional-dependencies"]["dev"]))
+    assert distributions("course_lib", "autograder") - declared == set()
+    assert distributions("tests", "benchmarks") - declared - tools == set()
+
+
+def test_what_is_declared_for_tools_is_used(project: dict[str, Any]) -> None:
+    commands = {"mypy", "pytest-xdist", "ruff"}
+    assert set(specifiers(project["optional-dependencies"]["dev"])) <= distributions("tests") | commands
+
+
+def distributions(*packages: str) -> set[str]:
+    """The distributions whose modules the code of these folders imports."""
+    answers = ROOT / "autograder" / "demo" / "answers"  # a class of students may import what it likes
+    files = [path for package in packages for path in (ROOT / package).rglob("*.py") if answers not in path.parents]
+    roots = {name.split(".")[0] for path in files for name in imports(path.read_text())}
+    known = packages_distributions()
+    ours = {"course_lib", "autograder", "benchmarks", "tests"}
+    return {canonicalize_name(known[root][0]) for root in roots - ours - sys.stdlib_module_names}
 
 
 def read_pins() -> list[Requirement]:
