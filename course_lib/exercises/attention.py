@@ -406,7 +406,7 @@ WEIGHTS = Exercise(
         "query's weights sum to 1 over the keys; written with exp, and right for scores in the hundreds too."
     ),
     points=3,
-    minutes=15,
+    minutes=12,
     section="Weights",
     source="S2, Attention: Working Example; S3, normalised attention weights",
     reference=attention.attention_weights,
@@ -529,7 +529,7 @@ OUTPUT = Exercise(
         "query the sum of the values, each times its weight."
     ),
     points=1,
-    minutes=4,
+    minutes=5,
     section="Output",
     source="S2, Attention: Working Example",
     reference=attention.weighted_values,
@@ -653,7 +653,7 @@ SCALED_DOT_PRODUCT = Exercise(
         "[..., queries, d_value]: softmax(q kᵀ / √d_head) v, for any leading dimensions and with gradients."
     ),
     points=4,
-    minutes=10,
+    minutes=15,
     section="Scaled dot-product attention",
     source="Vaswani et al. (2017), section 3.2.1; S2, Scaled Dot-Product",
     reference=attention.scaled_dot_product_attention,
@@ -896,7 +896,7 @@ def _jacobian_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (kind.normal(queries, keys),))
     keys = integer(generator, 3, 7)
     saturated = torch.randn(keys, generator=generator, dtype=torch.float64)
-    saturated[integer(generator, 0, keys)] += 12
+    saturated[integer(generator, 0, keys)] += 8
     yield Case("one score far above the rest", (saturated,))
 
 
@@ -934,7 +934,7 @@ SOFTMAX_JACOBIAN = Exercise(
         "score j, alpha_i (δ_ij - alpha_j), for any leading dimensions."
     ),
     points=2,
-    minutes=15,
+    minutes=12,
     section="The gradient of softmax",
     source="S2, large values and the gradients of the softmax",
     reference=attention.softmax_jacobian,
