@@ -1,0 +1,24 @@
+"""The box: student code runs in a process of its own, confined; only plain data crosses.
+
+Read it in this order. What crosses: `protocol.py`. What a box may not do: `levels.py`, and below it
+`landlock.py`, `grants.py`, `seccomp.py`; whether that holds here: `selftest.py`. What is in a box:
+`library.py`, `recorder.py`, `shell.py`, `child.py`. Where it comes from, and who asks: `zygote.py`, `client.py`.
+"""
+
+from autograder.box.client import Box, BoxLost, BoxUnavailable, Zygote
+from autograder.box.levels import Level, Limits, describe
+from autograder.box.protocol import CellResult
+from autograder.box.selftest import choose_level, self_test
+
+__all__ = [
+    "Box",
+    "BoxLost",
+    "BoxUnavailable",
+    "CellResult",
+    "Level",
+    "Limits",
+    "Zygote",
+    "choose_level",
+    "describe",
+    "self_test",
+]

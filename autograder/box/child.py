@@ -23,6 +23,7 @@ import torch
 from autograder.box import landlock
 from autograder.box.levels import Level, Limits, confine, release_reserve
 from autograder.box.protocol import (
+    OUT_OF_MEMORY_STATUS,
     CellResult,
     Decoder,
     Encoder,
@@ -39,9 +40,6 @@ from autograder.box.recorder import Recorder, Stream
 from autograder.box.shell import BoxShell, describe_error
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Observation, Outcome, observe
-
-OUT_OF_MEMORY_STATUS = 86
-"""Exit status of a box that could not even report that it ran out of memory."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ A box that ends, hangs, or breaks the protocol raises `BoxLost`, once; it is dea
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import dataclasses
 import json
@@ -25,13 +26,12 @@ import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, NoReturn, Protocol, Self
 
-from autograder.box.child import OUT_OF_MEMORY_STATUS
 from autograder.box.levels import Level, Limits
 from autograder.box.library import copy_library
 from autograder.box.protocol import (
+    OUT_OF_MEMORY_STATUS,
     CellResult,
     Decoder,
     Encoder,
@@ -45,14 +45,14 @@ from autograder.box.protocol import (
     encode_frame,
 )
 from course_lib.checking.exercise import Case
-from course_lib.checking.observation import Observation, Outcome
+from course_lib.checking.observation import Observation, Outcome, Raised
 
 StartMethod = Literal["fork", "spawn"]
 
 START_SECONDS = 60.0  # until a fresh process has imported everything
 _ANSWER_SECONDS = 20.0  # until the zygote, which runs nothing of a student's, has answered
 _EXIT_SECONDS = 0.5  # between the end of a connection and the end of its process
-_WATCH_SECONDS = 0.5  # between two looks at the size of a box's folder
+_WATCH_SECONDS = 0.1  # between two looks at a box's folder and threads
 _MAX_FILES = 10_000
 _MESSAGE_BYTES = 1 << 16
 
@@ -77,6 +77,8 @@ class BoxUnavailable(Exception):
 
 class Keeper(Protocol):
     """Whoever can wait for a box's process and end it."""
+
+    process: int
 
     def wait(self, seconds: float) -> bool:
         """Whether the process has ended by itself within `seconds`."""
@@ -129,34 +131,40 @@ class Zygote:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def open_box(self, channel: int = 0, seed: int | None = None) -> Box:
+    def open_box(
+        self, channel: int = 0, *, seed: int | None = None, seconds: float | None = None, limits: Limits | None = None
+    ) -> Box:
         """A new box, empty and confined.
 
         Args:
             channel: which of the zygote's channels to use; no two users may share one.
             seed: of the box's random numbers; drawn anew by default.
+            seconds: how long it may live; by default the limit for a submission.
+            limits: what it may use; by default the zygote's limits.
 
         Raises:
             BoxUnavailable: it could not be opened.
         """
+        limits = limits or self.limits
+        if seconds is not None:
+            limits = dataclasses.replace(limits, submission_seconds=seconds)
         folder = Path(tempfile.mkdtemp(dir=self._root / "boxes"))
+        wish = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
         ours, theirs = socket.socketpair()
         try:
             with theirs:
                 if self.start == "fork":
-                    keeper: Keeper = self._channels[channel].fork(folder, theirs, seed)
+                    keeper: Keeper = self._channels[channel].fork(theirs, wish)
                 else:
-                    keeper = _Spawned(self._run([theirs], folder=str(folder), seed=seed))
+                    keeper = _Spawned(self._run([theirs], wish))
         except BaseException:
             ours.close()
             _remove(folder)
             raise
-        return Box(ours, keeper, self.limits, folder)
+        return Box(ours, keeper, limits, folder)
 
     def close(self) -> None:
         """End the zygote and its boxes; only in the process that started it."""
@@ -175,14 +183,14 @@ class Zygote:
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(channels)]
         self._channels = [_Channel(ours) for ours, _ in pairs]
         try:
-            self._process = self._run([theirs for _, theirs in pairs])
+            self._process = self._run([theirs for _, theirs in pairs], {})
         finally:
             for _, theirs in pairs:
                 theirs.close()
         for channel in self._channels:
             channel.receive(START_SECONDS)
 
-    def _run(self, sockets: list[socket.socket], **more: object) -> subprocess.Popen[bytes]:
+    def _run(self, sockets: list[socket.socket], wish: dict[str, Json]) -> subprocess.Popen[bytes]:
         """A fresh process on the filtered library, with nothing of this one's environment."""
         library = str(self._root / "library")
         packages = package_folders()
@@ -192,9 +200,8 @@ class Zygote:
             "modules": self._modules,
             "withheld": self._withheld,
             "level": int(self.level),
-            "limits": dataclasses.asdict(self.limits),
             "sockets": [end.fileno() for end in sockets],
-            **more,
+            **wish,
         }
         code = f"import sys; sys.path[:] = [{library!r}, *sys.path, *{packages!r}]; "
         code += "from autograder.box.zygote import main; main(sys.argv[1])"
@@ -218,9 +225,8 @@ class _Channel:
         self._control = control
         self._lock = threading.Lock()
 
-    def fork(self, folder: Path, wire: socket.socket, seed: int | None) -> Keeper:
-        message = {"do": "open", "folder": str(folder), "seed": seed}
-        answer, descriptors = self.ask(message, wire)
+    def fork(self, wire: socket.socket, wish: dict[str, Json]) -> Keeper:
+        answer, descriptors = self.ask({"do": "open", **wish}, wire)
         return _Forked(self, answer["process"], descriptors[0])
 
     def ask(self, message: Json, wire: socket.socket | None = None) -> tuple[Json, list[int]]:
@@ -252,8 +258,8 @@ class _Forked:
     """Keeper of a fork: the zygote reaps it, its process descriptor tells when it ends."""
 
     def __init__(self, channel: _Channel, process: int, handle: int) -> None:
+        self.process = process
         self._channel = channel
-        self._process = process
         self._handle = handle
 
     def wait(self, seconds: float) -> bool:
@@ -265,7 +271,7 @@ class _Forked:
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
         os.close(self._handle)
         try:
-            answer, _ = self._channel.ask({"do": "end", "process": self._process})
+            answer, _ = self._channel.ask({"do": "end", "process": self.process})
         except BoxUnavailable:
             return signal.SIGKILL  # the zygote has gone, and its boxes with it
         return int(answer["status"])
@@ -275,6 +281,7 @@ class _Spawned:
     """Keeper of a process of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process.pid
         self._process = process
 
     def wait(self, seconds: float) -> bool:
@@ -317,15 +324,14 @@ class Box:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def run_cell(self, source: str) -> CellResult:
         """Run a cell as a notebook would.
 
-        After the first hidden observation only `ok` comes back: the box has seen hidden inputs by then.
+        After the first hidden observation no outputs come back, and of an exception only a built-in name: the
+        box has seen hidden inputs by then.
 
         Raises:
             BoxLost: the box is gone.
@@ -339,7 +345,7 @@ class Box:
             self._lose(Outcome.DIED, f"it broke the protocol: {error}")
         seconds = min(result.seconds, time.monotonic() - begin)
         if self._sealed:
-            return CellResult([], result.ok, failure=result.failure, seconds=seconds)
+            return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
         return dataclasses.replace(result, seconds=seconds)
 
     def observe(self, name: str, case: Case, *, hidden: bool = True) -> Observation:
@@ -445,6 +451,8 @@ class Box:
                 return ready[0][1]
             if not _fits(self._folder, self._limits.folder_bytes):
                 self._lose(Outcome.DIED, f"it wrote more than {self._limits.folder_bytes / 1e6:.0f} MB to disk")
+            if _threads(self._keeper.process) > self._limits.threads:
+                self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads")
 
     def _lose_connection(self) -> NoReturn:
         """The other end is gone: find out why."""
@@ -473,6 +481,15 @@ def _require_fields(frame: Frame, kind: str) -> None:
         raise ProtocolError("an answer of the wrong kind")
     if kind == "cell" and frame.tensors:
         raise ProtocolError("a tensor that nothing refers to")
+
+
+def _bare(raised: Raised | None) -> Raised | None:
+    """An exception without anything that could carry a secret."""
+    if raised is None:
+        return None
+    known = getattr(builtins, raised.type_name, None)
+    is_exception = isinstance(known, type) and issubclass(known, BaseException)
+    return Raised(raised.type_name if is_exception else "Exception", "")
 
 
 def _cause(status: int, memory_kill: bool) -> tuple[Outcome, str]:
@@ -515,6 +532,14 @@ def _environment(home: Path) -> dict[str, str]:
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MALLOC_ARENA_MAX": "2",  # each arena takes 64 MB of address space, which is limited
     }
+
+
+def _threads(process: int) -> int:
+    """How many threads a process has; 0 where nobody counts."""
+    try:
+        return os.stat(f"/proc/{process}/task").st_nlink - 2
+    except OSError:
+        return 0
 
 
 def _fits(folder: Path, limit: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -44,7 +45,7 @@ def _trees(library: Iterable[Path], packages: Iterable[Path]) -> Iterator[Path]:
         yield from _entries(folder, _PACKAGES)
     for folder in packages:
         yield from _entries(folder, OWN_CODE)
-    for name in _LIBRARY_FOLDERS:
+    for name in (*_LIBRARY_FOLDERS, f"{sys.base_prefix}/lib"):
         if os.path.isdir(name):
             yield from _shared_libraries(Path(name))
 
@@ -52,21 +53,12 @@ def _trees(library: Iterable[Path], packages: Iterable[Path]) -> Iterator[Path]:
 def _interpreter() -> set[Path]:
     """The folders of the standard library."""
     paths = sysconfig.get_paths()
-    return {Path(paths["stdlib"]), Path(paths["platstdlib"]), *_base_library()}
-
-
-def _base_library() -> Iterator[Path]:
-    """Where shared libraries of the interpreter itself lie, such as libpython; a file, never the folder."""
-    folder = sysconfig.get_config_var("LIBDIR")
-    name = sysconfig.get_config_var("INSTSONAME")
-    if folder and name and (Path(folder) / name).is_file():
-        yield Path(folder) / name
+    return {Path(paths["stdlib"]), Path(paths["platstdlib"])}
 
 
 def _entries(folder: Path, excluded: Iterable[str]) -> Iterator[Path]:
-    """What lies in a folder, without the excluded names; the file itself where it is one."""
+    """What lies in a folder, without the excluded names."""
     if not folder.is_dir():
-        yield from [folder] if folder.exists() else []
         return
     for entry in sorted(folder.iterdir()):
         if entry.exists() and not any(fnmatch.fnmatch(entry.name, pattern) for pattern in excluded):

@@ -18,12 +18,12 @@ from autograder.errors import BadInput
 EXERCISES = "course_lib.exercises"
 _REQUIRED = "course_lib.checking.observation"
 _CHILD_SIDE = (
-    "errors.py",
     "box/protocol.py",
     "box/landlock.py",
     "box/seccomp.py",
     "box/grants.py",
     "box/levels.py",
+    "box/attempts.py",
     "box/recorder.py",
     "box/shell.py",
     "box/child.py",

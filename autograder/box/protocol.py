@@ -38,6 +38,9 @@ MAX_TEXT = 4_000
 MAX_OUTPUTS = 2_000
 MAX_TRACEBACK_LINES = 1_000
 
+OUT_OF_MEMORY_STATUS = 86
+"""Exit status of a box that could not even report that it ran out of memory."""
+
 _PREFIX = struct.Struct(">4sII")
 _MAGIC = b"KTZ1"
 

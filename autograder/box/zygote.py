@@ -20,7 +20,7 @@ import signal
 import socket
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +44,7 @@ _NEEDED = (
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
 )
-_WELCOME = (
-    "torch._dynamo",
-    "pandas",
-    "ipywidgets",
-    "jaxtyping",
-    "einops",
-)  # slow to import, or needed by first optimizers
-
-
+_WELCOME = ("torch._dynamo", "pandas", "ipywidgets", "jaxtyping", "einops")  # imported where installed: slow, or common
 _BACKEND = "module://matplotlib_inline.backend_inline"
 _REHEARSAL = (
     "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.legend()\nplt.title('a')",
@@ -74,9 +66,9 @@ class Start:
         modules: the modules of `course_lib` that are in the copy.
         withheld: modules that must not be importable.
         level: of its boxes.
-        limits: of its boxes.
         sockets: descriptors: one control socket for each channel, or the wire of the only box.
         folder: the only box's folder; None for a zygote.
+        limits: the only box's limits.
         seed: the only box's seed.
     """
 
@@ -85,9 +77,9 @@ class Start:
     modules: list[str]
     withheld: list[str]
     level: int
-    limits: dict[str, Any]
     sockets: list[int]
     folder: str | None = None
+    limits: dict[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
 
@@ -95,12 +87,12 @@ def main(argument: str) -> None:
     """The life of a fresh process: a zygote, or where forking is unsafe a single box."""
     start = Start(**json.loads(argument))
     shell = warm_up(start)
-    level, limits = Level(start.level), Limits(**start.limits)
+    level = Level(start.level)
     grants = _open_grants(start) if level >= Level.L2 else []
     if start.folder is not None:
         [wire] = start.sockets
-        child.live(wire, shell, child.Setup(level, limits, start.folder, tuple(grants), start.seed))
-    Zygote(shell, level, limits, tuple(grants), start.sockets).serve()
+        child.live(wire, shell, child.Setup(level, Limits(**start.limits), start.folder, tuple(grants), start.seed))
+    Zygote(shell, level, tuple(grants), start.sockets).serve()
 
 
 def _open_grants(start: Start) -> list[landlock.Grant]:
@@ -148,11 +140,10 @@ class Zygote:
     """Forks boxes, keeps them as unreaped children until told, and cleans up behind them."""
 
     def __init__(
-        self, shell: BoxShell, level: Level, limits: Limits, grants: tuple[Any, ...], sockets: Iterable[int]
+        self, shell: BoxShell, level: Level, grants: tuple[landlock.Grant, ...], sockets: Iterable[int]
     ) -> None:
         self._shell = shell
         self._level = level
-        self._limits = limits
         self._grants = grants
         self._channels = {descriptor: socket.socket(fileno=descriptor) for descriptor in sockets}
         self._boxes: dict[int, int] = {}  # process -> the channel that opened it
@@ -193,7 +184,8 @@ class Zygote:
                 self._forget(other)
 
     def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
-        setup = child.Setup(self._level, self._limits, request["folder"], self._grants, request["seed"])
+        limits = Limits(**request["limits"])
+        setup = child.Setup(self._level, limits, request["folder"], self._grants, request["seed"])
         process = os.fork()
         if process == 0:
             ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
