@@ -17,8 +17,8 @@ def combined_mask(causal, padding):
 
 # %% masking.masked_weights
 def masked_weights(scaled, mask):
-    bias = torch.zeros_like(scaled).masked_fill(~mask, torch.finfo(scaled.dtype).min)
-    return F.softmax(torch.maximum(scaled + bias, bias), dim=-1) * mask
+    lowest = torch.full_like(scaled, torch.finfo(scaled.dtype).min)
+    return F.softmax(torch.where(mask, scaled, lowest), dim=-1) * mask
 
 
 # %% masking.multiplicative_weights

@@ -1,5 +1,5 @@
 # %% masking.combined_mask
-raise RuntimeError("do not run this cell before the lecture")
+raise RuntimeError("not before the lecture")
 
 
 def combined_mask(causal, padding):

@@ -1,0 +1,86 @@
+"""The bundled class: makes its submissions from a release, and knows how each should come out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from autograder.box import Level
+from autograder.demo.student import Expected, Student
+from autograder.demo.students import STUDENTS
+from autograder.results import ClassResult, SubmissionResult
+from course_lib import exercises
+
+
+def students(lesson: str, level: Level = Level.L2) -> list[Student]:
+    """Who hands in a lesson.
+
+    Args:
+        lesson: its folder name.
+        level: of the boxes that will be used; those students are left out whose code must not run in them.
+    """
+    return [student for student in STUDENTS[lesson] if student.level <= level]
+
+
+def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level.L2) -> list[Path]:
+    """Write everyone's submission.
+
+    Args:
+        release: the released notebook.
+        lesson: its folder name.
+        submitted: the course's folder of submissions; `<student>/<lesson>/` must not exist in it yet.
+        level: of the boxes that will be used.
+
+    Returns:
+        The notebooks that were written.
+    """
+    notebook = json.loads(release.read_text(encoding="utf-8"))
+    written = []
+    for student in students(lesson, level):
+        folder = submitted / student.name / lesson
+        folder.mkdir(parents=True)
+        written.append(folder / f"{lesson}.ipynb")
+        student.hand_in(notebook, lesson, written[-1])
+    return written
+
+
+def expected(lesson: str, level: Level = Level.L2) -> dict[str, dict[str, Expected]]:
+    """How every exercise of every student should come out."""
+    wanted = exercises.of_lesson(lesson)
+    return {
+        student.name: {exercise.id: student.expects(exercise) for exercise in wanted}
+        for student in students(lesson, level)
+    }
+
+
+def surprises(graded: ClassResult, level: Level = Level.L2) -> dict[str, list[str]]:
+    """For each student of a graded class what did not come out as expected; empty if everything did."""
+    wanted = expected(graded.lesson, level)
+    results = {submission.student: submission for submission in graded.submissions}
+    found = {}
+    for student in sorted(wanted.keys() | results.keys()):
+        if student not in results:
+            found[student] = ["was not graded"]
+        elif student not in wanted:
+            found[student] = ["is not in the class"]
+        elif lines := _differences(wanted[student], results[student]):
+            found[student] = lines
+    return found
+
+
+def _differences(wanted: dict[str, Expected], submission: SubmissionResult) -> list[str]:
+    lines = []
+    results = {result.exercise: result for result in submission.exercises}
+    for exercise in wanted | results:
+        result = results.get(exercise)
+        actual = Expected(result.outcome, result.points, result.misconception) if result else None
+        if actual != wanted.get(exercise):
+            lines.append(f"{exercise}: expected {_shown(wanted.get(exercise))}, got {_shown(actual)}")
+    return lines
+
+
+def _shown(entry: Expected | None) -> str:
+    if entry is None:
+        return "nothing"
+    points = "no score" if entry.points is None else f"{entry.points:g} points"
+    return ", ".join(filter(None, [entry.outcome, points, entry.misconception]))

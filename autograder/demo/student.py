@@ -1,0 +1,236 @@
+"""One submission of the bundled class: what is handed in, how, and how it should come out.
+
+Answers lie in `answers/<lesson>/<name>.py`, in cells as in a notebook:
+
+    # %% attention.scores          goes into the answer cell of this exercise (or its written answer)
+    # %% own                       a cell of the student's own, in front of the first answer
+    # %% demo                      goes behind the text of the first cell tagged `demo`
+    # %% draft attention.scores    a copy of the answer cell, in front of it
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from autograder.box import Level
+from course_lib.checking import Exercise, Outcome
+
+ANSWERS = Path(__file__).with_name("answers")
+
+Notebook = dict[str, Any]
+Cell = dict[str, Any]
+
+
+class Group(StrEnum):
+    """What a submission is there to show."""
+
+    RIGHT = "right"
+    UNFINISHED = "unfinished"
+    MISTAKEN = "mistaken"
+    BROKEN = "broken"
+    HOSTILE = "hostile"
+    MANGLED = "mangled"
+
+
+class Expected(NamedTuple):
+    """How one exercise of a submission should come out; a misconception only where it has a name."""
+
+    outcome: Outcome
+    points: float | None
+    misconception: str | None = None
+
+
+def wrong(misconception: str | None = None, points: float = 0.0) -> Expected:
+    """A wrong answer, perhaps a known one, perhaps right in part."""
+    return Expected(Outcome.WRONG, points, misconception)
+
+
+def no_points(outcome: Outcome) -> Expected:
+    """An answer that earned nothing."""
+    return Expected(outcome, 0.0)
+
+
+def unchanged(notebook: Notebook) -> None:
+    """Leave the notebook as it is."""
+
+
+def write_plainly(path: Path, notebook: Notebook) -> None:
+    """Write the notebook as Jupyter does."""
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student's submission to one lesson.
+
+    Attributes:
+        name: the student's id: a first name, and what the submission shows.
+        group: what kind of submission it is.
+        shows: one line on what is in it.
+        answers: names of answer files; where several hold the same cell, the last one counts. None at all leave
+            the notebook as it was released.
+        edit: what else happens to the notebook.
+        write: how it becomes a file.
+        expected: how the exercises come out that are no `otherwise`.
+        otherwise: the outcome of all the others: full points if passed, no score if unreadable, else none.
+        level: the weakest boxes in which it may be run; in weaker ones it would get at what it is after.
+    """
+
+    name: str
+    group: Group
+    shows: str
+    answers: tuple[str, ...] = ("reference",)
+    edit: Callable[[Notebook], None] = unchanged
+    write: Callable[[Path, Notebook], None] = write_plainly
+    expected: Mapping[str, Expected] = field(default_factory=dict)
+    otherwise: Outcome = Outcome.PASSED
+    level: Level = Level.L1
+
+    def expects(self, exercise: Exercise) -> Expected:
+        """How this exercise should come out."""
+        if exercise.id in self.expected:
+            return self.expected[exercise.id]
+        points = float(exercise.points) if self.otherwise is Outcome.PASSED else 0.0
+        return Expected(self.otherwise, points if self.otherwise.has_score else None)
+
+    def hand_in(self, release: Notebook, lesson: str, path: Path) -> None:
+        """Write this submission.
+
+        Args:
+            release: the lesson as it was released; not changed.
+            lesson: its folder name.
+            path: the notebook to write; its folder must exist.
+        """
+        notebook = copy.deepcopy(release)
+        for heading, text in self._cells(lesson).items():
+            _fill(notebook, heading, text)
+        self.edit(notebook)
+        self.write(path, notebook)
+
+    def _cells(self, lesson: str) -> dict[str, str]:
+        cells: dict[str, str] = {}
+        for name in self.answers:
+            cells |= read_answers(ANSWERS / lesson / f"{name}.py")
+        return cells
+
+
+def read_answers(path: Path) -> dict[str, str]:
+    """The cells of an answer file, by heading."""
+    _, *parts = re.split(r"^# %% (.+)\n", path.read_text(encoding="utf-8"), flags=re.M)
+    return {heading: text.strip("\n") for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def graded_cell(notebook: Notebook, exercise: str, role: str) -> int:
+    """The place of an exercise's "answer", "check" or "written" cell.
+
+    Raises:
+        LookupError: the notebook has no such cell.
+    """
+    grade_id = f"{exercise.replace('.', '-')}-{role}"
+    for place, cell in enumerate(notebook["cells"]):
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id:
+            return place
+    raise LookupError(f"no cell {grade_id} in the release")
+
+
+def _fill(notebook: Notebook, heading: str, text: str) -> None:
+    cells: list[Cell] = notebook["cells"]
+    if heading == "own":
+        first = next(n for n, cell in enumerate(cells) if cell["metadata"].get("nbgrader", {}).get("solution"))
+        cells.insert(first, _code_cell(text))
+    elif heading == "demo":
+        demo = next(cell for cell in cells if "demo" in cell["metadata"].get("tags", []))
+        demo["source"] = f"{demo['source']}\n\n{text}"
+    elif heading.startswith("draft "):
+        place = graded_cell(notebook, heading.removeprefix("draft "), "answer")
+        draft = copy.deepcopy(cells[place])
+        draft["source"] = f"{_marker(draft)}\n{text}"
+        cells.insert(place, draft)
+    else:
+        _answer(notebook, heading, text)
+
+
+def _answer(notebook: Notebook, exercise: str, text: str) -> None:
+    try:
+        cell = notebook["cells"][graded_cell(notebook, exercise, "answer")]
+        cell["source"] = f"{_marker(cell)}\n{text}"
+    except LookupError:
+        cell = notebook["cells"][graded_cell(notebook, exercise, "written")]
+        prose = "\n".join(line.removeprefix("# ") for line in text.splitlines())
+        cell["source"] = f"{_marker(cell)}\n\n{prose}"
+
+
+def _marker(cell: Cell) -> str:
+    return str(cell["source"]).partition("\n")[0]
+
+
+def _code_cell(source: str) -> Cell:
+    return {
+        "cell_type": "code",
+        "id": "a-cell-of-my-own",
+        "metadata": {},
+        "source": source,
+        "outputs": [],
+        "execution_count": None,
+    }
+
+
+# What else can happen to a notebook -------------------------------------------------------------------------
+
+
+def delete_check(exercise: str) -> Callable[[Notebook], None]:
+    """An edit that deletes the check of an exercise."""
+
+    def edit(notebook: Notebook) -> None:
+        del notebook["cells"][graded_cell(notebook, exercise, "check")]
+
+    return edit
+
+
+def strip_metadata(notebook: Notebook) -> None:
+    """Take away all metadata and ids of cells, as some editors do."""
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+        del cell["id"]
+    notebook["metadata"], notebook["nbformat_minor"] = {}, 4
+
+
+def forge_points(exercise: str) -> Callable[[Notebook], None]:
+    """An edit that makes every check worth 100 points, and has one exercise check nothing, unanswered as it is."""
+
+    def edit(notebook: Notebook) -> None:
+        for cell in notebook["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("grade"):
+                cell["metadata"]["nbgrader"]["points"] = 100
+        check = notebook["cells"][graded_cell(notebook, exercise, "check")]
+        check["source"] = f"{_marker(check)}\n100"
+        check["metadata"]["nbgrader"]["locked"] = False
+
+    return edit
+
+
+def write_with_byte_order_mark(path: Path, notebook: Notebook) -> None:
+    """Write the notebook with a byte-order mark in front, as some Windows programs do."""
+    write_plainly(path, notebook)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+
+def write_link_to(neighbour: str) -> Callable[[Path, Notebook], None]:
+    """A way to write that makes the notebook a symbolic link to a neighbour's."""
+
+    def write(path: Path, notebook: Notebook) -> None:
+        path.symlink_to(Path("..", "..", neighbour, path.parent.name, path.name))
+
+    return write
+
+
+def write_garbage(path: Path, notebook: Notebook) -> None:
+    """Write something that is no notebook: a picture, with the notebook's name."""
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 40)
