@@ -101,8 +101,8 @@ class Release:
         return tuple(_slots(self.notebook))
 
     @cached_property
-    def lesson_cells(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-        """The ordinary cells, by kind and text."""
+    def lesson_cells(self) -> Mapping[tuple[str, str], int]:
+        """Where the ordinary cells stand, by kind and text."""
         return _lesson_cells(self.notebook)
 
 
@@ -435,7 +435,7 @@ def _decoded(content: bytes, repairs: list[str]) -> dict[str, Any]:
 
 def _converted(notebook: dict[str, Any]) -> dict[str, Any]:
     try:
-        return dict(nbformat.convert(nbformat.from_dict(notebook), 4))
+        return dict(nbformat.reads(json.dumps(notebook), as_version=4))
     except Exception as error:  # nbformat's converters meet unchecked data: they may fail in any way
         raise Unreadable(
             "The notebook is in an old format and damaged: open it in Jupyter or Colab, save it, and submit it again."
@@ -613,7 +613,7 @@ class _Repair:
         for number, cell in enumerate(self.submission.cells):
             slot = slot_of.get(number)
             if slot is None:
-                self._add(self._ordinary(number, cell))
+                self._place_ordinary(number, cell)
             elif number != chosen[slot.grade_id]:
                 self._place_copy(number, cell, slot)
             elif slot.role in ("answer", "written"):
@@ -673,21 +673,24 @@ class _Repair:
             id=slot.id,
         )
 
-    def _ordinary(self, number: int, cell: SubmittedCell) -> Cell:
+    def _place_ordinary(self, number: int, cell: SubmittedCell) -> None:
         """An ordinary cell: the release's where the text is the release's, else the student's."""
-        twin = self.release.lesson_cells.get((cell.kind, _plain(cell.source)))
-        if twin is None:
-            return self._student_cell(number, cell, cell.kind)
-        return Cell(
+        index = self.release.lesson_cells.get((cell.kind, _plain(cell.source)))
+        if index is None:
+            self._add(self._student_cell(number, cell, cell.kind))
+            return
+        twin = self.release.notebook["cells"][index]
+        same = Cell(
             CellKind(cell.kind),
             twin["source"],
             tags=_tags(twin),
             origin="release",
             id=cell.id,
             outputs=cell.outputs,
-            position=number + 1,
             attachments=twin.get("attachments", {}),
+            position=number + 1,
         )
+        self._add(same, index)
 
     def _student_cell(self, number: int, cell: SubmittedCell, kind: str) -> Cell:
         """A cell of the student's own, as `kind`. Raw cells become text: nothing may pass into a page as it is."""
@@ -711,7 +714,7 @@ class _Repair:
 
     def _place_for(self, slot: _Slot) -> int:
         """Behind the answer that it checks, else behind the cell of the release that comes before it."""
-        answers = [n for n, placed in enumerate(self.placed) if _answers(placed.cell, slot.exercise)]
+        answers = self._answers_to(slot.exercise)
         if slot.role == "check" and answers:
             return answers[-1] + 1
         before = [(placed.index, n) for n, placed in enumerate(self.placed) if 0 <= placed.index < slot.index]
@@ -720,13 +723,21 @@ class _Repair:
         after = [(placed.index, n) for n, placed in enumerate(self.placed) if placed.index > slot.index]
         return min(after)[1] if after else len(self.placed)
 
+    def _answers_to(self, exercise: str) -> list[int]:
+        """Where the copies of an answer stand that define what they should; where none does, all copies."""
+        cells = [(n, p.cell) for n, p in enumerate(self.placed) if _answers(p.cell, exercise)]
+        names = {
+            name for slot in self.slots if (slot.exercise, slot.role) == (exercise, "answer") for name in slot.names
+        }
+        return [n for n, cell in cells if names <= _defined(cell.source)] or [n for n, _ in cells]
+
     def _move_checks_behind_answers(self) -> None:
         """A check that stands before every copy of its answer goes behind the last one."""
         for slot in self.slots:
             if slot.role != "check":
                 continue
             check = next(n for n, placed in enumerate(self.placed) if placed.index == slot.index)
-            answers = [n for n, placed in enumerate(self.placed) if _answers(placed.cell, slot.exercise)]
+            answers = self._answers_to(slot.exercise)
             if answers and check < answers[0]:
                 self.placed.insert(answers[-1], self.placed.pop(check))
                 self.events["moved"].append(slot.exercise)
@@ -787,11 +798,11 @@ def _name(slot: _Slot) -> str:
     return slot.grade_id if slot.role in ("locked", "task") else slot.exercise
 
 
-def _lesson_cells(release: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """The release's ordinary cells, by kind and text."""
+def _lesson_cells(release: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """Where the release's ordinary cells stand in it, by kind and text."""
     return {
-        (cell["cell_type"], _plain(cell["source"])): cell
-        for cell in release["cells"]
+        (cell["cell_type"], _plain(cell["source"])): index
+        for index, cell in enumerate(release["cells"])
         if not _role(cell["metadata"].get("nbgrader", {})) and _plain(cell["source"])
     }
 
