@@ -125,9 +125,15 @@ def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:
     axes.tick_params(which="minor", length=0)
     for row, line in enumerate(_texts(panel)):
         for column, text in enumerate(line):
-            red, green, blue = colours[row][column][:3]
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
-            axes.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else INK)
+            colour = _readable_on(colours[row][column])
+            axes.text(column, row, text, ha="center", va="center", fontsize=9, color=colour)
+
+
+def _readable_on(background: tuple[float, float, float, float]) -> str:
+    """White or ink, whichever has the higher contrast."""
+    red, green, blue = (part**2.2 for part in background[:3])
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "white" if luminance < 0.217 else INK
 
 
 def _colours(panel: Panel) -> list[list[tuple[float, float, float, float]]]:

@@ -36,8 +36,8 @@
 #
 # **How this notebook works.** Below each task there is a cell to write in and a cell that checks it. Run the check as
 # often as you like: it tells you what it called, what came back and what it expected, and if your answer is a mistake
-# that it knows, it tells you which one. Cells that need a function of yours wait politely until it is
-# there.
+# that it knows, it tells you which one. Cells that show something with a function of
+# yours wait politely until it is there.
 #
 # The lectures that this course follows are cited as S0 to S4; `docs/sources.md` says what they are. The slides contain
 # a few slips, as all slides do. Where we meet one we show the right number *and* how the printed one came about,
@@ -901,11 +901,10 @@ show.figure(drawn, "Left: an RNN takes as many steps in a row as words, attentio
 
 print(f"{device.type}, {torch.get_num_threads()} threads, batch {batch}, d_model {d_model}, forward pass only")
 for length, recurrent, attending in zip(lengths, rnn_ms, attention_ms, strict=True):
-    faster = recurrent / attending
-    winner, times = ("attention", faster) if faster >= 1 else ("the RNN", 1 / faster)
-    print(
-        f"{length:5} words: RNN {recurrent:7.2f} ms, attention {attending:7.2f} ms; {winner} {times:.1f} times as fast"
-    )
+    winner = "attention" if attending < recurrent else "the RNN"
+    times = max(recurrent, attending) / min(recurrent, attending)
+    verdict = f"{winner} is {times:.1f} times as fast" if times > 1.2 else "about the same"
+    print(f"{length:5} words: RNN {recurrent:7.2f} ms, attention {attending:7.2f} ms: {verdict}")
 
 # %% [markdown]
 # Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words

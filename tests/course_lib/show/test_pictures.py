@@ -1,0 +1,122 @@
+"""Heat maps, bars and figures: right labels, right numbers, legible, and honest about bad shapes."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from IPython.display import Image
+from matplotlib import image
+from matplotlib.colors import to_rgb
+
+from course_lib import show
+from course_lib.show import figures
+from course_lib.show.bars import draw_bars
+from course_lib.show.matrices import draw_matrices
+
+WORDS = ["die", "Katze"]
+KEYS = ["the", "cat", "danced"]
+VALUES = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -math.inf, 25.5]])
+
+
+def cells(axes: plt.Axes) -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def test_a_heat_map_writes_its_numbers_and_words() -> None:
+    (axes,) = draw_matrices([show.Panel("scores", VALUES, WORDS, KEYS)]).axes
+    assert cells(axes) == ["12.00", "3.75", "−10.75", "−20.00", "−∞", "25.50"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == KEYS
+    assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
+    assert axes.get_title(loc="left") == "scores"
+
+
+def test_a_mask_is_drawn_with_ticks() -> None:
+    mask = torch.tensor([[True, False, False], [True, True, False]])
+    (axes,) = draw_matrices([show.Panel("mask", mask, WORDS, KEYS)]).axes
+    assert cells(axes) == ["✓", "", "", "✓", "✓", ""]
+    colours = axes.images[0].get_array()
+    assert (colours[0][0] == colours[1][1]).all()
+    assert (colours[0][0] != colours[0][1]).any()
+
+
+def test_texts_replace_the_numbers() -> None:
+    panel = show.Panel("batch", torch.ones(1, 2, dtype=torch.bool), ["0"], ["0", "1"], texts=[["meow", "·"]])
+    (axes,) = draw_matrices([panel]).axes
+    assert cells(axes) == ["meow", "·"]
+
+
+def test_a_number_that_rounds_to_zero_has_no_sign() -> None:
+    (axes,) = draw_matrices([show.Panel("zero", torch.tensor([[-1e-9, -0.004]]), ["a"], ["b", "c"])]).axes
+    assert cells(axes) == ["0.00", "0.00"]
+
+
+def test_every_number_is_legible_on_its_colour() -> None:
+    grid = torch.linspace(-1, 1, 21).unsqueeze(0)
+    for values in (grid, grid.abs()):
+        (axes,) = draw_matrices([show.Panel("all colours", values, ["r"], [str(i) for i in range(21)])]).axes
+        for colour, text in zip(axes.images[0].get_array()[0], axes.texts, strict=True):
+            assert contrast(colour[:3], to_rgb(text.get_color())) > 3.8
+
+
+def contrast(first: tuple[float, ...], second: tuple[float, ...]) -> float:
+    """The contrast ratio of the web's accessibility guidelines."""
+
+    def luminance(colour: tuple[float, ...]) -> float:
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_panels_of_one_picture_have_cells_of_one_height() -> None:
+    drawn = draw_matrices([show.Panel("a", VALUES, WORDS, KEYS), show.Panel("b", VALUES.T, KEYS, WORDS)])
+    height = drawn.get_figheight()
+    two, three = (axes.get_position().height * height for axes in drawn.axes)
+    assert two / 2 == pytest.approx(three / 3)
+
+
+def test_labels_that_do_not_fit_name_both_shapes() -> None:
+    with pytest.raises(ValueError, match=r"scores: a matrix of shape \[2, 3\] has no place for 3 row labels"):
+        show.Panel("scores", VALUES, KEYS, KEYS)
+
+
+def test_bars_write_their_values_and_mark_one_word() -> None:
+    (axes,) = draw_bars(KEYS, torch.tensor([0.5, 0.15, 0.35]), "weights", highlight=2).axes
+    assert cells(axes) == ["0.50", "0.15", "0.35"]
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.5, 0.15, 0.35])
+    first, second, marked = (bar.get_facecolor() for bar in axes.patches)
+    assert first == second != marked
+
+
+def test_bars_need_a_value_for_each_word() -> None:
+    with pytest.raises(ValueError, match=r"3 words need values of shape \[3\], not \[2\]"):
+        draw_bars(KEYS, torch.ones(2), "weights")
+
+
+def test_a_figure_is_sharp_opaque_and_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Image] = []
+    monkeypatch.setattr(figures, "display", shown.append)
+    with plt.rc_context():
+        show.use_style()
+        drawn, axes = plt.subplots(figsize=(3, 2))
+        axes.plot([1, 2])
+        show.figure(drawn, "a line")
+    assert shown[0].alt == "a line"
+    assert shown[0].width == 300, "shown at half the 600 pixels that it has"
+    pixels = image.imread(io.BytesIO(shown[0].data))
+    assert pixels.shape[:2] == (400, 600)
+    assert (pixels[0, 0] == 1).all(), "white, not transparent: readable on a dark page"
+    assert not plt.get_fignums(), "closed, so that it is not shown twice"
+
+
+def test_matrices_and_bars_reach_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Image] = []
+    monkeypatch.setattr(figures, "display", shown.append)
+    show.matrices(show.Panel("scores", VALUES, WORDS, KEYS), alt="scores", title="example A")
+    show.bars(KEYS, torch.ones(3), title="ones", alt="three bars")
+    assert [picture.alt for picture in shown] == ["scores", "three bars"]

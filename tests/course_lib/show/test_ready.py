@@ -1,0 +1,62 @@
+"""A cell that uses an unfinished answer says so in a sentence, and the notebook goes on."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pytest
+
+from course_lib import show
+
+
+def dot_product_scores() -> None:
+    raise NotImplementedError()
+
+
+class AttentionPooling:
+    def forward(self) -> None:
+        raise NotImplementedError()
+
+
+def test_a_finished_picture_is_drawn_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    @show.when_ready
+    def picture() -> None:
+        print("drawn")
+
+    assert picture is None
+    assert capsys.readouterr().out == "drawn\n"
+
+
+@pytest.mark.parametrize(
+    ("stub", "name"),
+    [(dot_product_scores, "dot_product_scores"), (AttentionPooling().forward, "AttentionPooling.forward")],
+)
+def test_a_stub_is_named(stub: object, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    show.when_ready(stub)  # type: ignore[arg-type]
+    captured = capsys.readouterr()
+    assert captured.out == f"This cell is waiting for your {name}. Run it again once you have written it.\n"
+    assert captured.err == ""
+
+
+def test_a_broken_answer_is_quoted_and_leaves_no_half_a_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    @show.when_ready
+    def picture() -> None:
+        plt.figure()
+        raise ValueError("shapes differ")
+
+    assert capsys.readouterr().out == (
+        "Nothing to show yet (ValueError: shapes differ). Run this cell again once the check above passes.\n"
+    )
+    assert not plt.get_fignums()
+
+
+def test_a_name_that_is_not_there_is_quoted_too(capsys: pytest.CaptureFixture[str]) -> None:
+    show.when_ready(lambda: undefined_name)
+    assert "NameError: name 'undefined_name' is not defined" in capsys.readouterr().out
+
+
+def test_an_interrupt_passes_through() -> None:
+    def picture() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        show.when_ready(picture)
