@@ -23,7 +23,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from autograder.box.client import Zygote
-from autograder.box.levels import Level, Limits, choose_level, describe
+from autograder.box.levels import Level, Limits, describe
+from autograder.box.selftest import choose_level
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.feedback import render_feedback

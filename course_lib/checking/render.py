@@ -175,22 +175,30 @@ def value_text(value: Value) -> str:
 
 
 def _tensor_text(value: Tensor) -> str:
-    """Nested rows of numbers with four decimals, aligned, or with six digits where they are very large or small."""
-    if value.ndim == 0:
-        return _entry(value.item(), False)
-    flat = value.detach().double().abs() if value.dtype != torch.bool else value.double()
-    finite = flat[torch.isfinite(flat) & (flat != 0)]
-    wide = bool(finite.numel()) and (finite.max().item() >= 1e5 or finite.max().item() < 1e-2)
-    if value.ndim == 1:
-        return "[" + ", ".join(_entry(item, wide) for item in value.tolist()) + "]"
-    rows = [_tensor_text(row).replace("\n", "\n ") for row in value]
-    return "[" + ",\n ".join(rows) + "]"
+    """Nested rows of numbers in aligned columns, with four decimals, or four digits where they are far from 1."""
+    flat = value.detach().double().flatten()
+    sizes = flat.abs()[torch.isfinite(flat) & (flat != 0)]
+    far = value.is_floating_point() and sizes.numel() > 0 and not 1e-2 <= sizes.max().item() < 1e5
+    entries = [_entry(item, far) for item in value.flatten().tolist()]
+    width = max(map(len, entries), default=0) if value.ndim > 1 else 0
+    return _nested([entry.rjust(width) for entry in entries], list(value.shape), depth=1)
 
 
-def _entry(item: float | bool, wide: bool) -> str:
+def _nested(entries: list[str], shape: list[int], depth: int) -> str:
+    """`entries` in brackets, one pair for each dimension of `shape`."""
+    if not shape:
+        return entries[0]
+    if len(shape) == 1:
+        return "[" + ", ".join(entries) + "]"
+    size = len(entries) // max(shape[0], 1)
+    rows = [_nested(entries[i * size : (i + 1) * size], shape[1:], depth + 1) for i in range(shape[0])]
+    return "[" + (",\n" + " " * depth).join(rows) + "]"
+
+
+def _entry(item: float | bool, far: bool) -> str:
     if not isinstance(item, float):
         return str(item)
-    return f"{item:.4g}" if wide else f"{item:.4f}"
+    return f"{item:.4g}" if far else f"{item:.4f}"
 
 
 STYLE = """<style>
