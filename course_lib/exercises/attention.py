@@ -35,7 +35,7 @@ def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{A.name}: its keys as a sentence, the middle word", (A.k, 1))
     for kind in unbatched_kinds(generator):
-        words, d_model = sizes(generator, 2)
+        words, d_model = kind.sizes(2)
         yield Case(kind.name, (kind.normal(words, d_model) * 0.7, integer(generator, 0, words)))
     words, d_model = sizes(generator, 2)
     yield Case("the last word", (torch.randn(words, d_model, generator=generator) * 0.7, words - 1))
@@ -172,7 +172,7 @@ def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(A.name, (A.q, A.k))
     for kind in kinds(generator):
-        queries, keys, d_head = sizes(generator, 3)
+        queries, keys, d_head = kind.sizes(3)
         yield Case(kind.name, (kind.normal(queries, d_head), kind.normal(keys, d_head)))
 
 
@@ -274,7 +274,7 @@ def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(A.name, (A.steps.scores, A.d_head))
     for kind in kinds(generator):
-        queries, keys = sizes(generator, 2)
+        queries, keys = kind.sizes(2)
         yield Case(kind.name, (3 * kind.normal(queries, keys), kind.d_head()))
 
 
@@ -363,7 +363,7 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(A.name, (A.steps.scaled,))
     for kind in kinds(generator):
-        queries, keys = sizes(generator, 2)
+        queries, keys = kind.sizes(2)
         yield Case(kind.name, (kind.normal(queries, keys),))
     queries, keys = sizes(generator, 2)
     small = torch.randn(queries, keys, generator=generator)
@@ -505,7 +505,7 @@ def _output_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(A.name, (A.steps.alpha, A.v))
     for kind in kinds(generator):
-        queries, keys, d_value = sizes(generator, 3)
+        queries, keys, d_value = kind.sizes(3)
         yield Case(kind.name, (torch.softmax(kind.normal(queries, keys), dim=-1), kind.normal(keys, d_value)))
 
 
@@ -610,7 +610,7 @@ def _attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(A.name, (A.q, A.k, A.v))
     for kind in kinds(generator):
-        queries, keys, d_value = sizes(generator, 3)
+        queries, keys, d_value = kind.sizes(3)
         d_head = kind.d_head()
         q, k, v = kind.normal(queries, d_head), kind.normal(keys, d_head), kind.normal(keys, d_value)
         yield Case(kind.name, (q, k, v), gradients=(0, 1, 2))
@@ -776,7 +776,7 @@ def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{A.name}: its keys with themselves", (A.k, A.k))
     for kind in unbatched_kinds(generator):
-        samples, d_head = sizes(generator, 2)
+        samples, d_head = kind.sizes(2)
         yield Case(kind.name, (kind.normal(samples, d_head) + 0.5, kind.normal(samples, d_head) + 0.5))
     many, d_head = 100 + integer(generator, 0, 100), integer(generator, 8, 16)
     q, k = torch.randn(2, many, d_head, generator=generator)
@@ -892,7 +892,7 @@ def _jacobian_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     (keys,) = sizes(generator, 1)
     yield Case("one row of scores", (torch.randn(keys, generator=generator),))
     for kind in kinds(generator):
-        queries, keys = sizes(generator, 2)
+        queries, keys = kind.sizes(2)
         yield Case(kind.name, (kind.normal(queries, keys),))
     keys = integer(generator, 3, 7)
     saturated = torch.randn(keys, generator=generator, dtype=torch.float64)

@@ -14,6 +14,9 @@ SOFTMAX = ("softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmi
 FUSED_ATTENTION = ("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention")
 """Forbidden where the student writes attention."""
 
+SIZES = (2, 3, 5, 6, 7)
+"""Sizes to draw from."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -44,12 +47,17 @@ class Kind:
         row, column = torch.arange(queries).unsqueeze(-1), torch.arange(keys)
         return drawn | (row % keys == column % queries)
 
-    def d_head(self) -> int:
-        """A dimension whose root matters: larger than any of `sizes`, and a square in double precision only.
+    def sizes(self, count: int) -> list[int]:
+        """`count` different small sizes; squares in double precision, and no squares otherwise.
 
-        The root of a square is exact in every precision, so that √d_head taken in single precision, as
-        `torch.sqrt(torch.tensor(d_head))` does, is as right there as `math.sqrt(d_head)`.
+        The root of a square is exact in every precision, so that a root taken in single precision, as
+        `torch.sqrt(torch.tensor(d_head))` does, is as right there as `math.sqrt(d_head)`. Elsewhere a root
+        that is cut down to an integer must show.
         """
+        return _choice(self.generator, (4, 9, 25) if self.dtype == torch.float64 else SIZES, count)
+
+    def d_head(self) -> int:
+        """A size unlike any of `sizes`, and a square in double precision only, for the same reason."""
         return 16 if self.dtype == torch.float64 else integer(self.generator, 10, 15)
 
 
@@ -71,14 +79,14 @@ def unbatched_kinds(generator: Generator) -> Iterator[Kind]:
 
 
 def sizes(generator: Generator, count: int) -> list[int]:
-    """`count` different small sizes, so that dividing or summing over the wrong dimension shows.
-
-    None of them is a square, so that a root cut down to an integer shows as well.
-    """
-    choice = torch.tensor([2, 3, 5, 6, 7])
-    return choice[torch.randperm(len(choice), generator=generator)[:count]].tolist()
+    """`count` different small sizes, so that dividing or summing over the wrong dimension shows."""
+    return _choice(generator, SIZES, count)
 
 
 def integer(generator: Generator, low: int, high: int) -> int:
     """One of low, low + 1, ..., high - 1."""
     return int(torch.randint(low, high, (), generator=generator))
+
+
+def _choice(generator: Generator, choice: tuple[int, ...], count: int) -> list[int]:
+    return torch.tensor(choice)[torch.randperm(len(choice), generator=generator)[:count]].tolist()

@@ -146,7 +146,7 @@ def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(B.name, (B.steps.scaled, B.mask))
     for kind in _single_kinds(generator):
-        for shape in ((sizes(generator, 1) * 2), sizes(generator, 2)):
+        for shape in ((kind.sizes(1) * 2), kind.sizes(2)):
             name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
             yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
     queries, keys = sizes(generator, 2)
@@ -288,7 +288,7 @@ def _multiplicative_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(B.name, (B.steps.scaled, B.mask))
     for kind in _single_kinds(generator):
-        for shape in ((sizes(generator, 1) * 2), sizes(generator, 2)):
+        for shape in ((kind.sizes(1) * 2), kind.sizes(2)):
             name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
             yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
     queries, keys = sizes(generator, 2)
@@ -439,7 +439,7 @@ def _self_attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(B.name, (B.q, B.mask))
     for kind in kinds(generator):
-        (words,) = sizes(generator, 1)
+        (words,) = kind.sizes(1)
         x = kind.normal(words, kind.d_head()) * 0.7
         yield Case(kind.name, (x, kind.mask(words, words)), gradients=(0,))
 

@@ -77,6 +77,11 @@ def _numpy_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         ),
         ("attention.scale", lambda scores, d_head: scores / d_head, "divided_by_d_head"),
         ("attention.scale", lambda scores, d_head: scores / (d_head**0.5 // 1), "root_cut_to_an_integer"),
+        (
+            "attention.scale",
+            lambda scores, d_head: scores / torch.sqrt(torch.tensor(scores.shape[-1])),
+            "root_of_number_of_keys",
+        ),
         ("attention.weights", _softmax_of_columns, "normalised_over_queries"),
         ("attention.weights", lambda scaled: scaled.exp() / scaled.exp().sum(-1)[..., None], "large_scores_overflow"),
         (

@@ -41,11 +41,15 @@ class TestKinds:
         assert all(not kind.leading for kind in unbatched_kinds(generator(0)))
 
     @seeds
-    def test_d_head_is_a_square_in_double_precision_only(self, seed: int) -> None:
+    def test_sizes_are_squares_in_double_precision_only(self, seed: int) -> None:
         for kind in kinds(generator(seed)):
             d_head = kind.d_head()
             assert d_head > 7
-            assert (math.isqrt(d_head) ** 2 == d_head) == (kind.dtype == torch.float64)
+            drawn = kind.sizes(3)
+            assert d_head not in drawn
+            assert len(set(drawn)) == 3
+            for size in (d_head, *drawn):
+                assert (math.isqrt(size) ** 2 == size) == (kind.dtype == torch.float64)
 
     @seeds
     @pytest.mark.parametrize("shape", [(3, 3), (2, 7), (7, 2), (5, 3)])
