@@ -19,7 +19,8 @@ from course_lib.attention import attention, fused_attention
 
 def split_heads(x: Float[Tensor, "batch words d_model"], heads: int) -> Float[Tensor, "batch heads words d_head"]:
     """Cut each word's vector into `heads` pieces of d_head = d_model / heads, and put the heads before the words."""
-    return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
+    pieces: Tensor = x.unflatten(-1, (heads, -1))
+    return pieces.transpose(-3, -2)
 
 
 def join_heads(x: Float[Tensor, "batch heads words d_head"]) -> Float[Tensor, "batch words d_model"]:

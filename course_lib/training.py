@@ -112,7 +112,7 @@ def train(
         raise ValueError("there is nothing to train on: the data is empty")
     torch.manual_seed(config.seed)
     model.to(device).train()
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
     losses: list[float] = []
     for step, batch in enumerate(_forever(data, config), start=1):
         if step > config.steps:

@@ -1,0 +1,101 @@
+"""The blocks, beside torch's own layers with the same weights."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from course_lib.blocks import AddAndNorm, DecoderBlock, EncoderBlock, FeedForward
+from course_lib.masking import causal_mask, combined_mask, padding_mask
+from course_lib.multihead import MultiHeadAttention
+
+D_MODEL, HEADS, D_HIDDEN = 12, 3, 20
+PADDING = padding_mask(torch.tensor([5, 3]), 5)
+
+
+def attention_weights(name: str, ours: MultiHeadAttention) -> dict[str, Tensor]:
+    projections = [ours.W_q, ours.W_k, ours.W_v]
+    return {
+        f"{name}.in_proj_weight": torch.cat([projection.weight for projection in projections]),
+        f"{name}.in_proj_bias": torch.cat([projection.bias for projection in projections]),
+        f"{name}.out_proj.weight": ours.W_o.weight,
+        f"{name}.out_proj.bias": ours.W_o.bias,
+    }
+
+
+def layer_weights(ours: EncoderBlock | DecoderBlock, norms: list[AddAndNorm]) -> dict[str, Tensor]:
+    weights = attention_weights("self_attn", ours.self_attention)
+    for number, layer in [(1, ours.feed_forward.W_1), (2, ours.feed_forward.W_2)]:
+        weights |= {f"linear{number}.weight": layer.weight, f"linear{number}.bias": layer.bias}
+    for number, add_and_norm in enumerate(norms, start=1):
+        weights |= {f"norm{number}.{name}": value for name, value in add_and_norm.norm.named_parameters()}
+    return weights
+
+
+def shaken(block: nn.Module) -> nn.Module:
+    """The block with every parameter drawn anew, so that no gain of 1 or bias of 0 hides a mistake."""
+    for parameter in block.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return block
+
+
+class TestAgainstTorch:
+    def test_encoder_block(self) -> None:
+        ours = shaken(EncoderBlock(D_MODEL, HEADS, D_HIDDEN, dropout=0.0))
+        theirs = nn.TransformerEncoderLayer(D_MODEL, HEADS, D_HIDDEN, dropout=0.0, batch_first=True)
+        theirs.load_state_dict(layer_weights(ours, [ours.add_and_norm_1, ours.add_and_norm_2]))
+        x = torch.randn(2, 5, D_MODEL, requires_grad=True)
+        out, expected = ours(x, PADDING.unsqueeze(1)), theirs(x, src_key_padding_mask=~PADDING)
+        assert_close(out, expected)
+        cotangent = torch.randn_like(out)
+        assert_close(torch.autograd.grad(out, x, cotangent), torch.autograd.grad(expected, x, cotangent))
+
+    def test_decoder_block(self) -> None:
+        ours = shaken(DecoderBlock(D_MODEL, HEADS, D_HIDDEN, dropout=0.0))
+        theirs = nn.TransformerDecoderLayer(D_MODEL, HEADS, D_HIDDEN, dropout=0.0, batch_first=True)
+        weights = layer_weights(ours, [ours.add_and_norm_1, ours.add_and_norm_2, ours.add_and_norm_3])
+        theirs.load_state_dict(weights | attention_weights("multihead_attn", ours.cross_attention))
+        x, memory = torch.randn(2, 4, D_MODEL), torch.randn(2, 5, D_MODEL)
+        target = padding_mask(torch.tensor([4, 2]), 4)
+        out = ours(x, memory, combined_mask(causal_mask(4), target), PADDING.unsqueeze(1))
+        expected = theirs(
+            x,
+            memory,
+            tgt_mask=~causal_mask(4),
+            tgt_key_padding_mask=~target,
+            memory_key_padding_mask=~PADDING,
+        )
+        assert_close(out, expected)
+
+
+def test_the_feed_forward_network_sees_one_word_at_a_time() -> None:
+    network, x = FeedForward(D_MODEL, D_HIDDEN), torch.randn(2, 5, D_MODEL)
+    assert_close(network(x)[1, 3], network(x[1, 3]))
+    hidden = (x @ network.W_1.weight.T + network.W_1.bias).clamp(min=0)
+    assert_close(network(x), hidden @ network.W_2.weight.T + network.W_2.bias)
+
+
+class TestAddAndNorm:
+    def test_standardises_the_sum(self) -> None:
+        x, y = torch.randn(2, 5, D_MODEL), torch.randn(2, 5, D_MODEL)
+        total = x + y
+        deviation = (total.var(dim=-1, keepdim=True, correction=0) + 1e-5).sqrt()
+        assert_close(AddAndNorm(D_MODEL, dropout=0.0)(x, y), (total - total.mean(dim=-1, keepdim=True)) / deviation)
+
+    def test_drops_only_what_the_sublayer_adds_and_only_in_training(self) -> None:
+        block, x = AddAndNorm(D_MODEL, dropout=1.0), torch.randn(2, 5, D_MODEL)
+        y = torch.randn_like(x)
+        assert_close(block(x, y), block.norm(x))
+        block.eval()
+        assert_close(block(x, y), block.norm(x + y))
+
+
+@pytest.mark.parametrize("block", [EncoderBlock, DecoderBlock])
+def test_dropout_is_off_in_evaluation(block: type[nn.Module]) -> None:
+    layer, x = block(D_MODEL, HEADS, D_HIDDEN, dropout=0.5), torch.randn(2, 5, D_MODEL)
+    inputs = (x,) if block is EncoderBlock else (x, torch.randn(2, 6, D_MODEL))
+    assert not torch.equal(layer(*inputs), layer(*inputs))
+    layer.eval()
+    assert torch.equal(layer(*inputs), layer(*inputs))
