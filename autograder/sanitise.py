@@ -93,7 +93,7 @@ def markdown(source: str) -> str:
     harmless = _TAG_START.sub(opened, source)
     harmless = _MERMAID.sub(r"\1text", harmless)
     harmless = _ENTITY.sub(_escape_scheme_entity, harmless)
-    return _SCHEME.sub(lambda match: f"{match[1]} {match[2]}", harmless)
+    return _SCHEME.sub(lambda match: match[1] + match[2] if match[2][0] == " " else f"{match[1]} {match[2]}", harmless)
 
 
 def attachments(submitted: object) -> dict[str, dict[str, str]]:
@@ -264,10 +264,10 @@ def _balanced_marks(source: str) -> set[str]:
 
 
 def _escape_scheme_entity(match: re.Match[str]) -> str:
-    """A character reference as text, where it stands for a character that could spell `javascript:`."""
+    """A character reference broken open, where it stands for a character that could spell `javascript:`."""
     meant = html_entities.unescape(match.group())
     spells = len(meant) == 1 and meant.isascii() and (meant.isalnum() or meant in ":\t\n\r")
-    return "&amp;" + match.group()[1:] if spells else match.group()
+    return "& " + match.group()[1:] if spells else match.group()
 
 
 _CONTROL = re.compile(r"\x1b(?!\[[0-9;]{0,40}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -283,7 +283,7 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,10};?|#[xX][0-9a-fA-F]{1,10};?|[A-Za-z]{2,32
 _SCHEME = re.compile(
     r"("
     + "|".join(r"[\s\\]*".join(word) for word in ("javascript", "vbscript", "livescript"))
-    + r"|data(?=[\s\\]*:[\s\\]*(?:text|application|image[\s\\]*/[\s\\]*svg)))([\s\\]*:)",
+    + r"|data(?=[\s\\]*:[\s\\]*(?:text|application|image(?=[\s\\]*/[\s\\]*svg))[\s\\]*/))([\s\\]*:)",
     re.I,
 )
 _ATTACHMENT = re.compile(r"attachment[\s\\]*:(?P<name>[^\s)\"'>]*)")
