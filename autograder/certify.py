@@ -101,18 +101,19 @@ def write_json(certificates: Iterable[Certificate], file: Path) -> None:
 
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
     """Print a table with a line for each exercise, then every failure."""
-    table = Table("exercise", "points", "correct answers", "misconceptions", "named", "stub", "holds")
+    table = Table(
+        "exercise", "points", "right answers\naccepted", "mistakes\nrejected", "mistakes\nnamed", "stub\nrejected"
+    )
     for certificate in certificates:
         correct, passed = certificate.correct
         known, rejected, named = certificate.misconceptions
         table.add_row(
-            certificate.exercise.id,
+            f"{certificate.exercise.id}{'' if certificate.holds else '  FAILS'}",
             str(certificate.exercise.points),
-            f"{passed} of {correct} pass",
-            f"{rejected} of {known} rejected",
+            f"{passed} of {correct}",
+            f"{rejected} of {known}",
             f"{named} of {known}",
-            "rejected" if certificate.stub_rejected else "NOT rejected",
-            "yes" if certificate.holds else "NO",
+            "yes" if certificate.stub_rejected else "NO",
         )
     console.print(table)
     for certificate in certificates:
