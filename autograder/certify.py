@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from IPython.core.inputtransformer2 import TransformerManager
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor
@@ -101,9 +102,10 @@ def write_json(certificates: Iterable[Certificate], file: Path) -> None:
 
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
     """Print a table with a line for each exercise, then every failure."""
-    table = Table(
-        "exercise", "points", "right answers\naccepted", "mistakes\nrejected", "mistakes\nnamed", "stub\nrejected"
-    )
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("exercise", no_wrap=True)
+    for heading in ("points", "right\naccepted", "wrong\nrejected", "wrong\nnamed", "stub\nrejected"):
+        table.add_column(heading)
     for certificate in certificates:
         correct, passed = certificate.correct
         known, rejected, named = certificate.misconceptions
