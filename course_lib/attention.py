@@ -147,9 +147,7 @@ def fused_attention(
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
 
 
-def contextual_embedding(
-    embeddings: Float[Tensor, "words d_model"], position: int
-) -> Float[Tensor, " d_model"]:
+def contextual_embedding(embeddings: Float[Tensor, "words d_model"], position: int) -> Float[Tensor, " d_model"]:
     """One word's embedding, pulled towards the words it is related to: ŵ_i = Σ_j s_ij w_j (slide S3).
 
     The weights are softmax(w_j · w_i) over all the words j, the word itself included; nothing is scaled or
@@ -163,9 +161,7 @@ def contextual_embedding(
     return weights @ embeddings
 
 
-def dot_product_variance(
-    q: Float[Tensor, "samples d_head"], k: Float[Tensor, "samples d_head"]
-) -> Float[Tensor, ""]:
+def dot_product_variance(q: Float[Tensor, "samples d_head"], k: Float[Tensor, "samples d_head"]) -> Float[Tensor, ""]:
     """The unbiased sample variance of q_s · k_s over the samples s.
 
     For independent components of mean 0 and variance 1 it is d_head on average (slide S2, "the motivation

@@ -1,0 +1,226 @@
+"""Grading one submission, with a box that is a dictionary: what runs, what is replayed, what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from autograder.box.client import BoxLost
+from autograder.box.protocol import CellResult
+from autograder.grading import SLOTS, AnswerKeys, Graded, grade_cells
+from autograder.submission import Cell, CellKind
+from course_lib import exercises
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, observe
+from course_lib.checking.observation import Raised
+
+SCORES = "attention.scores"
+SCALE = "attention.scale"
+RIGHT_SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
+RIGHT_SCALE = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5"
+
+
+class Hang(BaseException):
+    """Stands for code that never returns."""
+
+
+class DictionaryBox:
+    """A box for tests: no process, but the same endings."""
+
+    def __init__(self, log: list[str]) -> None:
+        self.names: dict[str, Any] = {"Hang": Hang}
+        self.log = log
+
+    def run_cell(self, source: str) -> CellResult:
+        self.log.append(source)
+        try:
+            exec(source, self.names)
+        except Hang:
+            raise BoxLost(Outcome.TIMED_OUT, "a cell took too long") from None
+        except Exception as error:
+            return CellResult([], False, Raised(type(error).__name__, str(error), line=1), Outcome.RAISED)
+        return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True)
+
+    def observe(self, name: str, case: Case, *, hidden: bool) -> Observation:
+        self.log.append(f"{'hidden' if hidden else 'visible'} {name}")
+        if name not in self.names:
+            return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
+        seen = observe(self.names[name], case)
+        if seen.raised is not None and seen.raised.type_name == "Hang":
+            raise BoxLost(Outcome.TIMED_OUT, "a call took too long")
+        return seen
+
+
+def answer(exercise: str, source: str) -> list[Cell]:
+    """An answer cell and its check."""
+    return [Cell(CellKind.ANSWER, source, exercise), Cell(CellKind.CHECK, f"check({exercise!r})", exercise)]
+
+
+def code(source: str, *tags: str) -> Cell:
+    return Cell(CellKind.CODE, source, tags=tags)
+
+
+def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0, **options: bool) -> Graded:
+    log = [] if log is None else log
+
+    @contextmanager
+    def open_box(seconds: float) -> Iterator[DictionaryBox]:
+        log.append("open")
+        yield DictionaryBox(log)
+
+    def key_for(exercise: Exercise) -> AnswerKey:
+        return AnswerKey(exercise, PUBLIC_SEED)
+
+    return grade_cells(cells, open_box, key_for, seconds, **options)
+
+
+def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
+    return {name: (str(verdict.outcome), verdict.points) for name, verdict in graded.verdicts.items()}
+
+
+def test_right_answers_pass_in_a_single_box() -> None:
+    log: list[str] = []
+    graded = grade([*answer(SCORES, RIGHT_SCORES), *answer(SCALE, RIGHT_SCALE)], log)
+    assert outcomes(graded) == {SCORES: ("passed", 2), SCALE: ("passed", 1)}
+    assert log.count("open") == 1
+
+
+def test_hidden_cases_run_behind_the_last_cell_whose_output_is_kept() -> None:
+    log: list[str] = []
+    graded = grade([*answer(SCORES, RIGHT_SCORES), code("last = 1")], log)
+    assert log.index("last = 1") < log.index("hidden dot_product_scores")
+    assert graded.outputs[2][0]["text"] == "last = 1"
+
+
+def test_a_helper_redefined_later_does_not_spoil_an_answer() -> None:
+    log: list[str] = []
+    cells = [
+        code("turn = lambda x: x.transpose(-2, -1)"),
+        *answer(SCORES, "def dot_product_scores(q, k):\n    return q @ turn(k)"),
+        code("turn = lambda x: x"),
+    ]
+    assert outcomes(grade(cells, log)) == {SCORES: ("passed", 2)}
+    assert log.count("open") == 2
+
+
+def test_what_runs_after_hidden_inputs_were_seen_is_not_shown() -> None:
+    cells = [
+        code("kept = []"),
+        *answer(SCORES, "def dot_product_scores(q, k):\n    kept.append(q)\n    return q @ turn(k)"),
+        code("turn = lambda x: x"),
+    ]
+    cells.insert(0, code("turn = lambda x: x.transpose(-2, -1)"))
+    graded = grade(cells)
+    assert graded.outputs[4][0]["text"] == "turn = lambda x: x"  # from the first box
+
+
+def test_a_cell_that_hangs_costs_its_own_exercise_only() -> None:
+    log: list[str] = []
+    cells = [
+        *answer(SCORES, RIGHT_SCORES + "\nraise Hang"),
+        *answer(SCALE, RIGHT_SCALE),
+    ]
+    graded = grade(cells, log)
+    assert outcomes(graded) == {SCORES: ("timed_out", 0), SCALE: ("passed", 1)}
+    assert log.count("open") == 2
+    assert "a cell took too long" in graded.notices[0]
+    assert 0 not in graded.outputs
+
+
+def test_a_call_that_hangs_costs_its_own_exercise_only() -> None:
+    cells = [
+        *answer(SCORES, RIGHT_SCORES),
+        *answer(SCALE, "def scale_scores(scores, d_head):\n    raise Hang"),
+        code("after = 1"),
+    ]
+    graded = grade(cells)
+    assert outcomes(graded) == {SCORES: ("passed", 2), SCALE: ("timed_out", 0)}
+    assert graded.outputs[4][0]["text"] == "after = 1"
+
+
+def test_a_call_that_hangs_on_hidden_inputs_only_is_caught_and_leaves_the_others() -> None:
+    visible = {tuple(case.args[0].shape) for case in exercises.find(SCALE).visible_cases()}
+    source = f"def scale_scores(scores, d_head):\n    if tuple(scores.shape) not in {visible}:\n        raise Hang\n"
+    cells = [*answer(SCALE, source + "    return scores / d_head**0.5"), *answer(SCORES, RIGHT_SCORES)]
+    assert outcomes(grade(cells)) == {SCALE: ("timed_out", 0), SCORES: ("passed", 2)}
+
+
+def test_a_cell_that_raises_is_named_where_it_should_have_defined_the_answer() -> None:
+    graded = grade([*answer(SCORES, "import no_such_module\n" + RIGHT_SCORES), *answer(SCALE, RIGHT_SCALE)])
+    assert outcomes(graded) == {SCORES: ("raised", 0), SCALE: ("passed", 1)}
+    assert "ModuleNotFoundError" in graded.verdicts[SCORES].note
+
+
+def test_an_answer_defined_before_its_cell_raises_still_counts() -> None:
+    graded = grade(answer(SCORES, RIGHT_SCORES + "\nprint(no_such_name)"))
+    assert outcomes(graded) == {SCORES: ("passed", 2)}
+
+
+def test_a_name_that_is_never_defined_and_a_stub() -> None:
+    stub = "def scale_scores(scores, d_head):\n    raise NotImplementedError()"
+    graded = grade([*answer(SCORES, "pass"), *answer(SCALE, stub)])
+    assert outcomes(graded) == {SCORES: ("never_defined", 0), SCALE: ("not_attempted", 0)}
+
+
+def test_a_forbidden_name_breaks_a_rule_without_a_call() -> None:
+    log: list[str] = []
+    source = "def attention_weights(scaled):\n    return scaled.softmax(-1)"
+    graded = grade(answer("attention.weights", source), log)
+    assert outcomes(graded) == {"attention.weights": ("rule_broken", 0)}
+    assert "Line 2 uses softmax" in graded.verdicts["attention.weights"].note
+    assert "visible attention_weights" not in log
+
+
+def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
+    figure = code("helper = lambda x: x.transpose(-2, -1)", "demo")
+    log: list[str] = []
+    grade([figure, *answer(SCORES, RIGHT_SCORES)], log)
+    assert figure.source not in log
+
+    needs_it = "helper\ndef dot_product_scores(q, k):\n    return q @ helper(k)"
+    log.clear()
+    assert outcomes(grade([figure, *answer(SCORES, needs_it)], log)) == {SCORES: ("passed", 2)}
+    assert log.count("open") == 2
+    assert figure.source in log
+
+
+def test_all_cells_run_where_that_is_asked_for() -> None:
+    log: list[str] = []
+    grade([code("shown = 1", "demo"), *answer(SCORES, RIGHT_SCORES)], log, skip_demos=False)
+    assert "shown = 1" in log
+
+
+def test_a_submission_that_ends_every_box_is_stopped() -> None:
+    log: list[str] = []
+    graded = grade([code(f"raise Hang  # {number}") for number in range(20)] + answer(SCORES, RIGHT_SCORES), log)
+    assert log.count("open") == 8
+    assert outcomes(graded) == {SCORES: ("timed_out", 0)}
+
+
+def test_without_time_nothing_is_run() -> None:
+    log: list[str] = []
+    graded = grade(answer(SCORES, RIGHT_SCORES), log, seconds=0.0)
+    assert log == []
+    assert "used up" in graded.verdicts[SCORES].note
+
+
+@pytest.fixture
+def scores_exercise() -> Exercise:
+    return exercises.find(SCORES)
+
+
+def test_hidden_inputs_follow_from_secret_exercise_and_slot(scores_exercise: Exercise) -> None:
+    def inputs(secret: bytes, student: str) -> str:
+        return str([case.args for case in AnswerKeys(secret).key(scores_exercise, student).hidden])
+
+    assert inputs(b"a" * 32, "ada") == inputs(b"a" * 32, "ada")
+    assert inputs(b"a" * 32, "ada") != inputs(b"b" * 32, "ada")
+    drawn = {inputs(b"a" * 32, f"student {number}") for number in range(200)}
+    assert 16 < len(drawn) <= SLOTS
+
+
+def test_a_key_is_made_once_for_a_slot(scores_exercise: Exercise) -> None:
+    keys = AnswerKeys(b"a" * 32)
+    assert keys.key(scores_exercise, "ada") is keys.key(scores_exercise, "ada")
