@@ -1,0 +1,301 @@
+"""The toy grammar, sentence by sentence, its split, and batches."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+import torch
+
+from course_lib.data import (
+    ADJECTIVES,
+    ADJECTIVES_OF_THE_LIVING,
+    ADVERBS,
+    CONJUNCTIONS,
+    DETERMINERS,
+    LIVING,
+    PREPOSITIONS,
+    PRONOUNS,
+    THE_CAT_DANCED,
+    THINGS,
+    VERBS,
+    VERBS_WITH_LIVING_OBJECT,
+    VERBS_WITH_OBJECT,
+    A,
+    Clause,
+    NounPhrase,
+    Pair,
+    Pronoun,
+    Sentence,
+    Subordinate,
+    batches,
+    collate,
+    examples,
+    is_held_out,
+    random_sentence,
+    toy_translation,
+)
+from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
+
+# --- Reading English, to say in a test which sentence is meant ----------------------------------------------------
+
+
+def phrase(text: str) -> NounPhrase | Pronoun:
+    pronoun = next((p for p in PRONOUNS if p.english == text), None)
+    if pronoun:
+        return pronoun
+    *before, word = text.split()
+    noun, plural = next(
+        (noun, word == noun.english_plural) for noun in LIVING + THINGS if word in (noun.english, noun.english_plural)
+    )
+    adjective = next((a for a in ADJECTIVES + ADJECTIVES_OF_THE_LIVING if before and a[0] == before[-1]), None)
+    if adjective:
+        before.pop()
+    form = {"an": "a"}.get(before[0], before[0]) if before else ""
+    determiner = next(d for d in DETERMINERS if (d.plural if plural else d.singular) == form)
+    return NounPhrase(determiner, noun, adjective, plural)
+
+
+def clause(text: str) -> Clause:
+    words = text.split()
+    verbs = {verb.english: verb for verb in VERBS + VERBS_WITH_OBJECT + VERBS_WITH_LIVING_OBJECT}
+    place = next(i for i, word in enumerate(words) if word in verbs)
+    subject, verb, rest = phrase(" ".join(words[:place])), verbs[words[place]], words[place + 1 :]
+    preposition = next((p for p in PREPOSITIONS if rest and p.english == rest[0]), None)
+    if preposition:
+        rest = rest[1:]
+    complement = phrase(" ".join(rest)) if rest else None
+    assert not isinstance(complement, Pronoun)
+    return Clause(subject, verb, complement, preposition)
+
+
+def sentence(text: str) -> Sentence:
+    adverbs, conjunctions = dict(ADVERBS), dict(CONJUNCTIONS)
+    first, _, rest = text.partition(" ")
+    if first in adverbs:
+        return Sentence(clause(rest), opening=(first, adverbs[first]))
+    if first in conjunctions:
+        inner, main = rest.split(" , ")
+        return Sentence(clause(main), opening=Subordinate((first, conjunctions[first]), clause(inner)))
+    for english, german in CONJUNCTIONS:
+        main, found, inner = text.partition(f" {english} ")
+        if found:
+            return Sentence(clause(main), closing=Subordinate((english, german), clause(inner)))
+    return Sentence(clause(text))
+
+
+# Each translation was written by hand.
+TRANSLATIONS = {
+    # articles: gender, number, case
+    "the cat danced": "die Katze tanzte",
+    "the dog slept": "der Hund schlief",
+    "the girl sang": "das Mädchen sang",
+    "the children laughed": "die Kinder lachten",
+    "the cat saw the dog": "die Katze sah den Hund",
+    "the dog saw the cat": "der Hund sah die Katze",
+    "a woman found a tree": "eine Frau fand einen Baum",
+    "a king loved a queen": "ein König liebte eine Königin",
+    "a child painted a house": "ein Kind malte ein Haus",
+    "this man carried this door": "dieser Mann trug diese Tür",
+    "this horse saw this tree": "dieses Pferd sah diesen Baum",
+    "these birds found these apples": "diese Vögel fanden diese Äpfel",
+    "my cow loved my dog": "meine Kuh liebte meinen Hund",
+    "my pig found my books": "mein Schwein fand meine Bücher",
+    # verbs that take the dative
+    "the man helped the woman": "der Mann half der Frau",
+    "the woman helped the man": "die Frau half dem Mann",
+    "the queen thanked the child": "die Königin dankte dem Kind",
+    "the dogs followed the horses": "die Hunde folgten den Pferden",
+    "a girl followed a bird": "ein Mädchen folgte einem Vogel",
+    "we thanked this woman": "wir dankten dieser Frau",
+    "they helped these men": "sie halfen diesen Männern",
+    "he thanked my girls": "er dankte meinen Mädchen",
+    # adjectives: weak, mixed, strong
+    "the old cat danced": "die alte Katze tanzte",
+    "the old dog danced": "der alte Hund tanzte",
+    "the old horse danced": "das alte Pferd tanzte",
+    "the old cats danced": "die alten Katzen tanzten",
+    "an old dog danced": "ein alter Hund tanzte",
+    "an old cat danced": "eine alte Katze tanzte",
+    "an old horse danced": "ein altes Pferd tanzte",
+    "old dogs danced": "alte Hunde tanzten",
+    "I saw the small bird": "ich sah den kleinen Vogel",
+    "I saw a small bird": "ich sah einen kleinen Vogel",
+    "I saw a small house": "ich sah ein kleines Haus",
+    "I saw the small house": "ich sah das kleine Haus",
+    "I saw small birds": "ich sah kleine Vögel",
+    "she helped a hungry mouse": "sie half einer hungrigen Maus",
+    "she helped the hungry child": "sie half dem hungrigen Kind",
+    "she helped hungry children": "sie half hungrigen Kindern",
+    "my tired queen slept": "meine müde Königin schlief",
+    "my tired man slept": "mein müder Mann schlief",
+    "my tired child slept": "mein müdes Kind schlief",
+    "these big tables danced": "diese großen Tische tanzten",
+    # weak nouns
+    "the boy saw the boy": "der Junge sah den Jungen",
+    "the bear helped the bear": "der Bär half dem Bären",
+    "a clever boy followed a clever bear": "ein kluger Junge folgte einem klugen Bären",
+    "the boys saw the bears": "die Jungen sahen die Bären",
+    # datives of the plural that end in -n or -s already
+    "cats followed women": "Katzen folgten Frauen",
+    "the dog slept beside the cars": "der Hund schlief neben den Autos",
+    # prepositions
+    "the cat danced with the dog": "die Katze tanzte mit dem Hund",
+    "the cat danced without the dog": "die Katze tanzte ohne den Hund",
+    "we played behind a beautiful tree": "wir spielten hinter einem schönen Baum",
+    "they worked without a famous king": "sie arbeiteten ohne einen berühmten König",
+    "I waited beside the flowers": "ich wartete neben den Blumen",
+    # separable verbs
+    "the king invited the queen": "der König lud die Königin ein",
+    "we phoned a strange man": "wir riefen einen seltsamen Mann an",
+    # the verb second
+    "yesterday the cat danced": "gestern tanzte die Katze",
+    "sometimes she saw the cat": "manchmal sah sie die Katze",
+    "today we invited the happy children": "heute luden wir die glücklichen Kinder ein",
+    "suddenly an angry horse followed the car": "plötzlich folgte ein wütendes Pferd dem Auto",
+    # the verb last
+    "the dog slept because the cat danced": "der Hund schlief , weil die Katze tanzte",
+    "I laughed while the dog saw the cat": "ich lachte , während der Hund die Katze sah",
+    "she sang although he invited the king": "sie sang , obwohl er den König einlud",
+    "we slept before they phoned the young women": "wir schliefen , bevor sie die jungen Frauen anriefen",
+    "when the cat danced , the dog slept": "als die Katze tanzte , schlief der Hund",
+    "because a boy played with a cat , he invited my mouse": "weil ein Junge mit einer Katze spielte , "
+    "lud er meine Maus ein",
+}
+
+
+@pytest.mark.parametrize(("english", "german"), TRANSLATIONS.items())
+def test_translations_by_hand(english: str, german: str) -> None:
+    assert sentence(english).pair() == Pair(english, german)
+
+
+def test_the_cat_danced() -> None:
+    assert Sentence(THE_CAT_DANCED).pair() == Pair("the cat danced", "die Katze tanzte")
+
+
+def test_there_is_no_plural_of_a() -> None:
+    with pytest.raises(ValueError, match="no plural"):
+        NounPhrase(A, LIVING[0], plural=True).in_english()
+
+
+def test_a_verb_without_object_takes_none() -> None:
+    with pytest.raises(ValueError, match="'danced' takes no object"):
+        Clause(PRONOUNS[0], VERBS[0], NounPhrase(A, LIVING[0])).in_german("verb second")
+
+
+class TestRandomSentences:
+    SENTENCES = [random_sentence(random.Random(seed)) for seed in range(3000)]
+
+    def test_one_english_sentence_has_one_translation(self) -> None:
+        german: dict[str, str] = {}
+        for pair in (s.pair() for s in self.SENTENCES):
+            assert german.setdefault(pair.source, pair.target) == pair.target
+
+    def test_are_read_back_as_what_they_are(self) -> None:
+        for drawn in self.SENTENCES:
+            assert sentence(drawn.pair().source).pair() == drawn.pair()
+
+    def test_use_every_word(self) -> None:
+        words = Counter(word for s in self.SENTENCES for word in s.pair().source.split())
+        for noun in LIVING + THINGS:
+            assert words[noun.english]
+            assert words[noun.english_plural]
+        for verb in VERBS + VERBS_WITH_OBJECT + VERBS_WITH_LIVING_OBJECT:
+            assert words[verb.english]
+        for english, _ in ADJECTIVES + ADJECTIVES_OF_THE_LIVING + ADVERBS + CONJUNCTIONS:
+            assert words[english]
+
+    def test_about_one_clause_in_ten_is_held_out(self) -> None:
+        single = [s for s in self.SENTENCES if len(s.clauses) == 1]
+        assert 0.05 < sum(is_held_out(s) for s in single) / len(single) < 0.2
+
+
+class TestSplit:
+    def test_is_as_large_as_asked_and_without_repetition(self) -> None:
+        split = toy_translation(training=500, held_out=100)
+        assert len({pair.source for pair in split.training}) == 500
+        assert len({pair.source for pair in split.held_out}) == 100
+
+    def test_no_held_out_sentence_is_trained(self) -> None:
+        split = toy_translation(training=5000, held_out=1000)
+        assert not {pair.source for pair in split.training} & {pair.source for pair in split.held_out}
+
+    def test_every_held_out_sentence_has_a_structure_that_is_never_trained(self) -> None:
+        split = toy_translation(training=2000, held_out=300)
+        trained = {c.structure for pair in split.training for c in sentence(pair.source).clauses}
+        for pair in split.held_out:
+            assert {c.structure for c in sentence(pair.source).clauses} - trained
+
+    def test_structure_leaves_out_the_words_and_keeps_the_grammar(self) -> None:
+        assert clause("the old dog saw a cat").structure == "the adjective m, verb, accusative, a f"
+        assert clause("the clever man found a door").structure == clause("the old dog saw a cat").structure
+        different = [
+            "the old dog saw a tree",  # gender of the object
+            "the old dogs saw a cat",  # number of the subject
+            "this old dog saw a cat",  # determiner
+            "the dog saw a cat",  # adjective
+            "the old dog helped a cat",  # case
+            "the old dog invited a cat",  # separable prefix
+            "the old dog danced without a cat",  # preposition
+        ]
+        assert len({clause(text).structure for text in different} | {clause("the old dog saw a cat").structure}) == 8
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_cat_never_dances_in_training(self, seed: int) -> None:
+        split = toy_translation(training=5000, held_out=1, seed=seed)
+        assert all(
+            c.structure != THE_CAT_DANCED.structure for pair in split.training for c in sentence(pair.source).clauses
+        )
+        assert "the cat danced" not in {pair.source for pair in split.training}
+
+    def test_the_seed_decides(self) -> None:
+        assert toy_translation(50, 10, seed=1) == toy_translation(50, 10, seed=1)
+        assert toy_translation(50, 10, seed=1) != toy_translation(50, 10, seed=2)
+
+
+class TestBatches:
+    PAIRS = toy_translation(training=333, held_out=1).training
+    SOURCE = WordVocabulary.from_sentences(pair.source for pair in PAIRS)
+    TARGET = WordVocabulary.from_sentences(pair.target for pair in PAIRS)
+    DATA = examples(PAIRS, SOURCE, TARGET)
+
+    def draw(self, seed: int = 0) -> list[tuple[list[list[int]], list[list[int]]]]:
+        found = batches(self.DATA, 16, torch.Generator().manual_seed(seed))
+        return [(batch.source.tolist(), batch.target.tolist()) for batch in found]
+
+    def test_examples_have_start_and_end_around_the_target(self) -> None:
+        source, target = self.DATA[0]
+        assert self.SOURCE.decode(source.tolist()) == self.PAIRS[0].source
+        assert target[0] == START_ID
+        assert target[-1] == END_ID
+        assert self.TARGET.decode(target.tolist()) == self.PAIRS[0].target
+
+    def test_a_batch_is_padded_behind_to_its_longest(self) -> None:
+        batch = collate([(torch.tensor([5]), torch.tensor([1, 6, 2])), (torch.tensor([7, 8]), torch.tensor([1, 2]))])
+        assert batch.source.tolist() == [[5, PADDING_ID], [7, 8]]
+        assert batch.target.tolist() == [[1, 6, 2], [1, 2, PADDING_ID]]
+
+    def test_a_pass_holds_every_pair_once(self) -> None:
+        seen = Counter(
+            (self.SOURCE.decode(source), self.TARGET.decode(target))
+            for sources, targets in self.draw()
+            for source, target in zip(sources, targets, strict=True)
+        )
+        assert seen == Counter((pair.source, pair.target) for pair in self.PAIRS)
+
+    def test_the_generator_decides_the_order(self) -> None:
+        assert self.draw(1) == self.draw(1)
+        assert self.draw(1) != self.draw(2)
+
+    def test_like_lengths_stand_together(self) -> None:
+        padding = sum(row.count(PADDING_ID) for sources, _ in self.draw() for row in sources)
+        words = sum(len(row) for sources, _ in self.draw() for row in sources)
+        assert padding / words < 0.1
+        shuffled = torch.cat([source for source, _ in self.DATA]).numel()
+        longest = max(len(source) for source, _ in self.DATA)
+        assert 1 - shuffled / (longest * len(self.DATA)) > 0.3  # what one padded batch of all would hold
+
+    def test_a_batch_moves_as_a_whole(self) -> None:
+        batch = collate(self.DATA[:2]).to("meta")
+        assert batch.source.device.type == batch.target.device.type == "meta"
