@@ -94,15 +94,9 @@ def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
     }
 
 
-def write_json(certificates: Iterable[Certificate], file: Path) -> None:
-    """Write the records to `file`, as a JSON list."""
-    records = [certificate.record() for certificate in certificates]
-    file.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-
-
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
     """Print a table with a line for each exercise, then every failure."""
-    table = Table(box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("exercise", no_wrap=True)
     for heading in ("points", "right\naccepted", "wrong\nrejected", "wrong\nnamed", "stub\nrejected"):
         table.add_column(heading)
@@ -112,9 +106,9 @@ def print_table(certificates: Sequence[Certificate], console: Console) -> None:
         table.add_row(
             f"{certificate.exercise.id}{'' if certificate.holds else '  FAILS'}",
             str(certificate.exercise.points),
-            f"{passed} of {correct}",
-            f"{rejected} of {known}",
-            f"{named} of {known}",
+            f"{passed}/{correct}",
+            f"{rejected}/{known}",
+            f"{named}/{known}",
             "yes" if certificate.stub_rejected else "NO",
         )
     console.print(table)
