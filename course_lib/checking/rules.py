@@ -11,6 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+"""What has local names of its own: they have nothing to do with a notebook's names that happen to be the same."""
+
+
 @dataclass(frozen=True)
 class BrokenRule:
     """A forbidden name in an answer.
@@ -76,20 +81,67 @@ def _reachable(name: str, statements: list[tuple[ast.stmt, str]]) -> list[tuple[
             if wanted not in _defines(node):
                 continue
             found.append((node, source))
-            mentioned = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            mentioned = _mentions(node)
             pending += sorted(mentioned - seen)
             seen |= mentioned
     return found
 
 
-def _defines(node: ast.stmt) -> set[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {node.name}
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-    stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    nested = {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
-    return stored | nested
+def _defines(node: ast.AST) -> set[str]:
+    """The names that a statement defines where it stands."""
+    names: set[str] = set()
+    for part in _same_scope([node]):
+        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(part.name)
+        elif isinstance(part, (ast.Import, ast.ImportFrom)):
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in part.names}
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names.add(part.id)
+    return names
+
+
+def _mentions(node: ast.AST) -> set[str]:
+    """The names that a statement uses and that are not local to a function or comprehension in it."""
+    names: set[str] = set()
+    pending: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
+    while pending:  # not by recursion: how deep a submission nests is not ours to choose
+        part, local = pending.pop()
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in local:
+            names.add(part.id)
+        outside = _evaluated_outside(part)
+        pending += [(child, local) for child in outside]
+        inside = [child for child in ast.iter_child_nodes(part) if child not in outside]
+        local_inside = _local_inside(part, inside, local)
+        pending += [(child, local_inside) for child in inside]
+    return names
+
+
+def _evaluated_outside(node: ast.AST) -> list[ast.AST]:
+    """The decorators and defaults of a function."""
+    if not isinstance(node, _FUNCTIONS):
+        return []
+    return [*getattr(node, "decorator_list", ()), *node.args.defaults, *filter(None, node.args.kw_defaults)]
+
+
+def _local_inside(node: ast.AST, body: list[ast.AST], local: frozenset[str]) -> frozenset[str]:
+    """The local names inside a node, given those around it."""
+    if not isinstance(node, _SCOPES):
+        return local
+    names = {name for part in body for name in _defines(part)}
+    if isinstance(node, _FUNCTIONS):
+        names |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+    shared = {name for part in _same_scope(body) if isinstance(part, ast.Global) for name in part.names}
+    return (local | names) - shared
+
+
+def _same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Pieces of code with all their parts, but not into functions, classes and comprehensions."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
+            pending += ast.iter_child_nodes(node)
 
 
 def _uses(node: ast.stmt) -> Iterator[tuple[str, int]]:

@@ -17,6 +17,12 @@ FORBIDDEN = ("scaled_dot_product_attention", "softmax")
         "%%time\ndef f(x):\n    return torch.softmax(x, -1)",
         "%matplotlib inline\ndef f(x):\n    return torch.softmax(x, -1)",
         "if True:\n    def f(x):\n        return torch.softmax(x, -1)",
+        "s = torch.softmax\ndef f(x, s=s):\n    return s(x, -1)",
+        "@apply(torch.softmax)\ndef f(x):\n    return x",
+        "s = torch.softmax\ndef f(x):\n    return torch.stack([s(row, 0) for row in x])",
+        "s = torch.softmax\ndef f(x):\n    global s\n    s = s\n    return s(x, 0)",
+        "class f:\n    def forward(self, x):\n        return torch.softmax(x, -1)",
+        "for s in [torch.softmax]:\n    def f(x):\n        return s(x, -1)",
     ],
 )
 def test_a_forbidden_name_is_found_with_its_line(source: str) -> None:
@@ -34,6 +40,11 @@ def test_a_forbidden_name_is_found_with_its_line(source: str) -> None:
         "def f(x):\n    'Softmax, as in torch.softmax.'\n    return x",
         "def softmax(x):\n    return x.exp()\ndef f(x):\n    return softmax(x)",
         "def f(x):\n    return x\ncompare = torch.softmax",
+        "x = torch.softmax\ndef f(x):\n    return x",
+        "y = torch.softmax\ndef f(x):\n    y = x.exp()\n    return y",
+        "y = torch.softmax\ndef f(x):\n    return sum(y for y in x)",
+        "rows = [torch.softmax(y, -1) for y in ()]\ndef f(x):\n    return y",
+        "h = torch.softmax\ndef f(x):\n    def h(x):\n        return x\n    return h(x)",
         "def f(:",
         "",
     ],
@@ -45,3 +56,15 @@ def test_what_the_answer_does_not_use_breaks_no_rule(source: str) -> None:
 def test_the_answer_may_carry_the_forbidden_name_itself() -> None:
     source = "def scaled_dot_product_attention(q, k, v):\n    return q"
     assert broken_rule("scaled_dot_product_attention", [source], FORBIDDEN) is None
+
+
+def test_deeply_nested_code_is_searched_or_passed_over() -> None:
+    for deep in ("+".join(["torch.softmax(x)"] * 2000), "(" * 150 + "torch.softmax(x)" + ")" * 150):
+        broken_rule("f", [f"def f(x):\n    return {deep}"], FORBIDDEN)
+    nested = (
+        "\n".join("    " * depth + f"def f{depth or ''}(x):" for depth in range(15))
+        + "\n"
+        + "    " * 15
+        + "x.softmax(0)"
+    )
+    assert broken_rule("f", [nested], FORBIDDEN) is not None
