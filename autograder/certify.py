@@ -98,7 +98,7 @@ def print_table(certificates: Sequence[Certificate], console: Console) -> None:
     """Print a table with a line for each exercise, then every failure."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("exercise", no_wrap=True)
-    for heading in ("points", "right\naccepted", "wrong\nrejected", "wrong\nnamed", "stub\nrejected"):
+    for heading in ("points", "right\npass", "wrong\nfail", "wrong\nnamed", "stub\nfails"):
         table.add_column(heading)
     for certificate in certificates:
         correct, passed = certificate.correct
