@@ -339,8 +339,9 @@ check("masking.masked_weights", hidden=True)
 # ### Exercise 3 · Weights by multiplication
 # `masking.multiplicative_weights` · 3 points (2 for the values, 1 for large scores) · about 15 minutes
 #
-# The same weights as in exercise 2, this time by S3's formula: no filling of the scores before a softmax. Two points are
-# for right values, the third is for large scores, allowed or forbidden. A row that allows nothing is all 0 here too.
+# The same weights as in exercise 2, this time by S3's formula: exponentials, mask, sum, with no softmax of torch's anywhere.
+# Two points are for right values, the third is for large scores, allowed or forbidden. A row that allows nothing is all 0
+# here too.
 #
 # Shapes: as in exercise 2.
 #

@@ -1,0 +1,192 @@
+"""Every exercise has its cells, once, with the metadata that nbgrader and the grader need."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+
+import pytest
+from nbformat import NotebookNode
+
+from course_lib import exercises
+
+WRITTEN = {"01_attention": {"attention.why_scale": 2}, "02_masking": {"masking.why_decoder": 2}}
+"""Questions that a person reads: their ids and points."""
+
+
+def graded(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+    ids = Counter(cell.metadata.nbgrader.grade_id for cell in cells)
+    assert set(ids.values()) == {1}, ids
+    return {cell.metadata.nbgrader.grade_id: cell for cell in cells}
+
+
+def test_each_exercise_has_its_answer_and_its_check(lesson: str, notebook: NotebookNode) -> None:
+    cells = graded(notebook)
+    expected = {
+        f"{exercise.id.replace('.', '-')}-{kind}"
+        for exercise in exercises.of_lesson(lesson)
+        for kind in ("answer", "check")
+    }
+    expected |= {f"{name.replace('.', '-')}-written" for name in WRITTEN[lesson]}
+    assert set(cells) == expected
+
+
+def test_the_metadata_is_nbgraders(lesson: str, notebook: NotebookNode) -> None:
+    cells = graded(notebook)
+    for exercise in exercises.of_lesson(lesson):
+        name = exercise.id.replace(".", "-")
+        common = {"schema_version": 3, "task": False}
+        assert cells[f"{name}-answer"].metadata.nbgrader == {
+            **common,
+            "grade_id": f"{name}-answer",
+            "grade": False,
+            "solution": True,
+            "locked": False,
+        }
+        assert cells[f"{name}-check"].metadata.nbgrader == {
+            **common,
+            "grade_id": f"{name}-check",
+            "grade": True,
+            "solution": False,
+            "locked": True,
+            "points": exercise.points,
+        }
+    for written, points in WRITTEN[lesson].items():
+        name = written.replace(".", "-")
+        cell = cells[f"{name}-written"]
+        assert cell.cell_type == "markdown"
+        assert cell.metadata.nbgrader == {
+            "schema_version": 3,
+            "task": False,
+            "grade_id": f"{name}-written",
+            "grade": True,
+            "solution": True,
+            "locked": False,
+            "points": points,
+        }
+
+
+def test_an_answer_cell_defines_the_name_and_only_its_body_is_the_solution(lesson: str, notebook: NotebookNode) -> None:
+    cells = graded(notebook)
+    for exercise in exercises.of_lesson(lesson):
+        source = cells[f"{exercise.id.replace('.', '-')}-answer"].source
+        (definition,) = ast.parse(source).body
+        assert isinstance(definition, (ast.FunctionDef, ast.ClassDef))
+        assert definition.name == exercise.name
+        docstring = ast.get_docstring(definition)
+        assert docstring
+        assert source.count("### BEGIN SOLUTION") == source.count("### END SOLUTION") == 1
+        kept = re.sub(r"[ ]*### BEGIN SOLUTION.*?### END SOLUTION", "", source, flags=re.S)
+        assert f"{exercise.name}" in kept
+        assert docstring.splitlines()[0] in kept
+
+
+def test_a_check_cell_checks_its_exercise(lesson: str, notebook: NotebookNode) -> None:
+    cells = graded(notebook)
+    for exercise in exercises.of_lesson(lesson):
+        assert cells[f"{exercise.id.replace('.', '-')}-check"].source == (
+            f'check("{exercise.id}")\n### BEGIN HIDDEN TESTS\ncheck("{exercise.id}", hidden=True)\n### END HIDDEN TESTS'
+        )
+
+
+def test_the_text_names_points_minutes_and_section_as_the_exercise_does(
+    lesson: str, notebook: NotebookNode, prose: str
+) -> None:
+    headings = re.findall(r"^#+ (?:[\d.]+ )?(.*)$", prose, flags=re.M)
+    for exercise in exercises.of_lesson(lesson):
+        assert exercise.section in headings
+        plural = "" if exercise.points == 1 else "s"
+        points = rf"{exercise.points} point{plural}( \(.*\))?"
+        line = rf"`{re.escape(exercise.id)}` · {points} · about {exercise.minutes} minutes"
+        assert len(re.findall(line, prose)) == 1, exercise.id
+
+
+def test_the_table_of_contents_adds_up(lesson: str, notebook: NotebookNode) -> None:
+    rows = re.findall(r"^\| \d+ \| .* \| (\d+) \| (\d+) \|$", notebook.cells[0].source, flags=re.M)
+    total = sum(exercise.points for exercise in exercises.of_lesson(lesson)) + sum(WRITTEN[lesson].values())
+    assert sum(int(points) for points, _minutes in rows) == total
+    assert len(rows) == len(exercises.of_lesson(lesson)) + len(WRITTEN[lesson])
+
+
+def test_the_answer_stands_before_its_check_and_before_what_shows_it(lesson: str, notebook: NotebookNode) -> None:
+    """Otherwise a student who runs the notebook from the top meets a cell that uses what is not there yet."""
+    position = {cell.metadata.get("nbgrader", {}).get("grade_id"): i for i, cell in enumerate(notebook.cells)}
+    for exercise in exercises.of_lesson(lesson):
+        name = exercise.id.replace(".", "-")
+        assert position[f"{name}-check"] == position[f"{name}-answer"] + 1
+        uses = [
+            i
+            for i, cell in enumerate(notebook.cells)
+            if cell.cell_type == "code" and i != position[f"{name}-answer"] and exercise.name in names(cell.source)[1]
+        ]
+        assert all(i > position[f"{name}-check"] for i in uses)
+
+
+def names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell binds at its top level, and those that it uses anywhere."""
+    tree = ast.parse(source)
+    bound: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(statement.name)
+            continue
+        local = {
+            id(name) for node in ast.walk(statement) if isinstance(node, ast.comprehension) for name in ast.walk(node)
+        }
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in local:
+                bound.add(node.id)
+            elif isinstance(node, ast.alias):
+                bound.add((node.asname or node.name).split(".")[0])
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return bound, used
+
+
+def test_nothing_that_is_graded_needs_a_demo_cell(notebook: NotebookNode) -> None:
+    """Demo cells are not run when grading, and may not change what other cells have bound."""
+    from_demo: set[str] = set()
+    from_others: set[str] = set()
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        bound, used = names(cell.source)
+        if "demo" in cell.metadata.get("tags", ()):
+            assert bound & from_others == set(), "a demo cell overwrites what an ordinary cell has bound"
+            from_demo |= bound
+        else:
+            assert not used & (from_demo - from_others - bound)
+            from_others |= bound
+
+
+def test_cells_that_show_something_are_demos(notebook: NotebookNode) -> None:
+    """Pictures, widgets, training and clocks cost time that grading need not spend."""
+    costly = re.compile(r"show\.(?!use_style)|plt\.(subplots|figure)|\.backward\(|perf_counter")
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and costly.search(cell.source):
+            assert cell.metadata.get("tags") == ["demo"], cell.source[:80]
+
+
+def test_the_first_code_cell_imports_what_the_lesson_needs(notebook: NotebookNode) -> None:
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    for line in (
+        "import torch",
+        "import matplotlib.pyplot as plt",
+        "from course_lib import show",
+        "from course_lib.checking import check",
+    ):
+        assert line in first.source.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("code", "bound", "used"),
+    [
+        ("x = 1\ny = x", {"x", "y"}, {"x"}),
+        ("import a.b as c", {"c"}, set()),
+        ("def f():\n    g = h\n", {"f"}, {"h"}),
+        ("for i in r:\n    [j for j in i]", {"i"}, {"r", "i", "j"}),
+    ],
+)
+def test_names_are_told_apart(code: str, bound: set[str], used: set[str]) -> None:
+    assert names(code) == (bound, used)
