@@ -18,7 +18,6 @@ import resource
 import select
 import signal
 import socket
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,7 +102,6 @@ def _open_grants(start: Start) -> list[landlock.Grant]:
 
 def warm_up(start: Start) -> BoxShell:
     """Import what boxes need, make them a shell, and check that nothing withheld can be imported."""
-    warnings.simplefilter("default")
     for name in _NEEDED:
         importlib.import_module(name)
     for name in (*_WELCOME, *start.modules):

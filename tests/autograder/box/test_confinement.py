@@ -1,0 +1,324 @@
+"""What a cell at level L2 must not be able to do, tried one by one."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import course_lib
+from autograder.box import Box, Zygote
+
+REPOSITORY = Path(course_lib.__file__).parents[1]
+REFUSED = {"PermissionError", "ModuleNotFoundError"}
+
+
+def refused(box: Box, source: str) -> bool:
+    """Whether a cell was stopped by the system (and not by a slip of its own)."""
+    result = box.run_cell(source)
+    assert result.raised is not None, f"this was possible: {source}\n{result.outputs}"
+    across_folders = "[Errno 18]" in result.raised.message  # what Landlock answers to links and renames
+    assert result.raised.type_name in REFUSED or across_folders, result.raised
+    return True
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        REPOSITORY / "course_lib/attention.py",
+        REPOSITORY / "course_lib/exercises/attention.py",
+        REPOSITORY / "pyproject.toml",
+        REPOSITORY / ".git/HEAD",
+        Path("/etc/passwd"),
+        Path("/etc/hostname"),
+        Path("/proc/self/environ"),
+        Path("/proc/self/maps"),
+        Path("/proc/self/mem"),
+        Path(f"/proc/{os.getpid()}/environ"),
+        Path(sys.prefix) / "pyvenv.cfg",
+    ],
+    ids=str,
+)
+def test_no_file_outside_can_be_read(box: Box, path: Path) -> None:
+    assert path.exists()
+    assert refused(box, f"open({str(path)!r}, 'rb').read()")
+    assert refused(box, f"import os; os.open({str(path)!r}, os.O_RDONLY)")
+    assert refused(box, f"import os; os.open({str(path)!r}, os.O_RDWR)")
+
+
+@pytest.mark.parametrize("folder", [REPOSITORY, Path("/"), Path("/tmp"), Path("/proc"), Path.home()], ids=str)
+def test_no_folder_outside_can_be_listed(box: Box, folder: Path) -> None:
+    assert refused(box, f"import os; os.listdir({str(folder)!r})")
+
+
+def test_nothing_leads_to_a_file_outside(box: Box, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    assert refused(box, f"import os; os.symlink({str(secret)!r}, 'link'); open('link').read()")
+    assert refused(box, f"import os; os.link({str(secret)!r}, 'hard'); open('hard').read()")
+    assert refused(box, f"import os; os.rename({str(secret)!r}, 'moved')")
+    assert refused(box, f"import os; os.chdir({str(tmp_path)!r}); open('secret').read()")
+    assert refused(box, f"import mmap, os; mmap.mmap(os.open({str(secret)!r}, os.O_RDONLY), 0)")
+    assert refused(box, f"import sqlite3, os\nos.stat({str(secret)!r})\nopen({str(secret)!r})")
+    assert refused(box, f"import torch; torch.load({str(secret)!r})")
+    assert secret.read_text() == "secret"
+
+
+def test_nothing_outside_can_be_written_or_changed(box: Box, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("victim")
+    before = victim.stat()
+    for source in (
+        f"open({str(victim)!r}, 'w')",
+        f"open({str(victim)!r}, 'a')",
+        f"os.open({str(victim)!r}, os.O_RDONLY | os.O_TRUNC)",
+        f"os.open({str(victim)!r}, 3 | os.O_TRUNC)",
+        f"os.truncate({str(victim)!r}, 0)",
+        f"os.remove({str(victim)!r})",
+        f"os.chmod({str(victim)!r}, 0o777)",
+        f"os.chown({str(victim)!r}, 0, 0)",
+        f"os.utime({str(victim)!r}, (0, 0))",
+        f"os.setxattr({str(victim)!r}, 'user.mark', b'x')",
+        f"os.mkdir({str(tmp_path / 'new')!r})",
+        f"open({str(tmp_path / 'new')!r}, 'w')",
+        f"os.mkfifo({str(tmp_path / 'new')!r})",
+        f"os.symlink('a', {str(tmp_path / 'new')!r})",
+        f"open('own', 'w').close(); os.rename('own', {str(tmp_path / 'new')!r})",
+        "open('/dev/shm/katze', 'w')",
+        "open('/tmp/katze', 'w')",
+    ):
+        assert refused(box, f"import os\n{source}")
+    assert victim.read_text() == "victim"
+    assert (victim.stat().st_mode, victim.stat().st_mtime) == (before.st_mode, before.st_mtime)
+    assert list(tmp_path.iterdir()) == [victim]
+
+
+def test_a_box_has_a_folder_of_its_own(box: Box) -> None:
+    result = box.run_cell(
+        "import os, tempfile, pathlib\n"
+        "os.mkdir('a'); pathlib.Path('a/b').write_text('c'); os.rename('a/b', 'b'); os.remove('b'); os.rmdir('a')\n"
+        "with tempfile.TemporaryFile() as file: file.write(b'x')\n"
+        "open('kept', 'w').write('x')\n"
+        "os.listdir(), pathlib.Path.home() == pathlib.Path.cwd() == pathlib.Path(tempfile.gettempdir())"
+    )
+    assert result.outputs[0]["data"]["text/plain"] == "(['kept'], True)"
+
+
+def test_a_box_cannot_see_another(zygote: Zygote, box: Box) -> None:
+    with zygote.open_box() as other:
+        folder = other.run_cell("import os; open('answer', 'w').write('42'); os.getcwd()").outputs[0]["data"]["text/plain"]
+        assert refused(box, f"open({folder} + '/answer').read()")
+        assert refused(box, f"import os; os.listdir({folder})")
+        assert refused(box, f"import os; os.listdir(os.path.dirname({folder}))")
+
+
+def test_the_folder_is_gone_afterwards(zygote: Zygote) -> None:
+    with zygote.open_box() as box:
+        folder = box.run_cell("import os; open('answer', 'w').write('42'); print(os.getcwd())").outputs[0]["text"].strip()
+        assert Path(folder, "answer").exists()
+    assert not Path(folder).exists()
+
+
+def test_a_folder_that_is_hard_to_remove_is_gone_as_well(zygote: Zygote) -> None:
+    with zygote.open_box() as box:
+        result = box.run_cell(
+            "import os; print(os.getcwd())\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\nos.mkdir('x', 0)"
+        )
+        assert result.ok, result.raised
+    assert not Path(result.outputs[0]["text"].strip()).exists()
+
+
+def test_no_network(box: Box) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        for source in (
+            f"socket.create_connection(('127.0.0.1', {port}), timeout=2)",
+            "socket.socket()",
+            "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
+            "socket.socket(socket.AF_INET6)",
+            "socket.socket(socket.AF_UNIX)",
+            "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+            "socket.socketpair()",
+        ):
+            assert refused(box, f"import socket\n{source}")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import subprocess; subprocess.run(['/bin/true'])",
+        "import subprocess; subprocess.run('true', shell=True)",
+        "import os; os.fork()",
+        "import os; os.forkpty()",
+        "import os; os.execv('/bin/true', ['true'])",
+        "import os; os.posix_spawn('/bin/true', ['true'], {})",
+        "import multiprocessing as m; m.get_context('fork').Process(target=print).start()",
+        "import multiprocessing as m; m.get_context('spawn').Process(target=print).start()",
+        "import concurrent.futures as f; f.ProcessPoolExecutor(1).submit(print).result()",
+        "import os; os.kill(os.getppid(), 0)",
+        "import os; os.kill(1, 0)",
+        "import os; os.kill(0, 0)",
+        "import os; os.kill(-1, 0)",
+        "import os; os.killpg(os.getpgid(os.getppid()), 0)",
+        "import os, signal; signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 0)",
+        "import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_CPU)",
+        "import os; os.sched_setaffinity(os.getppid(), {0})",
+        "import os; os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+        "import os; os.memfd_create('x')",
+        "import os; os.setuid(0)",
+        "import os; os.chroot('.')",
+        "import os; os.chmod('.', 0o777)",
+        "import os; os.mkfifo('pipe')",
+        "import multiprocessing.shared_memory as s; s.SharedMemory(create=True, size=10)",
+    ],
+)
+def test_no_other_process_can_be_started_or_reached(box: Box, source: str) -> None:
+    assert refused(box, source)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "arguments"),
+    [
+        ("ptrace", 101, "16, parent, 0, 0"),
+        ("process_vm_readv", 310, "parent, 0, 0, 0, 0, 0"),
+        ("unshare", 272, "0x10000000"),
+        ("mount", 165, "0, 0, 0, 0, 0"),
+        ("bpf", 321, "0, 0, 0"),
+        ("keyctl", 250, "0, 0, 0, 0, 0"),
+        ("io_uring_setup", 425, "1, 0"),
+        ("userfaultfd", 323, "0"),
+        ("shmget", 29, "0, 4096, 0o1600"),
+        ("semget", 64, "0, 1, 0o1600"),
+        ("msgget", 68, "0, 0o1600"),
+        ("personality", 135, "0"),
+        ("perf_event_open", 298, "0, 0, 0, 0, 0"),
+        ("sendmsg", 46, "3, 0, 0"),
+        ("setsockopt of a new socket", 41, "1, 1, 0"),
+        ("fork by clone", 56, "17, 0, 0, 0, 0"),
+        ("vfork", 58, ""),
+        ("ioctl TIOCSTI", 16, "0, 0x5412, 0"),
+        ("fcntl F_SETOWN", 72, "0, 8, parent"),
+        ("tgkill", 234, "parent, parent, 9"),
+        ("rt_sigqueueinfo", 129, "parent, 9, 0"),
+        ("prctl PR_SET_PDEATHSIG", 157, "1, 0, 0, 0, 0"),
+    ],
+)
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
+def test_calls_that_python_does_not_offer_are_refused(box: Box, name: str, number: int, arguments: str) -> None:
+    result = box.run_cell(
+        "import ctypes, errno, os\n"
+        "libc, parent = ctypes.CDLL(None, use_errno=True), os.getppid()\n"
+        f"answer = libc.syscall({number}, {arguments or '0'})\n"
+        "answer, errno.errorcode[ctypes.get_errno()]"
+    )
+    assert result.outputs[-1]["data"]["text/plain"] == "(-1, 'EPERM')", name
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
+def test_calls_that_hide_their_arguments_or_do_not_exist_yet_are_unknown(box: Box) -> None:
+    for number in (435, 437, 463, 500, 100_000):
+        result = box.run_cell(
+            "import ctypes, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+            f"libc.syscall({number}, 0, 0, 0), errno.errorcode[ctypes.get_errno()]"
+        )
+        assert result.outputs[-1]["data"]["text/plain"] == "(-1, 'ENOSYS')", number
+
+
+def test_limits_cannot_be_raised_and_no_privileges_are_left(box: Box) -> None:
+    result = box.run_cell(
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))"
+    )
+    assert result.raised is not None
+    assert result.raised.type_name in ("ValueError", "PermissionError")
+
+
+def test_only_the_connection_and_the_event_loop_are_open(box: Box) -> None:
+    result = box.run_cell(
+        "import os\ndef is_open(fd):\n    try: os.fstat(fd)\n    except OSError: return False\n    return True\n"
+        "sum(map(is_open, range(3, 5000)))"
+    )
+    assert result.outputs[0]["data"]["text/plain"] == "4"  # the wire; epoll and the two ends of the loop's own pair
+
+
+TRICKS = {
+    "import": "import course_lib.attention",
+    "from": "from course_lib import attention",
+    "importlib": "import importlib; importlib.import_module('course_lib.attention')",
+    "what imports it": "import course_lib.masking",
+    "exercises": "import course_lib.exercises",
+    "path": f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import importlib, course_lib\n"
+    f"course_lib.__path__.insert(0, {str(REPOSITORY / 'course_lib')!r}); importlib.invalidate_caches()\n"
+    "import course_lib.attention",
+    "fresh package": f"import sys; [sys.modules.pop(n) for n in list(sys.modules) if n.startswith('course_lib')]\n"
+    f"sys.path[:] = [{str(REPOSITORY)!r}]; import course_lib.attention",
+    "by file": "import importlib.util as u; "
+    f"s = u.spec_from_file_location('a', {str(REPOSITORY / 'course_lib/attention.py')!r})\n"
+    "m = u.module_from_spec(s); s.loader.exec_module(m)",
+    "bytecode": f"import pathlib; [p.read_bytes() for p in pathlib.Path({str(REPOSITORY / 'course_lib')!r}).glob('*')]\n"
+    f"open({str(REPOSITORY / 'course_lib/__pycache__' / 'attention.cpython-311.pyc')!r}, 'rb')",
+    "site": "import site; site.main(); import course_lib.attention",
+    "runpy": f"import runpy; runpy.run_path({str(REPOSITORY / 'course_lib/attention.py')!r})",
+    "linecache": f"import linecache\nif not linecache.getlines({str(REPOSITORY / 'course_lib/attention.py')!r}):\n"
+    "    raise PermissionError",
+    "zip": f"import zipimport; zipimport.zipimporter({str(REPOSITORY)!r})\nimport course_lib.attention",
+    "another interpreter": "import _xxsubinterpreters as s; i = s.create()\n"
+    "s.run_string(i, 'import course_lib.attention')\nimport course_lib.attention",
+    "magic": f"%run {REPOSITORY / 'course_lib/attention.py'}\nscale_scores",
+    "load": f"%load {REPOSITORY / 'course_lib/attention.py'}",
+    "metadata": "import importlib.metadata as m; m.distribution('katze').locate_file('course_lib/attention.py').read_text()",
+    "memory": "import gc\nnames = [f.__qualname__ for f in gc.get_objects() if callable(f) and hasattr(f, '__qualname__')\n"
+    "         and getattr(f, '__module__', None) == 'course_lib.attention']\n"
+    "if not names: raise ModuleNotFoundError",
+}
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_what_is_withheld_cannot_be_imported(box: Box, trick: str) -> None:
+    result = box.run_cell(TRICKS[trick])
+    assert result.raised is not None, result.outputs
+    assert "dot_product_scores" not in str(result.outputs)
+
+
+def test_an_editable_installation_leads_nowhere(box: Box) -> None:
+    result = box.run_cell(
+        "import sys, os\n"
+        "folder = next(p for p in sys.path if p.endswith('-packages'))\n"
+        "finders = [n for n in os.listdir(folder) if n.endswith('.pth') or n.startswith(('__editable__', 'course_lib'))]\n"
+        "contents = []\n"
+        "for name in finders:\n"
+        "    try: contents.append(open(os.path.join(folder, name)).read())\n"
+        "    except (PermissionError, IsADirectoryError): pass\n"
+        "contents"
+    )
+    assert result.outputs[0]["data"]["text/plain"] == "[]"
+
+
+def test_the_environment_is_scrubbed(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = box.run_cell("import os; sorted(os.environ)")
+    names = eval(result.outputs[0]["data"]["text/plain"])
+    assert "PATH" in names
+    assert not [name for name in names if name.startswith(("VIRTUAL_ENV", "PYTEST", "PYTHON", "SSH", "GIT"))]
+
+
+def test_boxes_draw_different_numbers_unless_seeded(zygote: Zygote) -> None:
+    source = "import torch, numpy, random; torch.rand(1).item(), numpy.random.rand(), random.random()"
+
+    def draw(seed: int | None) -> str:
+        with zygote.open_box(seed=seed) as box:
+            return str(box.run_cell(source).outputs[0]["data"]["text/plain"])
+
+    assert draw(None) != draw(None)
+    assert draw(3) == draw(3) != draw(4)
+
+
+def test_these_tests_could_fail() -> None:
+    """The same acts outside a box: whatever is refused above works here."""
+    assert Path("/etc/passwd").read_text()
+    assert subprocess.run(["/bin/true"], check=False).returncode == 0
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
+        pass
