@@ -21,7 +21,7 @@ from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, observe_cases
 from course_lib.checking.judge import ENDINGS
 from course_lib.checking.observation import Raised
-from course_lib.checking.rules import broken_rule
+from course_lib.checking.rules import broken_rule, defines
 from course_lib.checking.verdict import earned
 
 SLOTS = 32
@@ -123,7 +123,7 @@ class _Run:
         self.reached_the_end = False
         self.outputs: dict[int, list[dict[str, Any]]] = {}
         self.lost: dict[int, BoxLost] = {}
-        self.raised: dict[int, Raised] = {}
+        self.raised: dict[int, tuple[Outcome, Raised]] = {}
         self.checks = {
             cell.exercise: _Check(key_for(exercises.find(cell.exercise)))
             for cell in cells
@@ -154,7 +154,7 @@ class _Run:
             skipped = False
             for place, cell in enumerate(self.cells):
                 if cell.kind is CellKind.CHECK and cell.exercise:
-                    if not self._check_visible(box, self.checks[cell.exercise]):
+                    if not self._check_visible(box, self.checks[cell.exercise], skipped):
                         return
                 elif cell.kind in (CellKind.CODE, CellKind.ANSWER) and place not in self.lost:
                     if cell.is_demo and self.skip_demos:
@@ -178,15 +178,19 @@ class _Run:
             self.outputs[place] = result.outputs
         self.raised.pop(place, None)
         if result.raised is not None:
-            self.raised[place] = result.raised
+            self.raised[place] = (result.failure or Outcome.RAISED, result.raised)
             if skipped and result.raised.type_name == "NameError":
                 self.skip_demos = False
                 return False
         return True
 
-    def _check_visible(self, box: AnyBox, check: _Check) -> bool:
-        """Check where the check stands; False where the box was lost over it."""
+    def _check_visible(self, box: AnyBox, check: _Check, skipped: bool) -> bool:
+        """Check where the check stands; False where the box was lost over it, or a skipped cell was needed."""
         alive = check.where_it_stands(box)
+        if skipped and check.misses_a_name([cell.source for cell in self.cells if cell.is_demo]):
+            check.forget()
+            self.skip_demos = False
+            return False
         if check.verdict is not None and check.verdict.outcome is Outcome.NEVER_DEFINED:
             check.verdict = self._why_undefined(check.key.exercise)
         return alive
@@ -199,11 +203,11 @@ class _Run:
                 note = f"The cell that should define {exercise.name} was stopped: {lost.reason}."
                 return Verdict(exercise, lost.outcome, 0.0, note=note)
             if cell.exercise == exercise.id and place in self.raised:
-                raised = self.raised[place]
+                failure, raised = self.raised[place]
                 line = f" in line {raised.line}" if raised.line else ""
                 said = f"{raised.type_name}{line}: {raised.message}"
                 note = f"The cell that should define {exercise.name} stops with {said}"
-                return Verdict(exercise, Outcome.RAISED, 0.0, note=note)
+                return Verdict(exercise, failure, 0.0, note=note)
         note = f"The notebook never defines {exercise.name}."
         return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
@@ -237,6 +241,19 @@ class _Check:
             self.verdict = decide(self.key, seen)
         self._visible = seen
         return not answer.lost
+
+    def misses_a_name(self, demos: Sequence[str]) -> bool:
+        """Whether the visible cases failed for want of a name that one of these cells may define."""
+        seen = self._visible or []
+        if any(observation.failure is Outcome.NEVER_DEFINED for observation in seen):
+            return any(defines(source, self.key.exercise.name) for source in demos)
+        return any(
+            observation.raised is not None and observation.raised.type_name == "NameError" for observation in seen
+        )
+
+    def forget(self) -> None:
+        """Check again from the start."""
+        self.verdict, self._visible = None, None
 
     def hidden_at_the_end(self, box: AnyBox) -> bool:
         """Run the hidden cases; whether the box lives on."""

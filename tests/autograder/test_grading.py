@@ -40,7 +40,8 @@ class DictionaryBox:
         except Hang:
             raise BoxLost(Outcome.TIMED_OUT, "a cell took too long") from None
         except Exception as error:
-            return CellResult([], False, Raised(type(error).__name__, str(error), line=1), Outcome.RAISED)
+            failure = Outcome.OUT_OF_MEMORY if isinstance(error, MemoryError) else Outcome.RAISED
+            return CellResult([], False, Raised(type(error).__name__, str(error), line=1), failure)
         return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True)
 
     def observe(self, name: str, case: Case, *, hidden: bool) -> Observation:
@@ -184,6 +185,36 @@ def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
     assert outcomes(grade([figure, *answer(SCORES, needs_it)], log)) == {SCORES: ("passed", 2)}
     assert log.count("open") == 2
     assert figure.source in log
+
+
+@pytest.mark.parametrize(
+    ("demo", "cell"),
+    [
+        ("helper = lambda x: x.mT", "def dot_product_scores(q, k):\n    return q @ helper(k)"),
+        (RIGHT_SCORES, "# see the picture above"),
+    ],
+)
+def test_a_demo_cell_that_an_answer_needs_when_called_is_run_too(demo: str, cell: str) -> None:
+    log: list[str] = []
+    cells = [*answer(SCALE, RIGHT_SCALE), code(demo, "demo"), *answer(SCORES, cell)]
+    assert outcomes(grade(cells, log)) == {SCALE: ("passed", 1), SCORES: ("passed", 2)}
+    assert log.count("open") == 2
+
+
+def test_a_name_that_is_nowhere_is_looked_for_once() -> None:
+    log: list[str] = []
+    cells = [code("figure = 1", "demo"), *answer(SCORES, "def dot_product_scores(q, k):\n    return q @ nowhere(k)")]
+    assert outcomes(grade(cells, log)) == {SCORES: ("raised", 0)}
+    assert log.count("open") == 2
+    log.clear()
+    assert outcomes(grade([code("figure = 1", "demo"), *answer(SCORES, "")], log)) == {SCORES: ("never_defined", 0)}
+    assert log.count("open") == 1
+
+
+def test_an_answer_cell_that_runs_out_of_memory_says_so() -> None:
+    cell = "raise MemoryError\n" + RIGHT_SCORES
+    graded = grade(answer(SCORES, cell))
+    assert outcomes(graded) == {SCORES: ("out_of_memory", 0)}
 
 
 def test_all_cells_run_where_that_is_asked_for() -> None:
