@@ -161,7 +161,7 @@ ATTENTION = (
         Group.HOSTILE,
         "patches what reports, inside the box, how answers did",
         ("patched_observer",),
-        otherwise=Outcome.NOT_ATTEMPTED,
+        otherwise=Outcome.WRONG,
     ),
     Student(
         "vera_always_equal",
@@ -226,9 +226,7 @@ ATTENTION = (
         write=write_link_to("ada_reference"),
         otherwise=Outcome.UNREADABLE,
     ),
-    Student(
-        "zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE
-    ),
+    Student("zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE),
 )
 
 MASKING = (
@@ -374,7 +372,8 @@ MASKING = (
         Group.HOSTILE,
         "patches what reports, inside the box, how answers did",
         ("patched_observer",),
-        otherwise=Outcome.NOT_ATTEMPTED,
+        expected={"masking.attention_pooling": no_points(Outcome.DIED)},
+        otherwise=Outcome.WRONG,
     ),
     Student(
         "vera_always_equal",
@@ -439,9 +438,7 @@ MASKING = (
         write=write_link_to("ada_reference"),
         otherwise=Outcome.UNREADABLE,
     ),
-    Student(
-        "zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE
-    ),
+    Student("zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE),
 )
 
 STUDENTS = {"01_attention": ATTENTION, "02_masking": MASKING}
