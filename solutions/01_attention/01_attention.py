@@ -253,15 +253,15 @@ show.bars(
 # - the **key** $k$: what do I offer to be found by?
 # - the **value** $v$: what do I hand over when I am found?
 #
-# Think of a library. Your query is compared with the title on the back of each book (the key), but what you take home is
+# Think of a library. Your query is compared with the title on the spine of each book (the key), but what you take home is
 # what is written inside (the value). Keys and values come in pairs, one of each for every item.
 #
 # Now the lecture's worked example (S2), which we will take apart number by number. We have written *die Katze* and want
 # the next word. The queries are the German words so far, the keys and values are the three English words:
 #
-# $$q = \begin{pmatrix} -1 & -2.5 \\ 4 & 3 \end{pmatrix}\!\begin{matrix}\text{die}\\ \text{Katze}\end{matrix}
+# $$q = \begin{pmatrix} -1 & -2.5 \\ 4 & 3 \end{pmatrix}\;\begin{matrix}\text{die}\\ \text{Katze}\end{matrix}
 # \qquad
-# k = v = \begin{pmatrix} -2 & -4 \\ -2.5 & -0.5 \\ 4.5 & 2.5 \end{pmatrix}\!
+# k = v = \begin{pmatrix} -2 & -4 \\ -2.5 & -0.5 \\ 4.5 & 2.5 \end{pmatrix}\;
 # \begin{matrix}\text{the}\\ \text{cat}\\ \text{danced}\end{matrix}$$
 #
 # Queries from one sentence, keys and values from another: this is called **cross-attention**. When all three come from
@@ -632,7 +632,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 
 # %% [markdown]
 # In this tiny example all variants pick the same winners, which is why nobody noticed. In a model with
-# $d_\text{head} = 64$ the difference is between learning and not learning. On to that.
+# $d_\text{head} = 64$ it can decide whether anything is learnt at all. On to that.
 #
 # ## 4. Why divide by √d?
 #

@@ -406,7 +406,7 @@ def three_ways_compared():
 # other: queries, keys and values are all the same matrix $x$. (No learned projections yet; they come in the lesson on
 # several heads.)
 #
-# $$x = q = k = v = \begin{pmatrix} 1 & 1 \\ -1 & -2.5 \\ 4 & 3 \\ 2 & -3 \end{pmatrix}\!
+# $$x = q = k = v = \begin{pmatrix} 1 & 1 \\ -1 & -2.5 \\ 4 & 3 \\ 2 & -3 \end{pmatrix}\;
 # \begin{matrix}\texttt{<s>}\\ \text{die}\\ \text{Katze}\\ \text{tanzte}\end{matrix}
 # \qquad
 # \text{scores} = x\,x^\top = \begin{pmatrix}
