@@ -566,6 +566,8 @@ def _utc(timestamp: datetime | str | None) -> datetime | None:
     if not timestamp:
         return None
     try:
+        if isinstance(timestamp, str) and _OFFSET.search(timestamp):  # nbgrader takes +0200 for 200 seconds
+            timestamp = datetime.fromisoformat(_OFFSET.sub(r"\1", timestamp))
         moment = parse_utc(timestamp)
     except (ValueError, OverflowError):
         return None
@@ -597,6 +599,7 @@ def _upsert(
     return str(found)
 
 
+_OFFSET = re.compile(r"\s*([+-]\d{2}:?\d{2})\s*$")
 _HIDDEN = re.compile(r"^[^\n]*BEGIN HIDDEN TESTS[^\n]*\n.*?END HIDDEN TESTS[^\n]*\n?", re.M | re.S)
 
 _COURSE: Table = api.Course.__table__
