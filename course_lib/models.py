@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.blocks import DecoderBlock, EncoderBlock
-from course_lib.masking import causal_mask, combined_mask
+from course_lib.masking import causal_mask
 from course_lib.positions import SinusoidalPositions
 
 
@@ -100,8 +100,7 @@ class Transformer(nn.Module):
 
     def decode(self, target: Int[Tensor, "batch target"], encoded: Encoded) -> Float[Tensor, "batch target vocabulary"]:
         """Logits of the word after each target word, given the encoded source."""
-        causal = causal_mask(target.shape[1], device=target.device)
-        mask = combined_mask(causal, target != self.config.padding_id)
+        mask = causal_mask(target.shape[1], device=target.device)  # hides padding too: it stands behind every word
         x = self._embed(target, self.target_embedding)
         for block in self.decoder:
             x = block(x, encoded.states, mask, encoded.mask)

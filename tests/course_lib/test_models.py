@@ -9,6 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from course_lib.models import Transformer, TransformerConfig
+from course_lib.positions import sinusoidal_encoding
 
 SMALL = TransformerConfig(
     source_vocabulary=11, target_vocabulary=13, d_model=12, heads=3, d_hidden=20, encoder_layers=2, decoder_layers=3
@@ -24,6 +25,12 @@ def model() -> Transformer:
 
 def test_gives_a_logit_for_every_word_at_every_place(model: Transformer) -> None:
     assert model(SOURCE, TARGET).shape == (2, 3, 13)
+
+
+def test_without_blocks_the_encoder_gives_scaled_embeddings_with_positions() -> None:
+    model = Transformer(dataclasses.replace(SMALL, encoder_layers=0)).eval()
+    expected = model.source_embedding.weight[SOURCE] * 12**0.5 + sinusoidal_encoding(4, 12)
+    assert_close(model.encode(SOURCE).states, expected)
 
 
 def test_decoding_what_was_encoded_is_the_whole(model: Transformer) -> None:

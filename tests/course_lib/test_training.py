@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -121,6 +122,15 @@ class TestTrain:
 
         assert run(1) == run(1)
         assert run(1) != run(2)
+
+    def test_the_seed_decides_what_is_dropped(self) -> None:
+        def run() -> list[float]:
+            torch.manual_seed(0)
+            transformer = Transformer(dataclasses.replace(SMALL, dropout=0.5))
+            torch.seed()  # anything may have happened before
+            return train(transformer, reversals(), config(steps=3), "cpu")
+
+        assert run() == run()
 
     def test_the_schedule_is_followed(self) -> None:
         """Adam's first step moves each weight by the rate itself; a rate of 0 moves nothing."""
