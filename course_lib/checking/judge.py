@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from course_lib.checking.compare import difference, result_difference
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.observation import Answer, Observation, Outcome, observe
 from course_lib.checking.verdict import CaseResult, Verdict, earned
 
@@ -95,16 +95,19 @@ def _compared(
     return CaseResult(case, hidden, expected, actual, found, Outcome.PASSED if found is None else Outcome.WRONG)
 
 
-def diagnose(key: AnswerKey, results: list[CaseResult]) -> Misconception | None:
+def diagnose(key: AnswerKey, results: Sequence[CaseResult]) -> Misconception | None:
     """The first misconception that does exactly what the answer did, on every case that was run.
 
-    At least one of those cases must show a wrong *value*: that both merely raise proves nothing.
+    Where the core part is wrong only its cases count: a wrong formula may fail the other parts in its own way.
+    At least one case must show a wrong *value*: that both merely raise proves nothing.
     """
-    if not any(result.outcome is Outcome.WRONG for result in results):
+    core_is_wrong = any(not result.passed and result.case.part == CORE for result in results)
+    telling = [n for n, result in enumerate(results) if result.case.part == CORE or not core_is_wrong]
+    if not any(results[n].outcome is Outcome.WRONG for n in telling):
         return None
     for misconception in key.exercise.misconceptions:
         mistaken = key.mistaken(misconception)
-        if all(_same(r.case, m, r.actual) for r, m in zip(results, mistaken, strict=False)):
+        if all(_same(results[n].case, mistaken[n], results[n].actual) for n in telling):
             return misconception
     return None
 

@@ -38,6 +38,12 @@ def test_an_answer_that_fits_a_misconception_only_sometimes_gets_no_guess() -> N
     assert verdict.misconception is None
 
 
+def test_a_misconception_is_named_by_the_core_cases_where_they_fail() -> None:
+    verdict = verdict_on(lambda x: (x**2).clamp(max=1e6))
+    assert verdict.misconception is not None
+    assert verdict.misconception.id == "squared"
+
+
 def test_raising_alone_never_names_a_misconception() -> None:
     class Weird(Exception):
         pass
