@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +265,7 @@ def _plain_markdown(source: str) -> str:
 @lru_cache(maxsize=1024)
 def _inline(source: str) -> str:
     """A heading's text, without the heading."""
-    return _plain_markdown(f"# {source}").strip().removeprefix("<h1>").removesuffix("</h1>")
+    return re.sub(r"^<h\d>|</h\d>$", "", _plain_markdown(f"# {source}").strip())
 
 
 def _parser(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
@@ -278,6 +278,13 @@ class _Renderer(mistune.HTMLRenderer):
     def __init__(self, attachments: Mapping[str, Mapping[str, str]]) -> None:
         super().__init__(escape=True)
         self._attachments = attachments
+
+    def text(self, text: str) -> str:
+        return escape(unescape(text), quote=False)
+
+    def heading(self, text: str, level: int, **attributes: Any) -> str:
+        below = min(6, level + 2)  # the page has headings of its own above those of a cell
+        return f"<h{below}>{text}</h{below}>\n"
 
     def block_code(self, code: str, info: str | None = None) -> str:
         language = (info or "").split()

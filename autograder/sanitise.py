@@ -292,7 +292,7 @@ _ATTACHMENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _HTML_TAGS = set(
     re.findall(
         r"\w+",
-        "a abbr b blockquote br caption code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i kbd li "
+        "a abbr b blockquote br caption code dd details div dl dt em figcaption figure h4 h5 h6 hr i kbd li "
         "ol p pre s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var",
     )
 )
