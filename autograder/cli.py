@@ -92,7 +92,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", nargs="?", const="-", metavar="FILE", help="write JSON to FILE (default: print it)")
+    parser.add_argument(
+        "--json", nargs="?", const="-", type=_json_file, metavar="FILE", help="write JSON to FILE (default: print it)"
+    )
+
+
+def _json_file(name: str) -> str:
+    """A place for JSON that can be written: found out before the work is done, not after."""
+    path = Path(name)
+    if name != "-" and (path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)):
+        raise argparse.ArgumentTypeError(f"cannot write {name}; name a file in a folder that exists")
+    return name
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:
@@ -113,20 +123,13 @@ def _positive(text: str) -> int:
     return number
 
 
-def write_json(destination: str, content: Any) -> None:
-    """Write JSON to a file, or to standard output where the destination is "-".
-
-    Raises:
-        BadInput: the file cannot be written.
-    """
+def _write_json(destination: str, content: Any) -> None:
+    """Write JSON to a file, or to standard output where the destination is "-"."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     if destination == "-":
         sys.stdout.write(text)
-        return
-    try:
+    else:
         Path(destination).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"cannot write {destination}: {error.strerror}") from error
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -167,7 +170,7 @@ def _grade(options: argparse.Namespace) -> int:
     )
     print_class(run)
     if options.json:
-        write_json(options.json, run.records())
+        _write_json(options.json, run.records())
     return FAILED if run.grader_failed else DONE
 
 
@@ -176,7 +179,7 @@ def _check(options: argparse.Namespace) -> int:
 
     verdict, level = check_file(options.exercise, options.file, options.visible_only, _level(options))
     if options.json:
-        write_json(options.json, {**verdict.record(), "level": level.name})
+        _write_json(options.json, {**verdict.record(), "level": level.name})
     if options.json != "-":
         print(verdict.text())
     return DONE if verdict.passed else FAILED
@@ -187,7 +190,7 @@ def _exercises(options: argparse.Namespace) -> int:
 
     records = exercise_records(options.lesson)
     if options.json:
-        write_json(options.json, records)
+        _write_json(options.json, records)
     if options.json != "-":
         print_exercises(records)
     return DONE
@@ -202,7 +205,7 @@ def _certify(options: argparse.Namespace) -> int:
     stubs = released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
     certificates = certify(exercises.all(), stubs)
     if options.json:
-        write_json(options.json, [certificate.record() for certificate in certificates])
+        _write_json(options.json, [certificate.record() for certificate in certificates])
     if options.json != "-":
         print_table(certificates, Console())
     return DONE if all(certificate.holds for certificate in certificates) else FAILED

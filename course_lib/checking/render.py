@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import torch
@@ -57,17 +58,17 @@ def lead(verdict: Verdict) -> str:
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """The verdict for a terminal: one line for each case, details for the first failure."""
+    """The verdict for a terminal: a line for each visible case, one for the hidden ones, details of one failure."""
     lines = [f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"]
     if lead(verdict):
         lines += ["", f"  {lead(verdict)}"]
-    if verdict.cases and verdict.outcome is not Outcome.NOT_ATTEMPTED:
+    items = list(_items(verdict))
+    if items:
         lines.append("")
-    shown = _first_failure(verdict)
-    for result in _listed(verdict):
-        lines.append(f"  {'ok  ' if result.passed else 'FAIL'}  {_label(result)}")
-        if result is shown:
-            lines += [f"        {line}" for line in _details_text(verdict, result)]
+    for item in items:
+        lines.append(f"  {'ok  ' if item.passed else 'FAIL'}  {item.label}")
+        if item.shown is not None:
+            lines += [f"        {line}" for line in _details_text(verdict, item.shown)]
     return "\n".join(lines)
 
 
@@ -83,30 +84,54 @@ def verdict_html(verdict: Verdict) -> str:
     ]
     if lead(verdict):
         body.append(f'<p class="katze-lead">{escape(lead(verdict))}</p>')
-    shown = _first_failure(verdict)
-    items = []
-    for result in _listed(verdict):
-        mark, word = ("✓", "passed") if result.passed else ("✗", "failed")
-        row = f'<span class="katze-mark" aria-label="{word}">{mark}</span> {escape(_label(result))}'
-        items.append(f"<li>{row}{_details_html(verdict, result) if result is shown else ''}</li>")
-    if items:
-        body.append(f"<ul>{''.join(items)}</ul>")
+    rows = []
+    for item in _items(verdict):
+        mark, word = ("✓", "passed") if item.passed else ("✗", "failed")
+        row = f'<span class="katze-mark" aria-label="{word}">{mark}</span> {escape(item.label)}'
+        rows.append(f"<li>{row}{'' if item.shown is None else _details_html(verdict, item.shown)}</li>")
+    if rows:
+        body.append(f"<ul>{''.join(rows)}</ul>")
     body.append("</div>")
     return "\n".join(body)
 
 
-def _listed(verdict: Verdict) -> tuple[CaseResult, ...]:
-    return () if verdict.outcome is Outcome.NOT_ATTEMPTED else verdict.cases
+@dataclass(frozen=True)
+class _Item:
+    """One line of the list of cases; `shown` is the result to show in detail below it."""
+
+    passed: bool
+    label: str
+    shown: CaseResult | None = None
+
+
+def _items(verdict: Verdict) -> Iterator[_Item]:
+    """The visible cases one by one, the hidden ones in one line; all in one line where everything is right."""
+    if verdict.outcome is Outcome.NOT_ATTEMPTED or not verdict.cases:
+        return
+    hidden = [result for result in verdict.cases if result.hidden]
+    if verdict.passed:
+        kept = f", {len(hidden)} of them hidden" if hidden else ""
+        yield _Item(True, f"{_count(verdict.cases)} right{kept}")
+        return
+    shown = _first_failure(verdict)
+    for result in verdict.cases:
+        if not result.hidden:
+            yield _Item(result.passed, result.case.name, result if result is shown else None)
+    if hidden:
+        right = sum(result.passed for result in hidden)
+        label = f"{_count(hidden)}: {right} right"
+        yield _Item(right == len(hidden), label, shown if shown is not None and shown.hidden else None)
+
+
+def _count(results: Sequence[CaseResult]) -> str:
+    hidden = "hidden " if all(result.hidden for result in results) else ""
+    return f"{len(results)} {hidden}case{'s' if len(results) != 1 else ''}"
 
 
 def _first_failure(verdict: Verdict) -> CaseResult | None:
     """The failure to show in detail: a visible one if there is one."""
     failures = sorted((r for r in verdict.cases if not r.passed), key=lambda result: result.hidden)
     return failures[0] if failures else None
-
-
-def _label(result: CaseResult) -> str:
-    return f"{result.case.name} (hidden)" if result.hidden else result.case.name
 
 
 def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
@@ -123,9 +148,9 @@ def _message(result: CaseResult) -> str:
     if not result.hidden:
         return result.message
     if result.difference is not None:
-        return f"The answer differs in its {result.difference.kind}. The inputs of this case are not shown."
+        return f"{result.case.name}: the answer differs in its {result.difference.kind}. The inputs are not shown."
     if result.actual.raised is not None:
-        return f"Your answer raised {result.actual.raised.type_name}. The inputs of this case are not shown."
+        return f"{result.case.name}: your answer raised {result.actual.raised.type_name}. The inputs are not shown."
     return FAILURE_SENTENCES[result.outcome]
 
 

@@ -1,0 +1,1 @@
+"""Measurements. Each is `python -m benchmarks.NAME`, prints a table and takes `--json FILE`."""

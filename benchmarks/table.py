@@ -1,0 +1,70 @@
+"""The one form in which every benchmark reports: a row for each figure, printed and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure.
+
+    Attributes:
+        name: what was measured.
+        ours: our figure; a median where there were several runs.
+        peer: what it is held against: another program's figure, or the most that the goal allows.
+        unit: of both.
+        ratio: how many times better ours is (above 1 is better).
+        goal: the least ratio wanted; None where none was set.
+        met: whether it was reached; None without a goal.
+    """
+
+    name: str
+    ours: float
+    peer: float | None
+    unit: str
+    ratio: float | None
+    goal: float | None
+    met: bool | None
+
+    @classmethod
+    def of(cls, name: str, ours: float, peer: float | None, unit: str, *, more: bool, goal: float | None = None) -> Row:
+        """A row with its ratio.
+
+        Args:
+            name: what was measured.
+            ours: our figure.
+            peer: the figure it is held against; None if there is none.
+            unit: of both.
+            more: whether more is better.
+            goal: the least ratio wanted.
+        """
+        ratio = None if peer is None else (ours / peer if more else peer / ours)
+        met = None if goal is None or ratio is None else ratio >= goal
+        return cls(name, ours, peer, unit, ratio, goal, met)
+
+
+def report(title: str, rows: Sequence[Row], json_file: Path | None) -> None:
+    """Print the rows, and write them where a file is named."""
+    table = Table(title=title, title_justify="left")
+    for heading in ("measured", "ours", "peer", "unit", "ratio", "goal", "met"):
+        table.add_column(heading, justify="left" if heading in ("measured", "unit") else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row.name,
+            f"{row.ours:.4g}",
+            "" if row.peer is None else f"{row.peer:.4g}",
+            row.unit,
+            "" if row.ratio is None else f"{row.ratio:.3g}",
+            "" if row.goal is None else f"{row.goal:.3g}",
+            "" if row.met is None else "yes" if row.met else "NO",
+        )
+    Console(width=max(Console().width, 110)).print(table)
+    if json_file:
+        json_file.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")

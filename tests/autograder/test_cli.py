@@ -1,0 +1,232 @@
+"""The command as a user types it: what it prints, what it writes, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.cli import main
+from autograder.gradebook import GradebookWriter
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = "01_attention"
+
+RIGHT = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)\n"
+TRANSPOSED = "def flipped(q, k):\n    return k @ q.transpose(-2, -1)\n"
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty course with the repository's release, and the current directory."""
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def submit(course: Path, student: str, answers: dict[str, str] | None = None) -> Path:
+    """Hand in the release with some answers filled in."""
+    notebook = json.loads((course / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text())
+    for cell in notebook["cells"]:
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if answers and grade_id in answers:
+            cell["source"] = answers[grade_id]
+    path = course / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(notebook))
+    return path
+
+
+def untouched(course: Path) -> bool:
+    """Whether nothing has been written into a course."""
+    return not any((course / name).exists() for name in ("gradebook.db", "autograded", "feedback"))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line with which a command refuses bad input."""
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("katze: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+# check
+
+
+@pytest.fixture
+def answer_file(tmp_path: Path) -> Path:
+    file = tmp_path / "answer.py"
+    file.write_text("import torch\n" + RIGHT + TRANSPOSED)
+    return file
+
+
+def test_check_passes_a_right_answer(answer_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["check", "attention.scores", str(answer_file), "--json", str(tmp_path / "out.json")]) == 0
+    assert "Right, 2 of 2 points" in capsys.readouterr().out
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert list(record) == [
+        "exercise", "passed", "points", "max_points", "outcome", "misconception", "cases", "level",
+    ]  # fmt: skip
+    assert record["passed"] is True
+    assert record["level"] == "L2"
+    assert {case["hidden"] for case in record["cases"]} == {True, False}
+
+
+def test_check_names_the_mistake_of_another_name(answer_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "attention.scores", f"{answer_file}:flipped", "--visible-only", "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert record["misconception"] == "keys_as_rows"
+    assert record["points"] == 0
+    assert not any(case["hidden"] for case in record["cases"])
+
+
+def test_check_tells_a_syntax_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "broken.py").write_text("def dot_product_scores(q, k:\n    return q")
+    assert main(["check", "attention.scores", str(tmp_path / "broken.py")]) == 1
+    assert "SyntaxError" in capsys.readouterr().out
+
+
+def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "attention.scores" in refused(capsys, "check", "attention.score", str(answer_file))
+    assert "cannot read" in refused(capsys, "check", "attention.scores", str(tmp_path / "no.py"))
+    assert "not a name" in refused(capsys, "check", "attention.scores", f"{answer_file}:1+1")
+    (tmp_path / "latin.py").write_bytes("# é".encode("latin-1"))
+    assert "UTF-8" in refused(capsys, "check", "attention.scores", str(tmp_path / "latin.py"))
+
+
+# exercises and certify
+
+
+def test_exercises_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exercises", "--json"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert list(records[0]) == ["id", "lesson", "points", "minutes", "misconceptions", "statement"]
+    assert len(records) >= 10
+    assert main(["exercises", "--lesson", LESSON]) == 0
+    assert "attention.scores" in capsys.readouterr().out
+    assert "03_nothing" in refused(capsys, "exercises", "--lesson", "03_nothing")
+
+
+def test_certify_proves_every_exercise(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certify", "--course", str(ROOT), "--json"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    for record in records:
+        assert record["correct"][0] == record["correct"][1] >= 4
+        assert record["misconceptions"][0] == record["misconceptions"][1] == record["misconceptions"][2] >= 6
+        assert record["stub_rejected"] is True
+
+
+# grade
+
+
+def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    submit(course, "ada", {"attention-scores-answer": RIGHT})
+    submit(course, "<b>bob", {})
+    (course / "submitted" / "<b>bob").rename(course / "submitted" / "bob")
+    (course / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_bytes(b"\x00\x01 not a notebook")
+    assert main(["grade", LESSON, "--json", "out.json", "--workers", "2"]) == 0
+    assert "ada" in capsys.readouterr().out
+    records = json.loads((course / "out.json").read_text())
+    assert list(records[0]) == [
+        "student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "level", "repairs",
+    ]  # fmt: skip
+    by_id = {(record["student"], record["exercise"]): record for record in records}
+    assert by_id["ada", "attention.scores"]["points"] == 2
+    assert by_id["ada", "attention.scale"]["outcome"] == "not_attempted"
+    assert by_id["bob", "attention.scores"]["outcome"] == "unreadable"
+    assert by_id["bob", "attention.scores"]["points"] is None
+    assert (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").exists()
+    assert (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").exists()
+    assert "notebook" in (course / "feedback" / "bob" / LESSON / f"{LESSON}.html").read_text()
+
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_submission(LESSON, "ada").score == 2
+
+
+def test_grade_of_one_student_leaves_the_others(course: Path) -> None:
+    submit(course, "ada", {"attention-scores-answer": RIGHT})
+    submit(course, "ben")
+    assert main(["grade", LESSON, "--student", "ben", "--json", "out.json"]) == 0
+    assert {record["student"] for record in json.loads((course / "out.json").read_text())} == {"ben"}
+
+
+def test_grade_refuses_unknown_lessons_and_empty_classes(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "01_attention, 02_masking" in refused(capsys, "grade", "07_nothing")
+    assert "submitted" in refused(capsys, "grade", LESSON)
+    (course / "submitted").mkdir()
+    assert "no submissions" in refused(capsys, "grade", LESSON)
+    submit(course, "ada")
+    assert "zoe" in refused(capsys, "grade", LESSON, "--student", "zoe")
+    assert untouched(course)
+
+
+@pytest.mark.parametrize("student", ["a\nb", "a..b", "-rf", "a|b"])
+def test_grade_refuses_student_ids_that_could_do_harm(
+    course: Path, student: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(course, "ada")
+    submit(course, student)
+    assert "student id" in refused(capsys, "grade", LESSON)
+    assert untouched(course)
+
+
+def test_grade_refuses_a_gradebook_that_is_in_use(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    submit(course, "ada")
+    with GradebookWriter(course / "gradebook.db"):
+        assert "another" in refused(capsys, "grade", LESSON)
+    assert not (course / "autograded").exists()
+
+
+@pytest.fixture
+def foreign_gradebooks(course: Path) -> Iterator[dict[str, Any]]:
+    submit(course, "ada")
+    return {"course": course, "file": course / "gradebook.db"}
+
+
+def test_grade_refuses_a_gradebook_of_another_nbgrader(
+    foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = foreign_gradebooks["file"]
+    with GradebookWriter(file):
+        pass
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'abc'")
+    connection.close()
+    assert "nbgrader" in refused(capsys, "grade", LESSON)
+    file.write_bytes(b"not a database at all" * 100)
+    assert "gradebook.db" in refused(capsys, "grade", LESSON)
+    assert not (foreign_gradebooks["course"] / "autograded").exists()
+
+
+def test_outside_a_course_there_is_nothing_to_grade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "nbgrader_config.py" in refused(capsys, "grade", LESSON)
+
+
+def test_a_json_file_that_cannot_be_written_is_refused_before_the_work(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(course, "ada")
+    with pytest.raises(SystemExit) as stopped:
+        main(["grade", LESSON, "--json", "no/such/folder/out.json"])
+    assert stopped.value.code == 2
+    assert "no/such/folder" in capsys.readouterr().err
+    assert untouched(course)
+
+
+def test_wrong_use_has_status_2() -> None:
+    done = subprocess.run([sys.executable, "-m", "autograder.cli", "grad"], capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == 2
