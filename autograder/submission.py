@@ -6,8 +6,8 @@ data or raises `Unreadable`, which is one student's outcome and never another's.
 back into the shape of the release: the checks are the release's own, the answers are the student's, and every
 change is told in a short sentence that the student reads as well.
 
-A cell of the release is recognised by nbgrader's `grade_id`, then by the marker in its source, which copies of a
-cell carry along; an answer that has lost both, by the name that it defines or the text that it kept.
+A cell of the release is recognised by nbgrader's `grade_id` or by the marker in its source, which copies of a cell
+carry along; an answer that has lost both, by the name that it defines or the text that it kept.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ def read_notebook(content: bytes) -> Submission:
         raise Unreadable(f"The notebook has {len(cells)} cells, more than {CELLS}: remove those that are not needed.")
     usable = [cell for cell in map(_submitted_cell, cells) if cell is not None]
     if len(usable) < len(cells):
-        repairs.append(f"{_count(len(cells) - len(usable), 'damaged cell')} could not be read and was left out.")
+        repairs.append(f"{_count(len(cells) - len(usable), 'damaged cell')} could not be read.")
     if _language(notebook) not in ("", "python"):
         repairs.append("The notebook was set to another language than Python; it was run as Python.")
     return Submission(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
@@ -542,20 +542,26 @@ class _Repair:
         )
 
     def _claim(self) -> None:
-        """Which submitted cells say that they are which slot."""
+        """Which submitted cells say that they are which slot.
+
+        Where the metadata and the marker name different ones, text was pasted into another cell: then the text is
+        right, unless the cell defines what its metadata asks for.
+        """
         for number, cell in enumerate(self.submission.cells):
-            named = cell.nbgrader.get("grade_id")
-            slot = self.by_grade_id.get(named) if isinstance(named, str) else None
+            name = cell.nbgrader.get("grade_id")
+            named = self.by_grade_id.get(name) if isinstance(name, str) else None
+            slot = self.by_marker.get(_marker(cell.source)) or named
+            if named is not None and self._defines(number, named):
+                slot = named
             if slot is None:
-                slot = self.by_marker.get(_marker(cell.source))
-                if slot is not None:
-                    self.events["stripped"].append(slot.grade_id)
-                elif isinstance(named, str) and _flags(cell.nbgrader) & {"grade", "solution", "locked", "task"}:
-                    self.events["unknown"].append(_shown(named))
-            elif _forged(cell.nbgrader, slot):
+                if isinstance(name, str) and _flags(cell.nbgrader) & {"grade", "solution", "locked", "task"}:
+                    self.events["unknown"].append(_shown(name))
+                continue
+            if named is None:
+                self.events["stripped"].append(slot.grade_id)
+            elif named is slot and _forged(cell.nbgrader, slot):
                 self.events["forged"].append(slot.exercise)
-            if slot is not None:
-                self.claims[slot.grade_id].append(number)
+            self.claims[slot.grade_id].append(number)
 
     def _free(self, kind: str) -> list[int]:
         """The submitted cells of a kind that no slot has yet."""
@@ -636,7 +642,7 @@ class _Repair:
     def _place_copy(self, number: int, cell: SubmittedCell, slot: _Slot) -> None:
         """A copy that does not carry the grade: what a student wrote in it stays, as an ordinary cell."""
         if slot.role in ("answer", "written"):
-            if not self._is_filled(number, slot):
+            if not self._is_filled(number, slot) or not cell.source.strip():
                 self.events["untouched_copy"].append(slot.exercise)
                 return
             self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)

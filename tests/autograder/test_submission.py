@@ -322,6 +322,24 @@ def test_a_marker_alone_cannot_replace_a_check():
     mended(notebook)
 
 
+def test_an_answer_pasted_into_another_cell_is_still_that_answer():
+    notebook = filled()
+    by_id(notebook, "imports")["metadata"] = by_id(notebook, "one-c")["metadata"]
+    by_id(notebook, "imports")["source"] = by_id(notebook, "two-a")["source"]
+    drop(notebook, "two-a", "one-c")
+    repaired = mended(notebook)
+    assert order(repaired)[1] == "answer:small.two"
+
+
+def test_a_repaired_notebook_needs_no_repair():
+    notebook = filled()
+    drop(notebook, "one-c")
+    notebook["cells"] += [copy.deepcopy(by_id(notebook, "one-a")), cell("raw", "r", "text")]
+    once = mended(notebook)
+    twice = repair(read_notebook(json.dumps(once.notebook()).encode()), RELEASE)
+    assert [(c.kind, c.source, c.exercise) for c in twice.cells] == [(c.kind, c.source, c.exercise) for c in once.cells]
+
+
 def test_a_missing_answer_is_not_put_back():
     notebook = filled()
     drop(notebook, "one-a")
@@ -482,7 +500,7 @@ def test_a_damaged_cell_costs_only_itself(junk: object):
     notebook["cells"].insert(1, junk)
     repaired = mended(notebook)
     assert order(repaired) == IN_ORDER
-    assert repaired.repairs == ("1 damaged cell could not be read and was left out.",)
+    assert repaired.repairs == ("1 damaged cell could not be read.",)
 
 
 @pytest.mark.parametrize(
