@@ -139,7 +139,7 @@ ATTENTION = (
         ("reference", "exits"),
         expected={"attention.scores": no_points(Outcome.DIED)},
     ),
-    Student("sam_prints_a_lot", Group.BROKEN, "prints for hundreds of megabytes", ("reference", "prints_a_lot")),
+    Student("sam_prints_a_lot", Group.BROKEN, "prints a hundred megabytes", ("reference", "prints_a_lot")),
     Student(
         "tom_four_gigabytes",
         Group.BROKEN,
@@ -162,6 +162,13 @@ ATTENTION = (
         "patches what reports, inside the box, how answers did",
         ("patched_observer",),
         otherwise=Outcome.WRONG,
+    ),
+    Student(
+        "ute_input_hook",
+        Group.HOSTILE,
+        "turns every later cell into the number 100, her own answers with them",
+        ("reference", "input_hook"),
+        otherwise=Outcome.NEVER_DEFINED,
     ),
     Student(
         "vera_always_equal",
@@ -350,7 +357,7 @@ MASKING = (
         ("reference", "exits"),
         expected={"masking.multiplicative_weights": no_points(Outcome.DIED)},
     ),
-    Student("sam_prints_a_lot", Group.BROKEN, "prints for hundreds of megabytes", ("reference", "prints_a_lot")),
+    Student("sam_prints_a_lot", Group.BROKEN, "prints a hundred megabytes", ("reference", "prints_a_lot")),
     Student(
         "tom_four_gigabytes",
         Group.BROKEN,
@@ -374,6 +381,13 @@ MASKING = (
         ("patched_observer",),
         expected={"masking.attention_pooling": no_points(Outcome.DIED)},
         otherwise=Outcome.WRONG,
+    ),
+    Student(
+        "ute_input_hook",
+        Group.HOSTILE,
+        "turns every later cell into the number 100, her own answers with them",
+        ("reference", "input_hook"),
+        otherwise=Outcome.NEVER_DEFINED,
     ),
     Student(
         "vera_always_equal",

@@ -1,0 +1,179 @@
+"""The demo, from a model that learns to translate to a gradebook that can be opened."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from autograder.batch import grade_lesson
+from autograder.box import Level, Limits, choose_level
+from autograder.course import Course
+from autograder.demo.classroom import make_class, students, surprises
+from autograder.demo.students import STUDENTS
+from autograder.errors import BadInput
+from autograder.release import release
+from autograder.report import print_class
+from autograder.results import ClassResult
+from course_lib.data import toy_translation
+from course_lib.translation import TOY_STEPS, ToyTraining, train_toy_translator
+
+MARKER = ".katze-demo"
+"""A file in each folder that the demo has made, and may therefore remove."""
+
+SENTENCE = "the cat danced"
+SHOWN = "hana_slides_numbers"
+"""The student whose feedback is worth a look."""
+
+_CONFIG = '''"""The demo's course, made by `katze demo`; the next run removes and remakes this folder."""
+
+c = get_config()
+c.Katze.repository = {repository!r}
+c.Katze.solutions_directory = {solutions!r}
+c.CourseDirectory.course_id = "katze-demo"
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {{"clean_html": "autograder.filters.clean_html"}}
+'''
+
+
+def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limits | None = None) -> int:
+    """Train the small translator, release the lessons, make the bundled class, and grade it.
+
+    Everything happens in this process but what a box does. That is safe although workers are forked from it later:
+    `katze` sets one thread before torch is imported, and training keeps to it.
+
+    Args:
+        folder: where the demo's own course goes; made, or remade if an earlier demo made it.
+        workers: submissions graded at once.
+        steps: of training.
+        limits: what each submission may use.
+
+    Returns:
+        0 if every submission came out as it should, else 1.
+
+    Raises:
+        BadInput: `folder` is something that the demo did not make, this is no course, or there are no boxes here.
+    """
+    console = Console(highlight=False)
+    level = choose_level()
+    course = make_course(folder, Course.find())
+
+    console.rule("A transformer learns to translate", align="left")
+    _report_training(_train(console, steps), console)
+
+    console.rule("A class hands in two lessons, and is graded in boxes", align="left")
+    release(course, list(STUDENTS))
+    graded = [_grade(course, lesson, level, workers, limits, console) for lesson in STUDENTS]
+
+    console.rule("What came out", align="left")
+    as_expected = _report_surprises(graded, level, console)
+    _report_places(course, console)
+    return 0 if as_expected else 1
+
+
+def make_course(folder: Path, home: Course) -> Course:
+    """An empty course in `folder` with the solutions of another one.
+
+    Args:
+        folder: where; an earlier demo's course in it is removed.
+        home: the course whose solutions are used; nothing is written to it.
+
+    Raises:
+        BadInput: `folder` is something that the demo did not make.
+    """
+    _clear(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARKER).touch()
+    settings = _CONFIG.format(repository=home.repository, solutions=str(home.solutions))
+    (folder / "nbgrader_config.py").write_text(settings, encoding="utf-8")
+    return Course.find(folder)
+
+
+def _clear(folder: Path) -> None:
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise BadInput(f"{folder} is no folder; name another place for the demo")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not (folder / MARKER).is_file():
+        raise BadInput(f"{folder} holds something that no demo has made; name another folder")
+    shutil.rmtree(folder)
+
+
+def _train(console: Console, steps: int) -> ToyTraining:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[loss]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("making sentences", total=steps, loss="")
+
+        def progress(step: int, loss: float) -> None:
+            doing = "training" if step < steps else "testing "
+            bar.update(task, completed=step, description=doing, loss=f"loss {loss:.2f}")
+
+        return train_toy_translator(progress=progress, steps=steps)
+
+
+def _report_training(training: ToyTraining, console: Console) -> None:
+    share = training.matches / training.held_out
+    console.print(
+        f"Learned from {training.training_pairs} pairs of sentences in {training.seconds:.0f} s. "
+        f"Of {training.held_out} held-out sentences {training.matches} are translated word for word ({share:.1%})."
+    )
+    [translation] = training.translator.translate([SENTENCE])
+    console.print(f"  [bold]{SENTENCE}[/]  ->  [bold]{translation}[/]")
+    known = SENTENCE in {pair.source for pair in toy_translation().training}
+    console.print(f"That sentence is {'one' if known else 'none'} of the {training.training_pairs} it learned from.")
+
+
+def _grade(
+    course: Course, lesson: str, level: Level, workers: int, limits: Limits | None, console: Console
+) -> ClassResult:
+    make_class(course.release_notebook(lesson), lesson, course.submitted, level)
+    graded = grade_lesson(course, lesson, workers=workers, level=level, limits=limits, console=console)
+    print_class(graded, console)
+    return graded
+
+
+def _report_surprises(graded: list[ClassResult], level: Level, console: Console) -> bool:
+    found = {(run.lesson, student): lines for run in graded for student, lines in surprises(run, level).items()}
+    total = sum(len(students(run.lesson, level)) for run in graded)
+    console.print(f"{total - len(found)} of {total} submissions came out as expected.")
+    for (lesson, student), lines in found.items():
+        for line in lines:
+            console.print(f"  [red]{lesson}, {student}: {line}[/]", markup=True)
+    left_out = sum(len(students(run.lesson)) for run in graded) - total
+    if left_out:
+        console.print(f"{left_out} submissions were left out: their code must not run in boxes of level {level.name}.")
+    return not found
+
+
+def _report_places(course: Course, console: Console) -> None:
+    lesson = next(iter(STUDENTS))
+    again = [_katze(), "grade", lesson, "--course", _near(course.root), "--student", SHOWN]
+    for what, place in (
+        ("gradebook", _near(course.gradebook)),
+        ("one student's feedback", _near(course.feedback / SHOWN / lesson / f"{lesson}.html")),
+        ("the same student's notebook", _near(course.submitted / SHOWN / lesson / f"{lesson}.ipynb")),
+    ):
+        console.print(f"  {what + ':':<29}{place}", soft_wrap=True)
+    console.print("Next, change something in that notebook, and grade it again:")
+    console.print(f"  {shlex.join(again)}", soft_wrap=True)
+
+
+def _katze() -> str:
+    """The command as it can be typed from here."""
+    return _near(Path(sys.executable).with_name("katze"))
+
+
+def _near(path: Path) -> str:
+    """A path from here, where it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
