@@ -273,7 +273,7 @@ def _written(
         lesson,
         assignment.level.name,
         tuple(ExerciseResult.of(verdict) for verdict in graded.verdicts.values()),
-        repairs=(*submission.repairs, *repaired.repairs),
+        repairs=repaired.repairs,
     )
     notebook = repaired.notebook(_outputs(graded), _check_outputs(graded.verdicts))
     text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
