@@ -14,7 +14,7 @@ import random
 import resource
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from autograder.box import landlock
 from autograder.box.levels import Level, Limits, confine, release_reserve
 from autograder.box.protocol import (
     OUT_OF_MEMORY_STATUS,
-    CellResult,
     Decoder,
     Encoder,
     Frame,
@@ -155,21 +154,34 @@ class Inhabitant:
         self._shell = shell
         self._limits = limits
 
-    def answer(self, request: Frame) -> Frame:
-        """The reply to one request."""
-        header = request.header
-        if header["kind"] == "cell":
-            result = self._shell.run(header["source"])
-            if result.failure is Outcome.OUT_OF_MEMORY:
-                release_reserve()
-            return self._fit(header["id"], result)
+    def answer(self, request: Frame) -> bytes:
+        """The reply to one request, ready to be sent."""
+        reply = self._cell if request.header["kind"] == "cell" else self._observation
+        return reply(request, request.header["id"])
+
+    def _cell(self, request: Frame, number: str) -> bytes:
+        result = self._shell.run(request.header["source"])
+        if result.failure is Outcome.OUT_OF_MEMORY:
+            release_reserve()
+        try:
+            return self._encode(Frame({"id": number, "kind": "cell", "cell": encode_cell(result)}))
+        except (TooLarge, ValueError):
+            bare = replace(result, outputs=[])
+            return self._encode(Frame({"id": number, "kind": "cell", "cell": encode_cell(bare)}))
+
+    def _observation(self, request: Frame, number: str) -> bytes:
         decoder = Decoder(request.tensors)
-        case = decode_case(header["case"], decoder)
+        case = decode_case(request.header["case"], decoder)
         decoder.finish()
-        observation = self._observe(header["name"], case)
+        observation = self._observe(request.header["name"], case)
         if observation.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()
-        return _reply(header["id"], observation)
+        try:
+            return self._encode(_reply(number, observation))
+        except (TooLarge, TypeError, ValueError) as error:
+            what = f"{type(observation.value).__name__} that cannot be compared: {error}"
+            none = tuple(None for _ in observation.gradients)
+            return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none)))
 
     def _observe(self, name: str, case: Case) -> Observation:
         if name not in self._shell.user_ns:
@@ -180,29 +192,14 @@ class Inhabitant:
             failure, raised = describe_error(error)
             return Observation(returned=False, failure=failure, raised=raised)
 
-    def _fit(self, request: str, result: CellResult) -> Frame:
-        """The reply to a cell, without its outputs where they are too large to cross."""
-        frame = Frame({"id": request, "kind": "cell", "cell": encode_cell(result)})
-        try:
-            encode_frame(frame, self._limits.frame_bytes)
-        except (TooLarge, ValueError):
-            short = CellResult([], result.ok, result.raised, result.failure, result.seconds)
-            return Frame({"id": request, "kind": "cell", "cell": encode_cell(short)})
-        return frame
+    def _encode(self, frame: Frame) -> bytes:
+        return encode_frame(frame, self._limits.frame_bytes)
 
 
-def _reply(request: str, observation: Observation) -> Frame:
+def _reply(number: str, observation: Observation) -> Frame:
     encoder = Encoder()
-    try:
-        data = encode_observation(observation, encoder)
-    except MemoryError:
-        raise
-    except Exception as error:  # too large or too deep to cross, or not plain data after all
-        what = f"{type(observation.value).__name__} that cannot be compared: {error}"
-        encoder = Encoder()
-        data = encode_observation(Observation(returned=True, value=Foreign(what), gradients=()), encoder)
-        data["gradients"] = [None] * len(observation.gradients)
-    return Frame({"id": request, "kind": "observation", "observation": data}, encoder.tensors)
+    data = encode_observation(observation, encoder)
+    return Frame({"id": number, "kind": "observation", "observation": data}, encoder.tensors)
 
 
 def _serve(wire: int, inhabitant: Inhabitant, limits: Limits) -> None:
@@ -210,8 +207,7 @@ def _serve(wire: int, inhabitant: Inhabitant, limits: Limits) -> None:
         request = _receive(wire, limits)
         if request is None:
             return
-        reply = inhabitant.answer(request)
-        _send_frame(wire, reply, limits)
+        _write(wire, inhabitant.answer(request))
 
 
 def _receive(wire: int, limits: Limits) -> Frame | None:
@@ -225,10 +221,10 @@ def _receive(wire: int, limits: Limits) -> Frame | None:
 
 
 def _send(wire: int, header: dict[str, Json], limits: Limits) -> None:
-    _send_frame(wire, Frame(header), limits)
+    _write(wire, encode_frame(Frame(header), limits.frame_bytes))
 
 
-def _send_frame(wire: int, frame: Frame, limits: Limits) -> None:
-    data = memoryview(encode_frame(frame, limits.frame_bytes))
-    while data:
-        data = data[os.write(wire, data) :]
+def _write(wire: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(wire, rest) :]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import secrets
@@ -53,7 +54,6 @@ START_SECONDS = 60.0  # until a fresh process has imported everything
 _ANSWER_SECONDS = 20.0  # until the zygote, which runs nothing of a student's, has answered
 _EXIT_SECONDS = 0.5  # between the end of a connection and the end of its process
 _WATCH_SECONDS = 0.1  # between two looks at a box's folder and threads
-_MAX_FILES = 10_000
 _MESSAGE_BYTES = 1 << 16
 
 
@@ -449,8 +449,11 @@ class Box:
             ready = poll.poll(min(left, _WATCH_SECONDS) * 1000)
             if ready:
                 return ready[0][1]
-            if not _fits(self._folder, self._limits.folder_bytes):
+            used, files = _contents(self._folder, self._limits.files)
+            if used > self._limits.folder_bytes:
                 self._lose(Outcome.DIED, f"it wrote more than {self._limits.folder_bytes / 1e6:.0f} MB to disk")
+            if files > self._limits.files:
+                self._lose(Outcome.DIED, f"it made more than {self._limits.files} files")
             if _threads(self._keeper.process) > self._limits.threads:
                 self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads")
 
@@ -542,19 +545,17 @@ def _threads(process: int) -> int:
         return 0
 
 
-def _fits(folder: Path, limit: int) -> bool:
-    """Whether all files in a folder take at most `limit` bytes, and are not absurdly many."""
-    used, count, folders = 0, 0, [str(folder)]
-    while folders:
+def _contents(folder: Path, most: int) -> tuple[int, int]:
+    """The bytes on disk and the number of all files in a folder, counted up to `most` files."""
+    used, files, folders = 0, 0, [str(folder)]
+    while folders and files <= most:
         with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                count += 1
+            for entry in itertools.islice(entries, most + 1 - files):
+                files += 1
                 used += entry.stat(follow_symlinks=False).st_blocks * 512
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
-                if used > limit or count > _MAX_FILES:
-                    return False
-    return True
+    return used, files
 
 
 def _remove(folder: Path) -> None:

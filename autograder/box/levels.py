@@ -44,6 +44,7 @@ class Limits:
         processor_seconds: processor time of the box.
         file_bytes: the largest file.
         folder_bytes: all files of the box together.
+        files: files and folders of the box.
         open_files: open files.
         threads: threads of the box.
         output_bytes: what one cell may show.
@@ -57,6 +58,7 @@ class Limits:
     processor_seconds: int = 60
     file_bytes: int = 64 << 20
     folder_bytes: int = 256 << 20
+    files: int = 10_000
     open_files: int = 128
     threads: int = 256
     output_bytes: int = 1 << 20

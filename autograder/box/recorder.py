@@ -10,6 +10,8 @@ from typing import Any
 from autograder.box.protocol import MAX_OUTPUTS, Json, clean
 
 _ERROR_CHARACTERS = 20_000
+_MOST_OUTPUTS = MAX_OUTPUTS - 10
+_CUT = "[katze] The rest of this cell's output was left out: it shows more than {}.\n"
 
 
 class Recorder:
@@ -54,9 +56,8 @@ class Recorder:
 
     def notice(self, text: str) -> None:
         """A sentence from the box itself, on a line of its own."""
-        if self._ready():
-            last = self._outputs[-1]["text"] if self._outputs and "text" in self._outputs[-1] else ["\n"]
-            self._append_stream("stdout", f"{'' if last[-1].endswith(chr(10)) else chr(10)}[katze] {text}\n")
+        if self._ready() and self._left >= 0:
+            self._append_line(f"[katze] {text}\n")
 
     def display(
         self, data: dict[str, Any], metadata: dict[str, Any], display_id: str | None = None, update: bool = False
@@ -112,8 +113,14 @@ class Recorder:
             return False
         self._left -= size
         if self._left < 0:
-            self.notice(f"The rest of this cell's output was left out: it shows more than {self._limit / 1e6:g} MB.")
+            self._append_line(_CUT.format(f"{self._limit / 1e6:g} MB"))
         return self._left >= 0
+
+    def _append_line(self, line: str) -> None:
+        """A line of its own on stdout, whatever stands before it."""
+        last = self._outputs[-1] if self._outputs else {}
+        is_new = last.get("output_type") != "stream" or last["text"][-1].endswith("\n")
+        self._append_stream("stdout", line if is_new else f"\n{line}")
 
     def _append_stream(self, name: str, text: str) -> None:
         last = self._outputs[-1] if self._outputs else {}
@@ -123,8 +130,13 @@ class Recorder:
             self._append({"output_type": "stream", "name": name, "text": [text]})
 
     def _append(self, output: dict[str, Json]) -> None:
-        if len(self._outputs) < MAX_OUTPUTS - 10:
+        if len(self._outputs) < _MOST_OUTPUTS:
             self._outputs.append(output)
+        elif self._left >= 0:
+            self._left = -1
+            self._outputs.append(
+                {"output_type": "stream", "name": "stdout", "text": [_CUT.format(f"{_MOST_OUTPUTS} outputs")]}
+            )
 
 
 class Stream(io.TextIOBase):

@@ -122,6 +122,9 @@ class BoxShell(InteractiveShell):
         """Record a syntax error."""
         self.showtraceback()
 
+    def _format_exception_for_storage(self, exception: BaseException, *args: object, **kwargs: object) -> None:
+        """IPython would format every error a second time, at length, for a history that nobody reads."""
+
     def enable_gui(self, gui: str | None = None) -> None:
         """There is no window system."""
 

@@ -7,7 +7,7 @@ import pytest
 from autograder.box import Box, Level, Limits, Zygote, self_test
 
 WITHHELD = ("course_lib.attention",)
-QUICK = Limits(cell_seconds=1.0, call_seconds=1.0, memory_bytes=1 << 30)
+QUICK = Limits(cell_seconds=1.0, call_seconds=1.0, memory_bytes=256 << 20)
 
 
 @pytest.fixture(scope="session")

@@ -110,7 +110,9 @@ def test_a_box_has_a_folder_of_its_own(box: Box) -> None:
 
 def test_a_box_cannot_see_another(zygote: Zygote, box: Box) -> None:
     with zygote.open_box() as other:
-        folder = other.run_cell("import os; open('answer', 'w').write('42'); os.getcwd()").outputs[0]["data"]["text/plain"]
+        folder = other.run_cell("import os; open('answer', 'w').write('42'); os.getcwd()").outputs[0]["data"][
+            "text/plain"
+        ]
         assert refused(box, f"open({folder} + '/answer').read()")
         assert refused(box, f"import os; os.listdir({folder})")
         assert refused(box, f"import os; os.listdir(os.path.dirname({folder}))")
@@ -118,7 +120,9 @@ def test_a_box_cannot_see_another(zygote: Zygote, box: Box) -> None:
 
 def test_the_folder_is_gone_afterwards(zygote: Zygote) -> None:
     with zygote.open_box() as box:
-        folder = box.run_cell("import os; open('answer', 'w').write('42'); print(os.getcwd())").outputs[0]["text"].strip()
+        folder = (
+            box.run_cell("import os; open('answer', 'w').write('42'); print(os.getcwd())").outputs[0]["text"].strip()
+        )
         assert Path(folder, "answer").exists()
     assert not Path(folder).exists()
 
@@ -230,8 +234,7 @@ def test_calls_that_hide_their_arguments_or_do_not_exist_yet_are_unknown(box: Bo
 
 def test_limits_cannot_be_raised_and_no_privileges_are_left(box: Box) -> None:
     result = box.run_cell(
-        "import resource\n"
-        "resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))"
+        "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))"
     )
     assert result.raised is not None
     assert result.raised.type_name in ("ValueError", "PermissionError")

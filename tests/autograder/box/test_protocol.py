@@ -61,9 +61,7 @@ leaves = (
 values = st.recursive(
     leaves,
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(texts, inner, max_size=4)
+        st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(tuple) | st.dictionaries(texts, inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -190,7 +188,9 @@ def test_lone_surrogates_are_replaced() -> None:
         raw(b"{}", save({"1": torch.ones(1)})),
         raw(b"{}", save({"0": torch.ones(1, dtype=torch.complex64)})),
         raw(b"{}", save({"0": torch.ones(4)})[:-1]),
-        raw(b"{}", save({"0": torch.full((1,), 7, dtype=torch.uint8)}).replace(b'"U8"', b'"BOOL"').replace(b"}}", b"}}")),
+        raw(
+            b"{}", save({"0": torch.full((1,), 7, dtype=torch.uint8)}).replace(b'"U8"', b'"BOOL"').replace(b"}}", b"}}")
+        ),
         raw(b"{}", save({str(number): torch.ones(1) for number in range(1500)})),
     ],
     ids=[

@@ -1,0 +1,296 @@
+"""However a box ends, the grader learns why, in time, and every other box goes on."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.box import Box, BoxLost, Level, Limits, Zygote
+from autograder.errors import BadInput
+from course_lib.checking.exercise import Case
+from course_lib.checking.observation import Outcome
+
+from .conftest import QUICK, WITHHELD
+
+FORGE = (
+    "import json, os, struct\n"
+    "def send(header, payload=b''):\n"
+    "    data = header if isinstance(header, bytes) else json.dumps(header).encode()\n"
+    "    data = struct.pack('>4sII', b'KTZ1', len(data), len(payload)) + data + payload\n"
+    "    while data: data = data[os.write(wire, data):]\n"
+    "import asyncio, stat\nloop = asyncio.get_event_loop_policy().get_event_loop()\n"
+    "known = loop._ssock.fileno(), loop._csock.fileno()\n"
+    "def is_socket(fd):\n"
+    "    try: return stat.S_ISSOCK(os.fstat(fd).st_mode)\n"
+    "    except OSError: return False\n"
+    "[wire] = [fd for fd in range(3, 2000) if is_socket(fd) and fd not in known]\n"
+)
+
+# What a student's cell may do, the outcome, and a word of the reason.
+ENDINGS = {
+    "exit": ("import os; os._exit(0)", Outcome.DIED, "exit status 0"),
+    "exit with a status": ("import os; os._exit(3)", Outcome.DIED, "exit status 3"),
+    "segmentation fault": ("import ctypes; ctypes.string_at(0)", Outcome.DIED, "SIGSEGV"),
+    "abort": ("import os; os.abort()", Outcome.DIED, "SIGABRT"),
+    "kills itself": ("import os; os.kill(os.getpid(), 9)", Outcome.DIED, "SIGKILL"),
+    "endless loop": ("while True: pass", Outcome.TIMED_OUT, "a cell took too long"),
+    "sleeps": ("import time; time.sleep(1000)", Outcome.TIMED_OUT, "a cell took too long"),
+    "cannot be interrupted": (
+        "import signal\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\n"
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        Outcome.TIMED_OUT,
+        "a cell took too long",
+    ),
+    "leaves its session": (
+        "import os, time\ntry: os.setsid()\nexcept OSError: pass\ntime.sleep(1000)",
+        Outcome.TIMED_OUT,
+        "took too long",
+    ),
+    "closes the connection": (
+        "import os, time; os.closerange(3, 1000); time.sleep(1000)",
+        Outcome.DIED,
+        "closed its connection",
+    ),
+    "garbage on the wire": (f"{FORGE}os.write(wire, b'garbage ' * 100)", Outcome.DIED, "not a frame"),
+    "a forged answer": (
+        f"{FORGE}send({{'id': '0' * 16, 'kind': 'cell', 'cell': {{}}}})",
+        Outcome.DIED,
+        "an answer to another question",
+    ),
+    "endless frame": (f"{FORGE}send(b'{{}}', b'x' * (1 << 27))", Outcome.DIED, "too long"),
+    "half a frame": (
+        f"{FORGE}import time; os.write(wire, struct.pack('>4sII', b'KTZ1', 100, 0)); time.sleep(1000)",
+        Outcome.TIMED_OUT,
+        "a cell took too long",
+    ),
+    "drips": (
+        f"{FORGE}import time\nos.write(wire, struct.pack('>4sII', b'KTZ1', 1000, 0))\n"
+        "while True: os.write(wire, b'x'); time.sleep(0.01)",
+        Outcome.TIMED_OUT,
+        "a cell took too long",
+    ),
+    "deep JSON": (f"{FORGE}send(b'[' * 1_000_000)", Outcome.DIED, "unreadable JSON"),
+    "fills the disk": (
+        "i = 0\nwhile True:\n    open(str(i), 'wb').write(b'x' * (1 << 20)); i += 1",
+        Outcome.DIED,
+        "MB to disk",
+    ),
+    "many small files": ("i = 0\nwhile True:\n    open(str(i), 'w').close(); i += 1", Outcome.DIED, "files"),
+    "many threads": (
+        "import threading, time\nthreading.stack_size(1 << 16)\n"
+        "while True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
+        Outcome.DIED,
+        "threads",
+    ),
+    "stack overflow": (
+        "import sys; sys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr([self])\nrepr(A())",
+        Outcome.DIED,
+        "SIG",
+    ),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_box_that_ends_says_how_and_leaves_the_others_alone(zygote: Zygote, ending: str) -> None:
+    source, outcome, reason = ENDINGS[ending]
+    limits = Limits(cell_seconds=2.0, memory_bytes=1 << 30, folder_bytes=32 << 20, files=300)
+    with zygote.open_box() as neighbour, zygote.open_box(limits=limits) as box:
+        neighbour.run_cell("x = 41")
+        with pytest.raises(BoxLost) as caught:
+            box.run_cell(source)
+        assert caught.value.outcome is outcome, caught.value
+        assert reason in caught.value.reason
+        with pytest.raises(BoxLost, match=reason):
+            box.run_cell("1")
+        assert neighbour.run_cell("x + 1").outputs[0]["data"]["text/plain"] == "42"
+    with zygote.open_box() as fresh:
+        assert fresh.run_cell("1").ok
+
+
+def test_a_fork_or_thread_left_behind_does_not_outlive_its_box(zygote: Zygote) -> None:
+    with zygote.open_box() as box:
+        box.run_cell("import threading, time, os\nthreading.Thread(target=time.sleep, args=(1000,)).start()")
+        process = int(box.run_cell("os.getpid()").outputs[0]["data"]["text/plain"])
+        assert Path(f"/proc/{process}").exists()
+    assert not Path(f"/proc/{process}").exists()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = bytearray(4 << 30)",
+        "import torch; x = torch.zeros(1 << 30)",
+        "import numpy; x = numpy.ones(1 << 29)",
+        "x = []\nwhile True: x.append(bytearray(1 << 20))",
+        "x = 'x'\nwhile True: x += x",
+    ],
+)
+def test_too_much_memory_is_reported_and_survived(quick_box: Box, source: str) -> None:
+    result = quick_box.run_cell(source)
+    assert not result.ok
+    assert result.failure is Outcome.OUT_OF_MEMORY
+    assert quick_box.run_cell("x = None\n1").ok
+
+
+def test_too_much_memory_in_a_call(quick_box: Box) -> None:
+    quick_box.run_cell("import torch\ndef answer(x): return torch.zeros(1 << 30)")
+    assert quick_box.observe("answer", Case("a case", (1,))).failure is Outcome.OUT_OF_MEMORY
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("while True: pass", Outcome.TIMED_OUT),
+        ("import time; time.sleep(1000)", Outcome.TIMED_OUT),
+        ("import os; os._exit(0)", Outcome.DIED),
+        ("import ctypes; ctypes.string_at(0)", Outcome.DIED),
+    ],
+)
+def test_a_call_that_ends_its_box(quick_box: Box, body: str, outcome: Outcome) -> None:
+    quick_box.run_cell(f"def answer(x):\n    {body}")
+    with pytest.raises(BoxLost) as caught:
+        quick_box.observe("answer", Case("a case", (torch.ones(2),)))
+    assert caught.value.outcome is outcome
+
+
+def test_a_box_that_does_not_listen_does_not_block_the_grader(zygote: Zygote) -> None:
+    """The child stops reading; the question is larger than any buffer of the connection."""
+    with zygote.open_box(limits=QUICK) as box:
+        box.run_cell("import threading, os, time\ndef answer(x): return 1")
+        box.run_cell(
+            "import os, signal\nsignal.signal(signal.SIGALRM, lambda *a: time.sleep(1000))\nsignal.setitimer(0, 0.2)"
+        )
+        time.sleep(0.5)
+        with pytest.raises(BoxLost) as caught:
+            box.observe("answer", Case("a case", (torch.zeros(5_000_000),)))
+        assert caught.value.outcome is Outcome.TIMED_OUT
+
+
+def test_what_is_said_before_the_question_is_refused(zygote: Zygote) -> None:
+    with zygote.open_box(limits=QUICK) as box:
+        box.run_cell(
+            f"{FORGE}import threading, time\n"
+            "def later():\n    time.sleep(0.2)\n    send({'id': '', 'kind': 'cell'})\nthreading.Thread(target=later).start()"
+        )
+        time.sleep(0.6)
+        with pytest.raises(BoxLost, match="an answer to no question"):
+            box.run_cell("1")
+
+
+def test_the_time_of_a_submission_is_limited_as_a_whole(zygote: Zygote) -> None:
+    with zygote.open_box(seconds=1.0) as box:
+        box.run_cell("import time; time.sleep(0.5)")
+        with pytest.raises(BoxLost) as caught:
+            box.run_cell("import time; time.sleep(0.9)")
+    assert caught.value.outcome is Outcome.TIMED_OUT
+    assert "submission" in caught.value.reason
+
+
+def test_processor_time_is_limited(zygote: Zygote) -> None:
+    with zygote.open_box(limits=Limits(processor_seconds=1)) as box, pytest.raises(BoxLost) as caught:
+        box.run_cell("while True: pass")
+    assert caught.value.outcome is Outcome.TIMED_OUT
+    assert "processor" in caught.value.reason
+
+
+def test_files_and_their_number_are_limited(zygote: Zygote) -> None:
+    with zygote.open_box(limits=Limits(file_bytes=1 << 20, open_files=32)) as box:
+        result = box.run_cell("open('large', 'wb').write(b'x' * (1 << 22))")
+        assert result.raised is not None
+        assert result.raised.type_name == "OSError"
+        result = box.run_cell("files = [open(str(i), 'w') for i in range(100)]")
+        assert result.raised is not None
+        assert result.raised.type_name == "OSError"
+        assert box.run_cell("1").ok
+
+
+def test_each_channel_serves_a_thread(zygote: Zygote) -> None:
+    wrong: list[str] = []
+
+    def work(channel: int) -> None:
+        for number in range(5):
+            with zygote.open_box(channel) as box:
+                shown = box.run_cell(f"{channel} + {number}").outputs[0]["data"]["text/plain"]
+                if shown != str(channel + number):
+                    wrong.append(shown)
+
+    threads = [threading.Thread(target=work, args=(channel,)) for channel in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_forked_worker_uses_a_channel_of_its_own(zygote: Zygote) -> None:
+    worker = os.fork()
+    if worker == 0:
+        status = 1
+        try:
+            with zygote.open_box(1) as box:
+                status = 0 if box.run_cell("1").ok else 2
+        finally:
+            os._exit(status)
+    with zygote.open_box(0) as box:
+        assert box.run_cell("1").ok
+    _, status = os.waitpid(worker, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_an_unknown_module_cannot_be_withheld() -> None:
+    with pytest.raises(BadInput, match=r"course_lib\.nothing"):
+        Zygote(("course_lib.nothing",))
+
+
+def test_a_fresh_process_for_each_box() -> None:
+    """What macOS gets, at the level that it gets, and at the one it does not."""
+    for level in (Level.L1, Level.L2):
+        with Zygote(WITHHELD, level, start="spawn") as spawner:
+            with spawner.open_box(limits=QUICK) as box:
+                box.run_cell("def answer(x): return x + 1")
+                assert torch.equal(box.observe("answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
+                assert not box.run_cell("import course_lib.attention").ok
+                with pytest.raises(BoxLost) as caught:
+                    box.run_cell("while True: pass")
+                assert caught.value.outcome is Outcome.TIMED_OUT
+            with spawner.open_box() as box, pytest.raises(BoxLost, match="exit status 3"):
+                box.run_cell("import os; os._exit(3)")
+
+
+def test_at_level_1_what_a_box_has_started_ends_with_it() -> None:
+    with Zygote(WITHHELD, Level.L1) as zygote:
+        with zygote.open_box() as box:
+            result = box.run_cell(
+                "import os, subprocess, sys\n"
+                "code = 'import os, time; os.setsid() if os.getpgid(0) != os.getpid() else 0; time.sleep(1000)'\n"
+                "children = [subprocess.Popen([sys.executable, '-S', '-c', code], start_new_session=n > 0) for n in range(2)]\n"
+                "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        open('pid', 'w').write(str(os.getpid()))\n"
+                "        import time; time.sleep(1000)\n    os._exit(0)\n"
+                "import time\nwhile not (os.path.exists('pid') and open('pid').read()): time.sleep(0.01)\n"
+                "print(*(child.pid for child in children), open('pid').read())"
+            )
+            assert result.ok, result.raised
+            processes = [int(number) for number in result.outputs[0]["text"].split()]
+            assert len(processes) == 3
+            assert all(Path(f"/proc/{process}").exists() for process in processes)
+        assert not [process for process in processes if Path(f"/proc/{process}").exists()]
+        with zygote.open_box() as box:
+            assert not box.run_cell("import course_lib.attention").ok
+            assert box.run_cell("1").ok
+
+
+def test_closing_a_zygote_ends_its_boxes_and_removes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    zygote = Zygote(WITHHELD)
+    box = zygote.open_box()
+    process = int(box.run_cell("import os; os.getpid()").outputs[0]["data"]["text/plain"])
+    zygote.close()
+    assert not Path(f"/proc/{process}").exists()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(BoxLost):
+        box.run_cell("1")

@@ -1,0 +1,248 @@
+"""Cells run as in a notebook: the same values, displays, figures, magics and errors."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.box import Box, CellResult, Limits, Zygote
+from course_lib.checking.observation import Outcome
+
+
+def text(result: CellResult) -> str:
+    """All that a cell shows as plain text, in order."""
+    shown = []
+    for output in result.outputs:
+        if output["output_type"] == "stream":
+            shown.append(output["text"])
+        elif output["output_type"] == "error":
+            shown.append("\n".join(output["traceback"]))
+        else:
+            shown.append(output["data"].get("text/plain", ""))
+    return "".join(shown)
+
+
+def kinds(result: CellResult) -> list[str]:
+    return [output["output_type"] for output in result.outputs]
+
+
+def test_the_last_value_is_shown_and_numbered(box: Box) -> None:
+    assert box.run_cell("x = 3").outputs == []
+    result = box.run_cell("x\nx + 1")
+    assert result.outputs == [
+        {"output_type": "execute_result", "data": {"text/plain": "4"}, "metadata": {}, "execution_count": 2}
+    ]
+    assert box.run_cell("x + 1;").outputs == []
+    assert text(box.run_cell("_2 + Out[2]")) == "8"
+
+
+def test_what_a_cell_prints_comes_in_order(box: Box) -> None:
+    result = box.run_cell(
+        "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\ndisplay(3)\nprint('d', end='')\nsys.stdout.write('e')\n4"
+    )
+    streams = [(output.get("name"), output.get("text")) for output in result.outputs]
+    assert kinds(result) == ["stream", "stream", "display_data", "stream", "execute_result"]
+    assert streams[:2] == [("stdout", "a\nb\n"), ("stderr", "c\n")]
+    assert streams[3] == ("stdout", "de")
+
+
+def test_outputs_make_a_valid_notebook(box: Box) -> None:
+    cell = nbformat.v4.new_code_cell("")
+    for source in ("print(1)", "2", "1 / 0", "import matplotlib.pyplot as plt\nplt.plot([1])"):
+        cell.outputs += [nbformat.from_dict(output) for output in box.run_cell(source).outputs]
+    nbformat.validate(nbformat.v4.new_notebook(cells=[cell]))
+
+
+def test_rich_displays_keep_their_formats(box: Box) -> None:
+    result = box.run_cell(
+        "from IPython.display import HTML, Markdown, display\ndisplay(HTML('<b>x</b>'))\n"
+        "class Both:\n    def _repr_html_(self): return '<i>y</i>'\nBoth()"
+    )
+    assert [output["data"]["text/html"] for output in result.outputs] == ["<b>x</b>", "<i>y</i>"]
+
+
+@pytest.mark.parametrize("last", ["", "plt.show()", "fig", "plt.show();"])
+def test_a_figure_is_shown_once_as_png(box: Box, last: str) -> None:
+    result = box.run_cell(f"import matplotlib.pyplot as plt\nfig, axes = plt.subplots()\naxes.plot([1, 2]);\n{last}")
+    pictures = [output["data"]["image/png"] for output in result.outputs if "image/png" in output.get("data", {})]
+    assert len(pictures) == (2 if last == "fig" else 1)
+    assert base64.b64decode(pictures[0]).startswith(b"\x89PNG")
+    assert not box.run_cell("1").outputs[1:]
+
+
+def test_matplotlib_magic(box: Box) -> None:
+    result = box.run_cell("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.imshow([[1, 2]]);")
+    assert result.ok
+    assert "image/png" in result.outputs[-1]["data"]
+
+
+def test_displays_can_be_updated_and_cleared(box: Box) -> None:
+    result = box.run_cell("handle = display(1, display_id=True)\nhandle.update(2)")
+    assert text(result) == "2"
+    result = box.run_cell(
+        "from IPython.display import clear_output\nfor i in range(3):\n    clear_output(wait=True)\n    print(i)"
+    )
+    assert text(result) == "2\n"
+
+
+def test_top_level_await(box: Box) -> None:
+    result = box.run_cell("import asyncio\nawait asyncio.gather(asyncio.sleep(0.001, 1), asyncio.sleep(0, 2))")
+    assert text(result) == "[1, 2]"
+
+
+def test_magics(box: Box) -> None:
+    assert "Wall time" in text(box.run_cell("%time sum(range(10))"))
+    assert "loop" in text(box.run_cell("%timeit -n 2 -r 2 1"))
+    assert text(box.run_cell("%%capture said\nprint('x')")) == ""
+    assert text(box.run_cell("said.stdout")) == repr("x\n")
+    assert box.run_cell("%%writefile helper.py\nanswer = 42").ok
+    assert box.run_cell("%load_ext autoreload\n%autoreload 2").ok
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["!ls", "files = !ls\nassert files == []", "%pip install x", "%conda install x", "!pip install -q x", "ls", "%ls"]
+    + ["%%bash\nls", "%%sh\nls", "%%script perl\nprint 1", "%sx ls", "%%sx\nls", "get_ipython().system('ls')"],
+)
+def test_other_programs_are_left_out_with_a_notice(box: Box, source: str) -> None:
+    result = box.run_cell(source)
+    assert result.ok, result.raised
+    assert kinds(result) == ["stream"]
+    assert result.outputs[0]["name"] == "stdout"  # anything on stderr is a zero for nbgrader
+    assert text(result).startswith("[katze] ")
+    assert "left out" in text(result)
+
+
+def test_data_loaders_do_without_workers(box: Box) -> None:
+    result = box.run_cell(
+        "import torch\nfrom torch.utils.data import DataLoader, TensorDataset\n"
+        "data = DataLoader(TensorDataset(torch.arange(6)), batch_size=2, num_workers=2, persistent_workers=True)\n"
+        "sum(batch.sum() for batch, in data)"
+    )
+    assert "[katze] `num_workers`" in text(result)
+    assert text(result).endswith("tensor(15)")
+
+
+def test_threads_work(box: Box) -> None:
+    source = "import threading\nthread = threading.Thread(target=print, args=('from a thread',))\nthread.start()\nthread.join()"
+    assert text(box.run_cell(source)) == "from a thread\n"
+    assert box.run_cell(
+        "import torch\ntorch.set_num_threads(2)\n(torch.ones(500, 500) @ torch.ones(500, 500)).sum()"
+    ).ok
+
+
+def test_training_works(box: Box) -> None:
+    result = box.run_cell(
+        "import torch\nfrom torch import nn\nmodel = nn.Linear(3, 1)\noptimizer = torch.optim.AdamW(model.parameters())\n"
+        "for _ in range(3):\n    optimizer.zero_grad()\n    model(torch.ones(2, 3)).sum().backward()\n    optimizer.step()\n"
+        "torch.save(model.state_dict(), 'model.pt')\nmodel.load_state_dict(torch.load('model.pt'))"
+    )
+    assert text(result) == "<All keys matched successfully>"
+
+
+def test_an_error_ends_the_cell_and_is_shown(box: Box) -> None:
+    box.run_cell("def fail(x):\n    return 1 / x")
+    result = box.run_cell("print('before')\nfail(0)\nprint('after')")
+    assert not result.ok
+    assert result.failure is Outcome.RAISED
+    assert result.raised is not None
+    assert (result.raised.type_name, result.raised.message) == ("ZeroDivisionError", "division by zero")
+    assert (result.raised.line, result.raised.code) == (2, "return 1 / x")
+    assert kinds(result) == ["stream", "error"]
+    error = result.outputs[1]
+    assert (error["ename"], error["evalue"]) == ("ZeroDivisionError", "division by zero")
+    shown = "\n".join(error["traceback"])
+    assert "return 1 / x" in shown
+    assert "interactiveshell" not in shown
+    assert "\x1b" not in shown
+    assert box.run_cell("1").ok
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("def f(:\n    pass", "SyntaxError"),
+        ("if True:\nx = 1", "IndentationError"),
+        ("%nosuchmagic\n1/0", "UsageError"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("import sys; sys.exit(3)", "SystemExit"),
+        ("raise type('Own', (BaseException,), {})('x')", "Own"),
+        ("input('name? ')", "EOFError"),
+        ("return 3", "SyntaxError"),
+    ],
+)
+def test_every_kind_of_error_is_shown(box: Box, source: str, name: str) -> None:
+    result = box.run_cell(source)
+    assert not result.ok
+    assert result.raised is not None
+    assert result.raised.type_name == name
+    assert [output["ename"] for output in result.outputs if output["output_type"] == "error"] == [name]
+    assert box.run_cell("1").ok
+
+
+def test_the_stub_counts_as_not_attempted(box: Box) -> None:
+    assert box.run_cell("raise NotImplementedError()").failure is Outcome.NOT_ATTEMPTED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def __str__(self): raise ValueError",
+        "def __str__(self): return 3",
+        "def __str__(self): return 'x' * 10_000_000",
+        "def __str__(self): return '\\ud800'",
+    ],
+)
+def test_errors_that_misbehave_are_shown_somehow(box: Box, body: str) -> None:
+    result = box.run_cell(f"class Odd(Exception):\n    {body}\nraise Odd")
+    assert not result.ok
+    assert "Odd" in [output["ename"] for output in result.outputs]
+    assert len(str(result.outputs)) < 100_000
+
+
+def test_exit_ends_nothing(box: Box) -> None:
+    assert box.run_cell("exit()").ok
+    assert box.run_cell("quit").ok
+    assert box.run_cell("1").ok
+
+
+PRINTS: dict[str, Any] = {
+    "one string": "print('x' * 50_000_000)",
+    "many lines": "for _ in range(200_000): print('a line of some length')",
+    "many displays": "for _ in range(20_000): display('x' * 100)",
+    "alternating": "import sys\nfor _ in range(20_000): print('a'); print('b', file=sys.stderr)",
+    "a long value": "'x' * 50_000_000",
+    "not ASCII": "print('ä' * 20_000_000)",
+}
+
+
+@pytest.mark.parametrize("name", PRINTS)
+def test_a_huge_output_is_cut_with_a_notice(zygote: Zygote, name: str) -> None:
+    with zygote.open_box(limits=Limits(output_bytes=100_000, memory_bytes=1 << 30)) as box:
+        result = box.run_cell(PRINTS[name])
+        assert result.ok
+        assert len(str(result.outputs).encode()) < 400_000
+        assert "[katze] The rest of this cell's output was left out" in text(result)
+        assert text(box.run_cell("print('next')")) == "next\n"
+
+
+def test_nothing_is_shown_between_cells(box: Box) -> None:
+    box.run_cell(
+        "import threading, time\n"
+        "def chatter():\n    for _ in range(1000):\n        print('chatter'); time.sleep(0.001)\n"
+        "threading.Thread(target=chatter, daemon=True).start()"
+    )
+    assert box.run_cell("1").ok
+
+
+def test_checks_are_left_to_the_grader(box: Box) -> None:
+    result = box.run_cell("from course_lib.checking import check\ncheck('attention.scores')")
+    assert result.ok
+    assert "left to the grader" in text(result)
+
+
+def test_the_libraries_shows_work(box: Box) -> None:
+    assert box.run_cell("import course_lib.show").ok
