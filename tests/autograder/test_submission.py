@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
 import json
+import operator
 import os
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from autograder.errors import BadInput
 from autograder.submission import (
@@ -551,6 +556,50 @@ def test_what_is_no_notebook_is_unreadable_and_says_what_to_do(content: bytes, s
 def test_the_digest_follows_the_bytes():
     one, other = as_bytes(filled()), as_bytes(released())
     assert read_notebook(one).digest == read_notebook(one).digest != read_notebook(other).digest
+
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=30)
+    | st.sampled_from(
+        ["small-one-check", "# katze: small.two answer", "<!-- katze: small.why written -->", "markdown"]
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path to every value in nested lists and dicts."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, one in inner for place in [(*path, key), *places(one, (*path, key))]]
+
+
+PLACES = places(filled())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(PLACES), JUNK), min_size=1, max_size=6))
+def test_whatever_stands_in_a_notebook_it_is_repaired_or_unreadable(changes: list[tuple[tuple[Any, ...], object]]):
+    notebook = filled()
+    for path, junk in changes:
+        with contextlib.suppress(LookupError, TypeError):  # an earlier change may have taken the place away
+            functools.reduce(operator.getitem, path[:-1], notebook)[path[-1]] = junk
+    try:
+        repaired = mended(notebook)
+    except Unreadable:
+        return
+    json.dumps(repaired.notebook(), ensure_ascii=False).encode()
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200))
+def test_whatever_the_bytes_they_are_a_notebook_or_unreadable(content: bytes):
+    with pytest.raises(Unreadable):
+        read_notebook(content)
 
 
 # --- folders
