@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -20,11 +21,13 @@ COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRA
 def print_class(graded: ClassResult, console: Console | None = None) -> None:
     """A row for each student: points, outcomes by name, and the mistakes that have names."""
     console = console or Console()
-    table = Table(title=f"{graded.lesson}: {len(graded.submissions)} submissions", title_justify="left")
+    count = len(graded.submissions)
+    title = f"{graded.lesson}: {count} submission{'s' if count != 1 else ''}"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("outcomes")
-    table.add_column("what went wrong, where it has a name")
+    table.add_column("outcomes", no_wrap=True)
+    table.add_column("mistakes that have a name, and remarks", overflow="fold")
     for submission in graded.submissions:
         table.add_row(
             escape(submission.student), _points(submission), _outcomes(submission), escape(_remarks(submission))
@@ -42,7 +45,7 @@ def _points(submission: SubmissionResult) -> str:
 
 def _outcomes(submission: SubmissionResult) -> str:
     counts = Counter(result.outcome for result in submission.exercises)
-    return ", ".join(
+    return "\n".join(
         f"[{COLOURS.get(outcome, 'yellow')}]{number} {outcome}[/]" for outcome, number in counts.most_common()
     )
 

@@ -47,9 +47,13 @@ def mask_scores(
     """
     if mask is None:
         return scaled
+    _require_boolean(mask)
+    return scaled.masked_fill(~mask, -math.inf)
+
+
+def _require_boolean(mask: Tensor) -> None:
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
-    return scaled.masked_fill(~mask, -math.inf)
 
 
 def attention_weights(masked: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
@@ -137,6 +141,7 @@ def fused_attention(
         is_causal: in place of a causal `mask`, where there are as many queries as keys.
 
     Raises:
+        TypeError: `mask` is not boolean.
         ValueError: `is_causal` with a different number of queries and keys. Torch would align the mask at
             the top left, which is wrong for queries that continue a sequence; pass a mask instead.
     """
@@ -144,6 +149,8 @@ def fused_attention(
         raise ValueError(
             f"is_causal needs as many queries as keys, not {q.shape[-2]} and {k.shape[-2]}; pass a mask instead"
         )
+    if mask is not None:
+        _require_boolean(mask)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
 
 

@@ -164,6 +164,8 @@ class TestFullyMaskedRows:
 def test_a_mask_that_is_not_boolean_is_refused(mask: Tensor) -> None:
     with pytest.raises(TypeError, match="must be boolean"):
         attention(Q, K, V, mask)
+    with pytest.raises(TypeError, match="must be boolean"):
+        fused_attention(Q, K, V, mask)
 
 
 class TestContextualEmbedding:
