@@ -109,6 +109,8 @@ class Student:
             path: the notebook to write; its folder must exist.
         """
         notebook = copy.deepcopy(release)
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])  # on disk it is a list of lines
         for heading, text in self._cells(lesson).items():
             _fill(notebook, heading, text)
         self.edit(notebook)
