@@ -57,7 +57,8 @@ def render_feedback(
     """
     verdicts, styles = _without_styles(verdict_html_by_exercise)
     cells = notebook["cells"] if notebook else []
-    waiting = [cell for cell in cells if _is_written(cell)]
+    written = [cell for cell in cells if _is_written(cell)]
+    waiting = [cell for cell in written if _is_filled(cell)]
     return _template().render(
         student=student,
         title=_title(cells, lesson),
@@ -69,7 +70,7 @@ def render_feedback(
         waiting=f"{sum(_points(cell) for cell in waiting):g}" if waiting else "",
         repairs=repairs,
         problem=problem,
-        overview=[*map(_row, results), *map(_waiting_row, waiting)],
+        overview=[*map(_row, results), *map(_written_row, written)],
         blocks=list(_blocks(cells, verdicts)),
     )
 
@@ -100,8 +101,9 @@ def _row(result: ExerciseResult) -> _Row:
     return _Row(result.exercise, state, word, f"{earned} / {result.max_points}")
 
 
-def _waiting_row(cell: Mapping[str, Any]) -> _Row:
-    return _Row(_katze(cell).get("exercise") or "written", "waiting", "Read by a person", f"– / {_points(cell):g}")
+def _written_row(cell: Mapping[str, Any]) -> _Row:
+    word, earned = ("Read by a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
+    return _Row(_katze(cell).get("exercise") or "written", "waiting", word, f"{earned} / {_points(cell):g}")
 
 
 def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -112,6 +114,10 @@ def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:
 def _is_written(cell: Mapping[str, Any]) -> bool:
     meta = cell["metadata"].get("nbgrader", {})
     return bool(meta.get("grade") and meta.get("solution")) or bool(meta.get("task"))
+
+
+def _is_filled(cell: Mapping[str, Any]) -> bool:
+    return _katze(cell).get("origin") == "student"
 
 
 def _points(cell: Mapping[str, Any]) -> float:
@@ -181,12 +187,12 @@ def _label(cell: Mapping[str, Any]) -> str:
     exercise = _katze(cell).get("exercise")
     name = f"<code>{escape(exercise)}</code>" if exercise else ""
     match _kind(cell):
+        case "answer" | "written" if not _is_filled(cell):
+            words = "Nothing written yet"
         case "answer":
-            words = "Your answer" if _katze(cell).get("origin") == "student" else "Nothing written yet"
+            words = "Your answer"
         case "written":
-            words = (
-                "Your answer, read by a person" if _katze(cell).get("origin") == "student" else "Nothing written yet"
-            )
+            words = "Your answer, read by a person"
         case "code" if exercise:
             words = "A further copy of your answer"
         case _:

@@ -118,6 +118,14 @@ def test_the_overview_has_a_line_for_each_exercise():
     ]
 
 
+def test_a_question_that_nobody_answered_has_nothing_to_be_read():
+    untouched = notebook()
+    untouched["cells"][8]["metadata"]["katze"]["origin"] = "release"
+    page = render(untouched)
+    assert text(page.select(".overview tr")[-1]) == "small.why Not written yet 0 / 2"
+    assert not page.select(".total-note")
+
+
 def test_links_of_the_overview_lead_to_the_answers():
     page = render(notebook())
     for exercise in ("small.one", "small.two", "small.why"):
