@@ -84,7 +84,11 @@ class Keeper(Protocol):
         """Whether the process has ended by itself within `seconds`."""
 
     def end(self) -> int:
-        """Kill the process with everything it started; its wait status."""
+        """Kill the process with everything it started; its wait status.
+
+        Raises:
+            BoxUnavailable: nobody knows the status, for the zygote has gone.
+        """
 
 
 class Zygote:
@@ -263,17 +267,15 @@ class _Forked:
         self._handle = handle
 
     def wait(self, seconds: float) -> bool:
-        readable, _, _ = select.select([self._handle], [], [], seconds)
-        return bool(readable)
+        poll = select.poll()
+        poll.register(self._handle, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
 
     def end(self) -> int:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
         os.close(self._handle)
-        try:
-            answer, _ = self._channel.ask({"do": "end", "process": self.process})
-        except BoxUnavailable:
-            return signal.SIGKILL  # the zygote has gone, and its boxes with it
+        answer, _ = self._channel.ask({"do": "end", "process": self.process})
         return int(answer["status"])
 
 
@@ -335,6 +337,7 @@ class Box:
 
         Raises:
             BoxLost: the box is gone.
+            BoxUnavailable: the zygote is gone, and the box with it.
         """
         begin = time.monotonic()
         frame = self._ask({"kind": "cell", "source": source}, Encoder(), self._limits.cell_seconds, "a cell")
@@ -358,6 +361,7 @@ class Box:
 
         Raises:
             BoxLost: the box is gone.
+            BoxUnavailable: the zygote is gone, and the box with it.
         """
         self._sealed = self._sealed or hidden
         begin, encoder = time.monotonic(), Encoder()
@@ -374,12 +378,8 @@ class Box:
 
     def close(self) -> None:
         """End the box and remove its folder."""
-        if self._closed:
-            return
-        self._closed = True
-        self._wire.close()
-        self._keeper.end()
-        _remove(self._folder)
+        with contextlib.suppress(BoxUnavailable):
+            self._end()
 
     def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, what: str) -> Frame:
         if self._lost is not None:
@@ -460,18 +460,21 @@ class Box:
     def _lose_connection(self) -> NoReturn:
         """The other end is gone: find out why."""
         ended = self._keeper.wait(_EXIT_SECONDS)
-        kills = self._kills
         status = self._end()
-        if not ended:
-            self._lose(Outcome.DIED, "it closed its connection")
-        self._lose(*_cause(status, memory_kill=_memory_kills() > kills))
+        if ended:
+            self._lose(*_cause(status, memory_kill=_memory_kills() > self._kills))
+        self._lose(Outcome.DIED, "it closed its connection")
 
     def _end(self) -> int:
+        """End the process, once; its wait status."""
+        if self._closed:
+            return 0
         self._closed = True
         self._wire.close()
-        status = self._keeper.end()
-        _remove(self._folder)
-        return status
+        try:
+            return self._keeper.end()
+        finally:
+            _remove(self._folder)
 
     def _lose(self, outcome: Outcome, reason: str) -> NoReturn:
         self.close()

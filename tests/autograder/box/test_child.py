@@ -200,9 +200,9 @@ def test_a_case_does_not_tell_its_name(box: Box) -> None:
 
 PATCHES = {
     "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda a, b: a",
-    "observation": "import course_lib.checking.observation as o\no._plain = o._identical = lambda *a: 3\no.observe = None",
+    "observation": "import course_lib.checking.observation as o\no._plain = o._identical = o.observe = lambda *a: 3",
     "protocol": "import autograder.box.protocol as p\np.encode_frame = p._pack = p.save = None",
-    "child": "import autograder.box.child as c\nc.observe = c._reply = c.encode_frame = None\nc.Inhabitant.answer = None",
+    "child": "import autograder.box.child as c\nc.observe = c._reply = c.encode_frame = c.Inhabitant.answer = None",
     "json": "import json\njson.dumps = json.loads = None",
     "builtins": "import builtins\nbuiltins.isinstance = lambda *a: True\nbuiltins.len = lambda x: 0",
     "shell": "ip = get_ipython()\nip.recorder = None\nip.run = None\nip.user_ns.clear()",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Box, BoxLost, Level, Limits, Zygote
+from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Outcome
@@ -175,7 +175,8 @@ def test_what_is_said_before_the_question_is_refused(zygote: Zygote) -> None:
     with zygote.open_box(limits=QUICK) as box:
         box.run_cell(
             f"{FORGE}import threading, time\n"
-            "def later():\n    time.sleep(0.2)\n    send({'id': '', 'kind': 'cell'})\nthreading.Thread(target=later).start()"
+            "def later():\n    time.sleep(0.2)\n    send({'id': '', 'kind': 'cell'})\n"
+            "threading.Thread(target=later).start()"
         )
         time.sleep(0.6)
         with pytest.raises(BoxLost, match="an answer to no question"):
@@ -262,18 +263,29 @@ def test_a_fresh_process_for_each_box() -> None:
                 box.run_cell("import os; os._exit(3)")
 
 
+LEAVE_PROCESSES_BEHIND = """
+import os, subprocess, sys, time
+sleep = [sys.executable, "-S", "-c", "import time; time.sleep(1000)"]
+child = subprocess.Popen(sleep)
+session = subprocess.Popen(sleep, start_new_session=True)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        with open("draft", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename("draft", "orphan")
+        time.sleep(1000)
+    os._exit(0)
+while not os.path.exists("orphan"):
+    time.sleep(0.01)
+print(child.pid, session.pid, open("orphan").read())
+"""
+
+
 def test_at_level_1_what_a_box_has_started_ends_with_it() -> None:
     with Zygote(WITHHELD, Level.L1) as zygote:
         with zygote.open_box() as box:
-            result = box.run_cell(
-                "import os, subprocess, sys\n"
-                "code = 'import os, time; os.setsid() if os.getpgid(0) != os.getpid() else 0; time.sleep(1000)'\n"
-                "children = [subprocess.Popen([sys.executable, '-S', '-c', code], start_new_session=n > 0) for n in range(2)]\n"
-                "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        open('pid', 'w').write(str(os.getpid()))\n"
-                "        import time; time.sleep(1000)\n    os._exit(0)\n"
-                "import time\nwhile not (os.path.exists('pid') and open('pid').read()): time.sleep(0.01)\n"
-                "print(*(child.pid for child in children), open('pid').read())"
-            )
+            result = box.run_cell(LEAVE_PROCESSES_BEHIND)
             assert result.ok, result.raised
             processes = [int(number) for number in result.outputs[0]["text"].split()]
             assert len(processes) == 3
@@ -292,5 +304,17 @@ def test_closing_a_zygote_ends_its_boxes_and_removes_its_files(tmp_path: Path, m
     zygote.close()
     assert not Path(f"/proc/{process}").exists()
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(BoxLost):
+    with pytest.raises(BoxUnavailable):
         box.run_cell("1")
+
+
+def test_the_end_of_a_zygote_is_no_students_fault() -> None:
+    with Zygote(WITHHELD) as zygote:
+        box = zygote.open_box()
+        assert zygote._process is not None
+        zygote._process.kill()
+        zygote._process.wait()
+        with pytest.raises(BoxUnavailable):
+            box.run_cell("1")
+        with pytest.raises(BoxUnavailable):
+            zygote.open_box()

@@ -248,35 +248,53 @@ def test_only_the_connection_and_the_event_loop_are_open(box: Box) -> None:
     assert result.outputs[0]["data"]["text/plain"] == "4"  # the wire; epoll and the two ends of the loop's own pair
 
 
+LIBRARY = str(REPOSITORY / "course_lib")
+FILE = f"{LIBRARY}/attention.py"
 TRICKS = {
     "import": "import course_lib.attention",
     "from": "from course_lib import attention",
     "importlib": "import importlib; importlib.import_module('course_lib.attention')",
     "what imports it": "import course_lib.masking",
     "exercises": "import course_lib.exercises",
-    "path": f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import importlib, course_lib\n"
-    f"course_lib.__path__.insert(0, {str(REPOSITORY / 'course_lib')!r}); importlib.invalidate_caches()\n"
-    "import course_lib.attention",
-    "fresh package": f"import sys; [sys.modules.pop(n) for n in list(sys.modules) if n.startswith('course_lib')]\n"
-    f"sys.path[:] = [{str(REPOSITORY)!r}]; import course_lib.attention",
-    "by file": "import importlib.util as u; "
-    f"s = u.spec_from_file_location('a', {str(REPOSITORY / 'course_lib/attention.py')!r})\n"
-    "m = u.module_from_spec(s); s.loader.exec_module(m)",
-    "bytecode": f"import pathlib; [p.read_bytes() for p in pathlib.Path({str(REPOSITORY / 'course_lib')!r}).glob('*')]\n"
-    f"open({str(REPOSITORY / 'course_lib/__pycache__' / 'attention.cpython-311.pyc')!r}, 'rb')",
+    "path": f"""
+import importlib, sys, course_lib
+sys.path.insert(0, {str(REPOSITORY)!r})
+course_lib.__path__.insert(0, {LIBRARY!r})
+importlib.invalidate_caches()
+import course_lib.attention
+""",
+    "fresh package": f"""
+import sys
+for name in [name for name in sys.modules if name.startswith('course_lib')]:
+    del sys.modules[name]
+sys.path[:] = [{str(REPOSITORY)!r}]
+import course_lib.attention
+""",
+    "by file": f"""
+from importlib.util import module_from_spec, spec_from_file_location
+spec = spec_from_file_location('attention', {FILE!r})
+spec.loader.exec_module(module_from_spec(spec))
+""",
+    "bytecode": f"""
+import pathlib
+[path.read_bytes() for path in pathlib.Path({LIBRARY!r}).glob('*')]
+open({LIBRARY!r} + '/__pycache__/attention.cpython-311.pyc', 'rb')
+""",
     "site": "import site; site.main(); import course_lib.attention",
-    "runpy": f"import runpy; runpy.run_path({str(REPOSITORY / 'course_lib/attention.py')!r})",
-    "linecache": f"import linecache\nif not linecache.getlines({str(REPOSITORY / 'course_lib/attention.py')!r}):\n"
-    "    raise PermissionError",
-    "zip": f"import zipimport; zipimport.zipimporter({str(REPOSITORY)!r})\nimport course_lib.attention",
-    "another interpreter": "import _xxsubinterpreters as s; i = s.create()\n"
-    "s.run_string(i, 'import course_lib.attention')\nimport course_lib.attention",
-    "magic": f"%run {REPOSITORY / 'course_lib/attention.py'}\nscale_scores",
-    "load": f"%load {REPOSITORY / 'course_lib/attention.py'}",
-    "metadata": "import importlib.metadata as m; m.distribution('katze').locate_file('course_lib/attention.py').read_text()",
-    "memory": "import gc\nnames = [f.__qualname__ for f in gc.get_objects() if callable(f) and hasattr(f, '__qualname__')\n"
-    "         and getattr(f, '__module__', None) == 'course_lib.attention']\n"
-    "if not names: raise ModuleNotFoundError",
+    "runpy": f"import runpy; runpy.run_path({FILE!r})",
+    "linecache": f"import linecache; assert linecache.getlines({FILE!r})",
+    "zip": f"import zipimport; zipimport.zipimporter({str(REPOSITORY)!r})",
+    "magic": f"%run {FILE}\nscale_scores",
+    "load": f"%load {FILE}",
+    "metadata": """
+import importlib.metadata
+importlib.metadata.distribution('katze').locate_file('course_lib/attention.py').read_text()
+""",
+    "memory": """
+import gc
+modules = {getattr(thing, '__module__', None) for thing in gc.get_objects() if callable(thing)}
+assert 'course_lib.attention' in modules
+""",
 }
 
 
@@ -291,9 +309,9 @@ def test_an_editable_installation_leads_nowhere(box: Box) -> None:
     result = box.run_cell(
         "import sys, os\n"
         "folder = next(p for p in sys.path if p.endswith('-packages'))\n"
-        "finders = [n for n in os.listdir(folder) if n.endswith('.pth') or n.startswith(('__editable__', 'course_lib'))]\n"
         "contents = []\n"
-        "for name in finders:\n"
+        "for name in os.listdir(folder):\n"
+        "    if not name.endswith('.pth') and not name.startswith(('__editable__', 'course_lib')): continue\n"
         "    try: contents.append(open(os.path.join(folder, name)).read())\n"
         "    except (PermissionError, IsADirectoryError): pass\n"
         "contents"

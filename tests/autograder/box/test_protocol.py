@@ -87,7 +87,9 @@ def same(left: Any, right: Any) -> bool:
 
 def strides(tensor: Tensor) -> list[int]:
     """The strides that mean something: those of dimensions with more than one entry, in a tensor that has entries."""
-    return [stride for stride, length in zip(tensor.stride(), tensor.shape) if length > 1 and tensor.numel()]
+    return [
+        stride for stride, length in zip(tensor.stride(), tensor.shape, strict=True) if length > 1 and tensor.numel()
+    ]
 
 
 def across(header: dict[str, Any], encoder: Encoder) -> Frame:

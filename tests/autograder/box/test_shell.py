@@ -41,7 +41,8 @@ def test_the_last_value_is_shown_and_numbered(box: Box) -> None:
 
 def test_what_a_cell_prints_comes_in_order(box: Box) -> None:
     result = box.run_cell(
-        "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\ndisplay(3)\nprint('d', end='')\nsys.stdout.write('e')\n4"
+        "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\ndisplay(3)\n"
+        "print('d', end='')\nsys.stdout.write('e')\n4"
     )
     streams = [(output.get("name"), output.get("text")) for output in result.outputs]
     assert kinds(result) == ["stream", "stream", "display_data", "stream", "execute_result"]
@@ -126,21 +127,36 @@ def test_data_loaders_do_without_workers(box: Box) -> None:
     assert text(result).endswith("tensor(15)")
 
 
+THREADS = """
+import threading, torch
+thread = threading.Thread(target=print, args=("from a thread",))
+thread.start()
+thread.join()
+torch.set_num_threads(2)
+(torch.ones(500, 500) @ torch.ones(500, 500)).sum()
+"""
+
+
 def test_threads_work(box: Box) -> None:
-    source = "import threading\nthread = threading.Thread(target=print, args=('from a thread',))\nthread.start()\nthread.join()"
-    assert text(box.run_cell(source)) == "from a thread\n"
-    assert box.run_cell(
-        "import torch\ntorch.set_num_threads(2)\n(torch.ones(500, 500) @ torch.ones(500, 500)).sum()"
-    ).ok
+    assert text(box.run_cell(THREADS)) == "from a thread\ntensor(1.2500e+08)"
+
+
+TRAINING = """
+import torch
+from torch import nn
+model = nn.Linear(3, 1)
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(3):
+    optimizer.zero_grad()
+    model(torch.ones(2, 3)).sum().backward()
+    optimizer.step()
+torch.save(model.state_dict(), 'model.pt')
+model.load_state_dict(torch.load('model.pt'))
+"""
 
 
 def test_training_works(box: Box) -> None:
-    result = box.run_cell(
-        "import torch\nfrom torch import nn\nmodel = nn.Linear(3, 1)\noptimizer = torch.optim.AdamW(model.parameters())\n"
-        "for _ in range(3):\n    optimizer.zero_grad()\n    model(torch.ones(2, 3)).sum().backward()\n    optimizer.step()\n"
-        "torch.save(model.state_dict(), 'model.pt')\nmodel.load_state_dict(torch.load('model.pt'))"
-    )
-    assert text(result) == "<All keys matched successfully>"
+    assert text(box.run_cell(TRAINING)) == "<All keys matched successfully>"
 
 
 def test_an_error_ends_the_cell_and_is_shown(box: Box) -> None:
