@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -222,6 +223,9 @@ class _Worker:
 
 def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, channels: Any) -> None:
     global _worker
+    torch.set_num_threads(
+        1
+    )  # the threads of the process it was forked from are not in this one: waiting for them hangs
     _worker = _Worker(assignment, zygote, keys, channels.get())
 
 
