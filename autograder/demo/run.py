@@ -15,12 +15,12 @@ from autograder.box import Level, Limits, choose_level
 from autograder.course import Course
 from autograder.demo.classroom import make_class, students, surprises
 from autograder.demo.students import STUDENTS
+from autograder.demo.translation import Learned, learn
 from autograder.errors import BadInput
 from autograder.release import release
 from autograder.report import print_class
 from autograder.results import ClassResult
-from course_lib.data import toy_translation
-from course_lib.translation import TOY_STEPS, ToyTraining, train_toy_translator
+from course_lib.translation import TOY_STEPS
 
 MARKER = ".katze-demo"
 """A file in each folder that the demo has made, and may therefore remove."""
@@ -43,9 +43,6 @@ c.HTMLExporter.filters = {{"clean_html": "autograder.filters.clean_html"}}
 def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limits | None = None) -> int:
     """Train the small translator, release the lessons, make the bundled class, and grade it.
 
-    Everything happens in this process but what a box does. That is safe although workers are forked from it later:
-    `katze` sets one thread before torch is imported, and training keeps to it.
-
     Args:
         folder: where the demo's own course goes; made, or remade if an earlier demo made it.
         workers: submissions graded at once.
@@ -63,7 +60,7 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
     course = make_course(folder, Course.find())
 
     console.rule("A transformer learns to translate", align="left")
-    _report_training(_train(console, steps), console)
+    _report_translation(_learn(console, steps), console)
 
     console.rule("A class hands in two lessons, and is graded in boxes", align="left")
     release(course, list(STUDENTS))
@@ -103,7 +100,7 @@ def _clear(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _train(console: Console, steps: int) -> ToyTraining:
+def _learn(console: Console, steps: int) -> Learned:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -118,19 +115,17 @@ def _train(console: Console, steps: int) -> ToyTraining:
             doing = "training" if step < steps else "testing "
             bar.update(task, completed=step, description=doing, loss=f"loss {loss:.2f}")
 
-        return train_toy_translator(progress=progress, steps=steps)
+        return learn(SENTENCE, steps, progress)
 
 
-def _report_training(training: ToyTraining, console: Console) -> None:
-    share = training.matches / training.held_out
+def _report_translation(learned: Learned, console: Console) -> None:
+    share = learned.matches / learned.held_out
     console.print(
-        f"Learned from {training.training_pairs} pairs of sentences in {training.seconds:.0f} s. "
-        f"Of {training.held_out} held-out sentences {training.matches} are translated word for word ({share:.1%})."
+        f"Learned from {learned.training_pairs} pairs of sentences in {learned.seconds:.0f} s. "
+        f"Of {learned.held_out} held-out sentences {learned.matches} are translated word for word ({share:.1%})."
     )
-    [translation] = training.translator.translate([SENTENCE])
-    console.print(f"  [bold]{SENTENCE}[/]  ->  [bold]{translation}[/]")
-    known = SENTENCE in {pair.source for pair in toy_translation().training}
-    console.print(f"That sentence is {'one' if known else 'none'} of the {training.training_pairs} it learned from.")
+    console.print(f"  [bold]{SENTENCE}[/]  ->  [bold]{learned.translation}[/]")
+    console.print(f"It {'is' if learned.was_known else 'is not'} among the sentences that were learned from.")
 
 
 def _grade(
