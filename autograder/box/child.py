@@ -7,6 +7,7 @@ trusted: what goes out is checked at the other end, and what must not be known i
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures.process
 import contextlib
 import io
 import os
@@ -14,6 +15,7 @@ import random
 import resource
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,17 +135,25 @@ def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Lim
 
 
 def _do_without_workers(shell: BoxShell) -> None:
-    """Let data loaders work in this process: a box starts no others."""
+    """Let data loaders and pools of workers do their work in this process: a box starts no others."""
     original = torch.utils.data.DataLoader.__init__
 
-    def without_workers(self: Any, *args: Any, **kwargs: Any) -> None:
+    def loader(self: Any, *args: Any, **kwargs: Any) -> None:
         if kwargs.get("num_workers"):
             shell.recorder.notice("`num_workers` was taken as 0: a notebook is graded in one process.")
             for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context"):
                 kwargs.pop(name, None)
         original(self, *args, **kwargs)
 
-    torch.utils.data.DataLoader.__init__ = without_workers  # type: ignore[method-assign]
+    class Threads(ThreadPoolExecutor):
+        def __init__(self, max_workers: int | None = None, *args: Any, **kwargs: Any) -> None:
+            shell.recorder.notice("`ProcessPoolExecutor` used threads: a notebook is graded in one process.")
+            initializer, initargs = kwargs.get("initializer"), kwargs.get("initargs", ())
+            super().__init__(max_workers, initializer=initializer, initargs=initargs)
+
+    torch.utils.data.DataLoader.__init__ = loader  # type: ignore[method-assign]
+    concurrent.futures.process.ProcessPoolExecutor = Threads  # type: ignore[assignment,misc]
+    concurrent.futures.ProcessPoolExecutor = Threads  # type: ignore[assignment,misc]
 
 
 # Answering --------------------------------------------------------------------------------------------------

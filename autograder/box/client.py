@@ -191,8 +191,16 @@ class Zygote:
         finally:
             for _, theirs in pairs:
                 theirs.close()
-        for channel in self._channels:
-            channel.receive(START_SECONDS)
+        try:
+            for channel in self._channels:
+                channel.receive(START_SECONDS)
+        except BoxUnavailable as error:
+            raise BoxUnavailable(f"{error}: {self._last_words()}") from error
+
+    def _last_words(self) -> str:
+        """The last line that a fresh process has written to stderr."""
+        lines = (self._root / "log").read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it left no message"
 
     def _run(self, sockets: list[socket.socket], wish: dict[str, Json]) -> subprocess.Popen[bytes]:
         """A fresh process on the filtered library, with nothing of this one's environment."""
@@ -393,6 +401,8 @@ class Box:
             deadline, what = self._until, "the submission"
         self._send(data, deadline, what)
         frame = self._receive(deadline, what)
+        if frame.header.get("kind") == "failed":
+            self._lose(Outcome.DIED, "the code has broken the process that ran it")
         if frame.header.get("id") != request:
             self._lose(Outcome.DIED, "it broke the protocol: an answer to another question")
         return frame

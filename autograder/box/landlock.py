@@ -7,6 +7,7 @@ landlock(7); the constants are the kernel's own (include/uapi/linux/landlock.h).
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import sys
 from collections.abc import Iterable
@@ -103,5 +104,6 @@ def _call(number: int, *arguments: object) -> int:
     return result
 
 
+@functools.cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)

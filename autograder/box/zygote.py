@@ -6,7 +6,9 @@ no student's code, so it can be asked to end a box and to say how the box ended.
 
 from __future__ import annotations
 
+import _sitebuiltins
 import asyncio
+import builtins
 import contextlib
 import ctypes
 import gc
@@ -110,7 +112,9 @@ def warm_up(start: Start) -> BoxShell:
     for name in start.withheld:
         if _importable(name):
             raise RuntimeError(f"{name} is withheld and can still be imported")
-    shell = BoxShell.instance(displayhook_class=LastValue, display_pub_class=Publisher)
+    builtins.help = _sitebuiltins._Helper()  # what `site` would have done
+    shell = BoxShell.instance(displayhook_class=LastValue, display_pub_class=Publisher, colors="nocolor")
+    shell.db = {}  # what magics remember goes nowhere
     activate_matplotlib(_BACKEND)
     configure_inline_support(shell, _BACKEND)  # type: ignore[no-untyped-call]
     rehearse(shell)

@@ -100,6 +100,7 @@ def test_magics(box: Box) -> None:
     assert text(box.run_cell("%%capture said\nprint('x')")) == ""
     assert text(box.run_cell("said.stdout")) == repr("x\n")
     assert box.run_cell("%%writefile helper.py\nanswer = 42").ok
+    assert box.run_cell("import os\nos.mkdir('a')\n%cd a").ok
     assert box.run_cell("%load_ext autoreload\n%autoreload 2").ok
 
 
@@ -135,6 +136,27 @@ thread.join()
 torch.set_num_threads(2)
 (torch.ones(500, 500) @ torch.ones(500, 500)).sum()
 """
+
+
+def test_process_pools_use_threads(box: Box) -> None:
+    result = box.run_cell(
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "with ProcessPoolExecutor(2) as pool:\n    print(list(pool.map(abs, [-1, -2])))"
+    )
+    assert text(result).startswith("[katze] `ProcessPoolExecutor` used threads")
+    assert text(result).endswith("[1, 2]\n")
+
+
+def test_help_is_plain_text(box: Box) -> None:
+    assert "Return the number of items" in text(box.run_cell("help(len)"))
+    shown = text(box.run_cell("len?"))
+    assert "Return the number of items" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_new_box_knows_only_what_a_new_notebook_knows(box: Box) -> None:
+    result = box.run_cell("sorted(name for name in globals() if not name.startswith('_'))")
+    assert text(result) == "['In', 'Out', 'exit', 'get_ipython', 'open', 'quit']"
 
 
 def test_threads_work(box: Box) -> None:
