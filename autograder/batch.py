@@ -223,9 +223,8 @@ class _Worker:
 
 def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, channels: Any) -> None:
     global _worker
-    torch.set_num_threads(
-        1
-    )  # the threads of the process it was forked from are not in this one: waiting for them hangs
+    # A fork has none of the threads that its parent may have computed with; to wait for them would be for ever.
+    torch.set_num_threads(1)
     _worker = _Worker(assignment, zygote, keys, channels.get())
 
 
