@@ -110,7 +110,8 @@ def _settle(wire: int, setup: Setup) -> asyncio.AbstractEventLoop:
 
 
 def _close_all_but(keep: set[int]) -> None:
-    ends = [*sorted(keep), resource.getrlimit(resource.RLIMIT_NOFILE)[0]]
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    ends = [*sorted(keep), most if 0 <= most < 1 << 30 else 1 << 20]  # without a limit, as far as is sensible
     start = 0
     for end in ends:
         if start < end:

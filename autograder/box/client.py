@@ -116,7 +116,7 @@ class Zygote:
     ) -> None:
         self.level = level
         self.limits = limits or Limits()
-        self.start: StartMethod = start or ("fork" if sys.platform.startswith("linux") else "spawn")
+        self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._owner = os.getpid()
         self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
         self._process: subprocess.Popen[bytes] | None = None
@@ -124,8 +124,8 @@ class Zygote:
         try:
             for name in ("library", "home", "boxes"):
                 (self._root / name).mkdir()
-            self._modules = copy_library(self._root / "library", withheld)
             self._withheld = sorted(withheld)
+            self._modules = copy_library(self._root / "library", self._withheld)
             if self.start == "fork":
                 self._start_zygote(channels)
         except BaseException:
@@ -239,6 +239,8 @@ class _Channel:
 
     def fork(self, wire: socket.socket, wish: dict[str, Json]) -> Keeper:
         answer, descriptors = self.ask({"do": "open", **wish}, wire)
+        if "failed" in answer:
+            raise BoxUnavailable(f"a box could not be opened: {answer['failed']}")
         return _Forked(self, answer["process"], descriptors[0])
 
     def ask(self, message: Json, wire: socket.socket | None = None) -> tuple[Json, list[int]]:
@@ -247,7 +249,11 @@ class _Channel:
                 socket.send_fds(self._control, [json.dumps(message).encode()], [] if wire is None else [wire.fileno()])
             except OSError as error:
                 raise BoxUnavailable("the zygote has ended") from error
-            return self.receive(_ANSWER_SECONDS)
+            try:
+                return self.receive(_ANSWER_SECONDS)
+            except BaseException:
+                self._control.close()  # an answer that comes too late must not be taken for the next one
+                raise
 
     def receive(self, seconds: float) -> tuple[Json, list[int]]:
         self._control.settimeout(seconds)
@@ -530,6 +536,15 @@ def _memory_kills() -> int:
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
     return 0
+
+
+def _can_fork() -> bool:
+    """Whether boxes can be forks: on Linux 5.3 or newer, where a process can be held by a descriptor."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return True
 
 
 def package_folders() -> list[str]:

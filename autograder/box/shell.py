@@ -23,7 +23,7 @@ ExceptionTuple = tuple[type[BaseException], BaseException, TracebackType | None]
 _LEFT_OUT_MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "sx", "system")
 _LEFT_OUT_CELL_MAGICS = (
     *("bash", "sh", "script", "perl", "ruby", "python", "python2", "python3", "pypy"),
-    *("sx", "system", "!", "cmd", "html_bash"),
+    *("sx", "system", "!", "cmd"),
 )
 
 

@@ -45,7 +45,7 @@ _NEEDED = (
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
 )
-_WELCOME = ("torch._dynamo", "pandas", "ipywidgets", "jaxtyping", "einops")  # imported where installed: slow, or common
+_WELCOME = ("torch._dynamo", "ipywidgets", "jaxtyping")  # where installed: first optimizers need it, or it is common
 _BACKEND = "module://matplotlib_inline.backend_inline"
 _REHEARSAL = (
     "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.legend()\nplt.title('a')",
@@ -180,22 +180,31 @@ class Zygote:
         if request["do"] == "open":
             self._open(channel, request, descriptors[0])
         elif request["do"] == "end":
-            control.send(json.dumps({"status": self._end(request["process"])}).encode())
+            self._reply(channel, {"status": self._end(request["process"])})
         else:
             for other in list(self._channels):
                 self._forget(other)
 
+    def _reply(self, channel: int, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+        with contextlib.suppress(OSError):  # who does not wait for the answer will be forgotten next
+            socket.send_fds(self._channels[channel], [json.dumps(message).encode()], descriptors)
+
     def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
         limits = Limits(**request["limits"])
         setup = child.Setup(self._level, limits, request["folder"], self._grants, request["seed"])
-        process = os.fork()
+        try:
+            process = os.fork()
+        except OSError as error:
+            os.close(wire)
+            self._reply(channel, {"failed": str(error)})
+            return
         if process == 0:
             ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
             child.live(wire, self._shell, setup)
         os.close(wire)
         self._boxes[process] = channel
         handle = os.pidfd_open(process)
-        socket.send_fds(self._channels[channel], [json.dumps({"process": process}).encode()], [handle])
+        self._reply(channel, {"process": process}, (handle,))
         os.close(handle)
 
     def _end(self, process: int) -> int:
