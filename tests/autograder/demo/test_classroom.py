@@ -1,0 +1,154 @@
+"""The bundled class, graded in boxes: everything comes out as it should, whoever sits beside whom."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.batch import grade_lesson
+from autograder.box import Level
+from autograder.course import Course
+from autograder.demo.classroom import expected, make_class, students, surprises
+from autograder.demo.run import make_course
+from autograder.demo.student import Group
+from autograder.demo.students import STUDENTS
+from autograder.release import release
+from autograder.results import ClassResult
+from course_lib import exercises
+from course_lib.checking import Outcome
+
+REPOSITORY = Path(__file__).parents[3]
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Graded:
+    course: Course
+    result: ClassResult
+
+    def records(self, *names: str) -> list[dict[str, object]]:
+        """As `katze grade --json` writes them."""
+        written = json.loads(json.dumps(self.result.records()))
+        return [record for record in written if not names or record["student"] in names]
+
+
+@pytest.fixture(scope="module", params=list(STUDENTS))
+def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """The whole class, two at a time."""
+    lesson = request.param
+    course = make_course(tmp_path_factory.mktemp("class"), Course.find(REPOSITORY))
+    release(course, [lesson])
+    make_class(course.release_notebook(lesson), lesson, course.submitted)
+    return Graded(course, grade_lesson(course, lesson, workers=2, level=Level.L2))
+
+
+def names(lesson: str, *groups: Group) -> list[str]:
+    return [student.name for student in students(lesson) if student.group in groups]
+
+
+def test_every_submission_comes_out_as_expected(graded: Graded) -> None:
+    assert surprises(graded.result) == {}
+    assert not graded.result.grader_failed
+
+
+def test_cheating_earns_nothing(graded: Graded) -> None:
+    """Said once more without the expectations beside the answers: what was not answered has no points."""
+    cheats = set(names(graded.result.lesson, Group.HOSTILE))
+    assert len(cheats) == 8
+    for record in graded.records(*cheats - {"xenia_one_call"}):
+        assert record["points"] == 0
+    forbidden = [record for record in graded.records("xenia_one_call") if record["outcome"] == "rule_broken"]
+    assert len(forbidden) == 3
+    assert all(record["points"] == 0 for record in forbidden)
+
+
+def test_right_answers_earn_everything(graded: Graded) -> None:
+    full = sum(exercise.points for exercise in exercises.of_lesson(graded.result.lesson))
+    mangled = {"yuri_check_deleted", "zoe_copied_cell", "zoe_stripped_metadata", "zora_byte_order_mark"}
+    right = {*names(graded.result.lesson, Group.RIGHT), *mangled, "ola_helper_in_demo_cell", "sam_prints_a_lot"}
+    points = {submission.student: submission.points for submission in graded.result.submissions}
+    assert {points[name] for name in right} == {full}
+
+
+def test_honest_students_have_the_same_records_without_their_neighbours(graded: Graded, tmp_path: Path) -> None:
+    lesson = graded.result.lesson
+    honest = names(lesson, Group.RIGHT, Group.UNFINISHED, Group.MISTAKEN)
+    course = make_course(tmp_path / "peace", Course.find(REPOSITORY))
+    release(course, [lesson])
+    make_class(course.release_notebook(lesson), lesson, course.submitted)
+    (course.root / ".katze").mkdir(mode=0o700)
+    (course.root / ".katze" / "secret").write_bytes(graded.course.secret())
+    in_peace = Graded(course, grade_lesson(course, lesson, students=honest, workers=1, level=Level.L2))
+    assert in_peace.records() == graded.records(*honest)
+
+
+def test_records_have_their_public_names(graded: Graded) -> None:
+    keys = {"student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "level", "repairs"}
+    records = graded.records()
+    assert all(record.keys() == keys for record in records)
+    assert {record["outcome"] for record in records} <= {str(outcome) for outcome in Outcome}
+    assert {record["level"] for record in graded.records("ada_reference")} == {"L2"}
+    assert all((record["points"] is None) == (record["outcome"] == "unreadable") for record in records)
+    assert all(record["repairs"] for record in graded.records("zoe_stripped_metadata"))
+
+
+def test_nbgraders_gradebook_has_the_same_scores(graded: Graded) -> None:
+    lesson = graded.result.lesson
+    with Gradebook(f"sqlite:///{graded.course.gradebook}") as gradebook:
+        for submission in graded.result.submissions:
+            if submission.points is not None:
+                found = gradebook.find_submission(lesson, submission.student)
+                assert sum(grade.auto_score or 0 for nb in found.notebooks for grade in nb.grades) == submission.points
+
+
+def test_every_student_finds_a_page_of_feedback(graded: Graded) -> None:
+    lesson = graded.result.lesson
+    for submission in graded.result.submissions:
+        page = graded.course.feedback / submission.student / lesson / f"{lesson}.html"
+        assert page.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("lesson", STUDENTS)
+def test_the_class_shows_every_kind_of_submission(lesson: str) -> None:
+    class_ = students(lesson)
+    assert len(class_) >= 16
+    assert len({student.name for student in class_}) == len(class_)
+    assert {student.group for student in class_} == set(Group)
+    assert len({student.answers for student in class_ if student.group is Group.RIGHT}) >= 5
+    results = [entry for wanted in expected(lesson).values() for entry in wanted.values()]
+    assert {entry.outcome for entry in results} == set(Outcome) - {Outcome.UNGRADED}
+    assert len({entry.misconception for entry in results if entry.misconception}) >= 6
+    known = {m.id for exercise in exercises.of_lesson(lesson) for m in exercise.misconceptions}
+    assert {entry.misconception for entry in results} - {None} <= known
+
+
+@pytest.mark.parametrize("lesson", STUDENTS)
+def test_expectations_name_exercises_of_the_lesson(lesson: str) -> None:
+    ids = {exercise.id for exercise in exercises.of_lesson(lesson)}
+    assert all(student.expected.keys() <= ids for student in students(lesson))
+
+
+def test_weak_boxes_leave_out_whoever_would_get_at_something(tmp_path: Path, course: Course) -> None:
+    lesson = next(iter(STUDENTS))
+    left_out = set(expected(lesson)) - set(expected(lesson, Level.L1))
+    assert left_out >= {"wim_reference_hunter", "xaver_break_out"}
+    written = make_class(course.release_notebook(lesson), lesson, tmp_path, Level.L1)
+    assert not left_out & {path.parts[-3] for path in written}
+
+
+def test_surprises_are_told(graded: Graded) -> None:
+    first, second, *rest = graded.result.submissions
+    changed = replace(first.exercises[0], outcome=Outcome.WRONG, points=0.0)
+    first = replace(first, exercises=(changed, *first.exercises[1:]))
+    stranger = replace(rest[0], student="nobody")
+    told = surprises(replace(graded.result, submissions=(first, *rest, stranger)))
+    assert told == {
+        first.student: [f"{changed.exercise}: expected passed, {changed.max_points} points, got wrong, 0 points"],
+        second.student: ["was not graded"],
+        "nobody": ["is not in the class"],
+    }

@@ -1,0 +1,172 @@
+"""One submission: the right text in the right cell, and everything else that happens to a notebook."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course
+from autograder.demo.student import (
+    ANSWERS,
+    Expected,
+    Group,
+    Notebook,
+    Student,
+    delete_check,
+    forge_points,
+    graded_cell,
+    no_points,
+    read_answers,
+    strip_metadata,
+    write_garbage,
+    write_link_to,
+    write_with_byte_order_mark,
+    wrong,
+)
+from autograder.demo.students import STUDENTS
+from course_lib import exercises
+from course_lib.checking import Outcome
+
+LESSON = "01_attention"
+SCORES = "attention.scores"
+
+
+@pytest.fixture
+def released(course: Course) -> Notebook:
+    content: Notebook = json.loads(course.release_notebook(LESSON).read_text())
+    return content
+
+
+def handed_in(student: Student, released: Notebook, folder: Path) -> Notebook:
+    path = folder / f"{LESSON}.ipynb"
+    student.hand_in(released, LESSON, path)
+    content: Notebook = json.loads(path.read_text(encoding="utf-8-sig"))
+    return content
+
+
+def student(*answers: str, **options: object) -> Student:
+    return Student("someone", Group.RIGHT, "something", answers, **options)  # type: ignore[arg-type]
+
+
+def source(notebook: Notebook, exercise: str, role: str) -> str:
+    return str(notebook["cells"][graded_cell(notebook, exercise, role)]["source"])
+
+
+def test_answers_are_read_by_heading(tmp_path: Path) -> None:
+    file = tmp_path / "answers.py"
+    file.write_text("# what these are\n\n# %% own\nimport os\n\n\n# %% attention.scores\ndef f():\n    pass\n")
+    assert read_answers(file) == {"own": "import os", "attention.scores": "def f():\n    pass"}
+
+
+def test_an_answer_goes_behind_the_marker_of_its_cell(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student("reference"), released, tmp_path)
+    marker, _, text = source(notebook, SCORES, "answer").partition("\n")
+    assert marker == "# katze: attention.scores answer"
+    assert text == read_answers(ANSWERS / LESSON / "reference.py")[SCORES]
+    assert source(notebook, "attention.why_scale", "written").startswith("<!-- katze")
+    assert "# " not in source(notebook, "attention.why_scale", "written")
+    assert source(notebook, SCORES, "check") == source(released, SCORES, "check")
+
+
+def test_of_several_files_the_last_one_counts(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student("reference", "exits"), released, tmp_path)
+    assert "os._exit" in source(notebook, SCORES, "answer")
+    assert "math.sqrt" in source(notebook, "attention.scale", "answer")
+
+
+def test_without_answers_the_notebook_is_the_release(released: Notebook, tmp_path: Path) -> None:
+    assert handed_in(student(), released, tmp_path) == released
+
+
+def test_a_cell_of_ones_own_stands_in_front_of_the_answers(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student("batched_matmul"), released, tmp_path)
+    [place] = [n for n, cell in enumerate(notebook["cells"]) if cell["source"].startswith("def as_batch")]
+    assert place < graded_cell(notebook, "attention.contextual_embedding", "answer")
+    assert len(notebook["cells"]) == len(released["cells"]) + 1
+
+
+def test_a_draft_is_a_copy_in_front_with_the_same_metadata(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student("reference", "draft_and_copy"), released, tmp_path)
+    place = graded_cell(notebook, "attention.weights", "answer")
+    draft, answer = notebook["cells"][place : place + 2]
+    assert draft["metadata"] == answer["metadata"]
+    assert draft["source"] != answer["source"]
+
+
+def test_a_demo_cell_keeps_what_it_showed(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student("reference", "helper_in_demo_cell"), released, tmp_path)
+    before, after = (
+        next(cell["source"] for cell in one["cells"] if "demo" in cell["metadata"].get("tags", []))
+        for one in (released, notebook)
+    )
+    assert after.startswith(before)
+    assert after.endswith("root = math.sqrt")
+
+
+def test_a_deleted_check_is_gone(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student(edit=delete_check(SCORES)), released, tmp_path)
+    with pytest.raises(LookupError):
+        graded_cell(notebook, SCORES, "check")
+
+
+def test_stripped_notebooks_have_sources_only(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student(edit=strip_metadata), released, tmp_path)
+    assert notebook["nbformat_minor"] == 4
+    assert all(not cell["metadata"] and "id" not in cell for cell in notebook["cells"])
+
+
+def test_forged_points_are_on_every_check(released: Notebook, tmp_path: Path) -> None:
+    notebook = handed_in(student(edit=forge_points(SCORES)), released, tmp_path)
+    graded = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
+    assert {cell["points"] for cell in graded if cell["grade"]} == {100}
+    assert source(notebook, SCORES, "check") == "# katze: attention.scores check\n100"
+
+
+def test_the_three_ways_to_hand_in_a_strange_file(released: Notebook, tmp_path: Path) -> None:
+    path = tmp_path / f"{LESSON}.ipynb"
+    student(write=write_with_byte_order_mark).hand_in(released, LESSON, path)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf{")
+    student(write=write_garbage).hand_in(released, LESSON, path)
+    with pytest.raises(ValueError):
+        json.loads(path.read_bytes().decode("latin-1"))
+    neighbour, linked = (tmp_path / name / LESSON for name in ("ada", "zora"))
+    for folder in (neighbour, linked):
+        folder.mkdir(parents=True)
+    (neighbour / path.name).write_text("{}")
+    student(write=write_link_to("ada")).hand_in(released, LESSON, linked / path.name)
+    assert (linked / path.name).is_symlink()
+    assert (linked / path.name).read_text() == "{}"
+
+
+def test_what_is_expected_of_an_exercise() -> None:
+    scores, scale = exercises.find(SCORES), exercises.find("attention.scale")
+    listed = student(expected={SCORES: wrong("keys_as_rows")})
+    assert listed.expects(scores) == (Outcome.WRONG, 0.0, "keys_as_rows")
+    assert listed.expects(scale) == (Outcome.PASSED, 1.0, None)
+    assert student(otherwise=Outcome.RAISED).expects(scale) == no_points(Outcome.RAISED)
+    assert student(otherwise=Outcome.UNREADABLE).expects(scale) == Expected(Outcome.UNREADABLE, None)
+
+
+@pytest.mark.parametrize("lesson", STUDENTS)
+def test_every_answer_file_is_used_and_every_heading_is_known(lesson: str) -> None:
+    known = {exercise.id for exercise in exercises.of_lesson(lesson)}
+    used = {name for student in STUDENTS[lesson] for name in student.answers}
+    assert {path.stem for path in (ANSWERS / lesson).glob("*.py")} == used
+    written = {"attention.why_scale", "masking.why_decoder"}
+    for name in used:
+        headings = {heading.removeprefix("draft ") for heading in read_answers(ANSWERS / lesson / f"{name}.py")}
+        assert headings <= known | written | {"own", "demo"}
+
+
+@pytest.mark.parametrize("lesson", STUDENTS)
+def test_only_one_answer_is_no_python(lesson: str) -> None:
+    broken = set()
+    for path in (ANSWERS / lesson).glob("*.py"):
+        try:
+            ast.parse(path.read_text())
+        except SyntaxError:
+            broken.add(path.stem)
+    assert broken == {"syntax_error"}

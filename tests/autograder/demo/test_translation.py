@@ -1,0 +1,51 @@
+"""The demo's translator, in a process of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.demo.translation import Learned, learn, learn_here
+from course_lib import translation
+from course_lib.data import Split, toy_translation
+
+
+class Recorder:
+    """The sending end of a connection."""
+
+    def __init__(self) -> None:
+        self.sent: list[object] = []
+
+    def send(self, message: object) -> None:
+        self.sent.append(message)
+
+
+@pytest.fixture
+def little_data(monkeypatch: pytest.MonkeyPatch) -> Split:
+    little = toy_translation(training=60, held_out=6)
+    for module in (translation, __import__("autograder.demo.translation", fromlist=["x"])):
+        monkeypatch.setattr(module, "toy_translation", lambda **options: little)
+    return little
+
+
+def test_every_step_is_told_and_then_what_was_learned(little_data: Split) -> None:
+    recorder = Recorder()
+    learn_here(recorder, "the cat danced", 3)  # type: ignore[arg-type]
+    *steps, learned = recorder.sent
+    assert [step for step, _ in steps] == [1, 2, 3]
+    assert isinstance(learned, Learned)
+    assert (learned.training_pairs, learned.held_out) == (60, 6)
+    assert 0 <= learned.matches <= 6
+    assert not learned.was_known
+
+
+def test_a_sentence_that_was_learned_from_is_known(little_data: Split) -> None:
+    recorder = Recorder()
+    learn_here(recorder, little_data.training[0].source, 1)  # type: ignore[arg-type]
+    assert recorder.sent[-1].was_known  # type: ignore[attr-defined]
+
+
+def test_a_training_that_ends_early_is_an_error() -> None:
+    told: list[int] = []
+    with pytest.raises(RuntimeError, match="ended early, with status 1"):
+        learn("", 1, lambda step, loss: told.append(step))  # an empty sentence cannot be translated
+    assert told == [1]
