@@ -18,6 +18,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 from collections.abc import Iterable
@@ -93,7 +94,7 @@ def main(argument: str) -> None:
     if start.folder is not None:
         [wire] = start.sockets
         child.live(wire, shell, child.Setup(level, Limits(**start.limits), start.folder, tuple(grants), start.seed))
-    Zygote(shell, level, tuple(grants), start.sockets).serve()
+    Zygote(shell, level, tuple(grants), start.sockets, Path(start.library).parent).serve()
 
 
 def _open_grants(start: Start) -> list[landlock.Grant]:
@@ -142,9 +143,10 @@ class Zygote:
     """Forks boxes, keeps them as unreaped children until told, and cleans up behind them."""
 
     def __init__(
-        self, shell: BoxShell, level: Level, grants: tuple[landlock.Grant, ...], sockets: Iterable[int]
+        self, shell: BoxShell, level: Level, grants: tuple[landlock.Grant, ...], sockets: Iterable[int], root: Path
     ) -> None:
         self._shell = shell
+        self._root = root
         self._level = level
         self._grants = grants
         self._channels = {descriptor: socket.socket(fileno=descriptor) for descriptor in sockets}
@@ -165,6 +167,8 @@ class Zygote:
             for channel in readable:
                 if channel in self._channels:
                     self._answer(channel)
+        with contextlib.suppress(RecursionError):  # the grader was killed: nobody else will tidy up
+            shutil.rmtree(self._root, ignore_errors=True)
         os._exit(0)
 
     def _answer(self, channel: int) -> None:
@@ -184,6 +188,7 @@ class Zygote:
         else:
             for other in list(self._channels):
                 self._forget(other)
+            os._exit(0)
 
     def _reply(self, channel: int, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
         with contextlib.suppress(OSError):  # who does not wait for the answer will be forgotten next

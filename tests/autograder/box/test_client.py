@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -318,3 +320,20 @@ def test_the_end_of_a_zygote_is_no_students_fault() -> None:
             box.run_cell("1")
         with pytest.raises(BoxUnavailable):
             zygote.open_box()
+
+
+def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path) -> None:
+    code = (
+        "import os\nfrom autograder.box import Level, Zygote\n"
+        "zygote = Zygote(level=Level.L1)\nbox = zygote.open_box()\n"
+        "print(box.run_cell('import os; os.getpid()').outputs[0]['data']['text/plain'], flush=True)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False, timeout=60)
+    process = int(done.stdout)
+    deadline = time.monotonic() + 30
+    while (list(tmp_path.iterdir()) or Path(f"/proc/{process}").exists()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == []
+    assert not Path(f"/proc/{process}").exists()
