@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+
+import nbformat
 
 from autograder.box import Level
 from autograder.demo.student import Expected, Student
@@ -34,7 +35,7 @@ def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level
     Returns:
         The notebooks that were written.
     """
-    notebook = json.loads(release.read_text(encoding="utf-8"))
+    notebook = nbformat.read(release, as_version=4)
     written = []
     for student in students(lesson, level):
         folder = submitted / student.name / lesson

@@ -11,13 +11,14 @@ Answers lie in `answers/<lesson>/<name>.py`, in cells as in a notebook:
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import nbformat
 
 from autograder.box import Level
 from course_lib.checking import Exercise, Outcome
@@ -62,8 +63,8 @@ def unchanged(notebook: Notebook) -> None:
 
 
 def write_plainly(path: Path, notebook: Notebook) -> None:
-    """Write the notebook as Jupyter does."""
-    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write the notebook as Jupyter does, but mend nothing."""
+    path.write_text(nbformat.v4.writes(nbformat.from_dict(notebook)) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Student:
         """Write this submission.
 
         Args:
-            release: the lesson as it was released; not changed.
+            release: the lesson as it was released, with the text of each cell as one string; not changed.
             lesson: its folder name.
             path: the notebook to write; its folder must exist.
         """
@@ -170,7 +171,8 @@ def _answer(notebook: Notebook, exercise: str, text: str) -> None:
 
 
 def _marker(cell: Cell) -> str:
-    return str(cell["source"]).partition("\n")[0]
+    marker: str = cell["source"].partition("\n")[0]
+    return marker
 
 
 def _code_cell(source: str) -> Cell:

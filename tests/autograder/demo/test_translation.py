@@ -45,7 +45,5 @@ def test_a_sentence_that_was_learned_from_is_known(little_data: Split) -> None:
 
 
 def test_a_training_that_ends_early_is_an_error() -> None:
-    told: list[int] = []
     with pytest.raises(RuntimeError, match="ended early, with status 1"):
-        learn("", 1, lambda step, loss: told.append(step))  # an empty sentence cannot be translated
-    assert told == [1]
+        learn("the cat danced", "many", lambda step, loss: None)  # type: ignore[arg-type]
