@@ -31,18 +31,9 @@ from autograder.errors import BadInput
 from autograder.feedback import render_feedback
 from autograder.gradebook import GradebookWriter
 from autograder.grading import AnswerKeys, Graded, grade_cells
+from autograder.repair import CellKind, Release, Repaired, repair
 from autograder.results import ClassResult, ExerciseResult, SubmissionResult
-from autograder.submission import (
-    CellKind,
-    Release,
-    Repaired,
-    Submission,
-    Unreadable,
-    check_student_id,
-    list_submissions,
-    read_submission,
-    repair,
-)
+from autograder.submission import Submission, Unreadable, check_student_id, list_submissions, read_submission
 from course_lib import exercises
 from course_lib.checking import Exercise, Outcome, Verdict
 

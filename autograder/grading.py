@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from autograder.box.client import BoxLost
 from autograder.box.protocol import CellResult
-from autograder.submission import Cell, CellKind
+from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, observe_cases
 from course_lib.checking.judge import ENDINGS

@@ -9,7 +9,7 @@ from autograder.box.levels import Level, Limits
 from autograder.box.selftest import choose_level
 from autograder.errors import BadInput
 from autograder.grading import grade_cells
-from autograder.submission import Cell, CellKind
+from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Verdict
 

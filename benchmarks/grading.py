@@ -41,7 +41,8 @@ from autograder.feedback import render_feedback
 from autograder.gradebook import GradebookWriter
 from autograder.grading import AnswerKeys, grade_cells
 from autograder.release import release
-from autograder.submission import Release, read_submission, repair
+from autograder.repair import Release, repair
+from autograder.submission import read_submission
 from benchmarks.table import Row, report
 from course_lib import exercises
 

@@ -11,7 +11,7 @@ import pytest
 from autograder.box.client import BoxLost
 from autograder.box.protocol import CellResult
 from autograder.grading import SLOTS, AnswerKeys, Graded, grade_cells
-from autograder.submission import Cell, CellKind
+from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, observe
 from course_lib.checking.observation import Raised

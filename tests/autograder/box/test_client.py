@@ -16,8 +16,7 @@ from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Outcome
-
-from .conftest import QUICK, WITHHELD
+from tests.autograder.box.conftest import QUICK, WITHHELD
 
 FORGE = (
     "import json, os, struct\n"

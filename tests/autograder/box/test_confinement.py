@@ -41,7 +41,7 @@ def refused(box: Box, source: str) -> bool:
         Path(f"/proc/{os.getpid()}/environ"),
         Path(sys.prefix) / "pyvenv.cfg",
     ],
-    ids=str,
+    ids=lambda path: path.name,
 )
 def test_no_file_outside_can_be_read(box: Box, path: Path) -> None:
     assert path.exists()

@@ -96,7 +96,6 @@ def test_clearing_now_and_later() -> None:
         ({"text/plain": object(), "text/html": "x"}, {"text/html": "x"}),
         ({"text/plain": "\ud800"}, {"text/plain": "\ufffd"}),
     ],
-    ids=str,
 )
 def test_only_what_a_notebook_can_hold_is_kept(given: dict[str, Any], kept: dict[str, Any]) -> None:
     recorder = recorded()
