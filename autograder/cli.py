@@ -27,7 +27,7 @@ DONE, FAILED, MISUSED = 0, 1, 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `katze` with these arguments, by default those of the command line; returns the exit status."""
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")  # before torch is imported: workers are forks of this process
+        os.environ[variable] = "1"  # before torch is imported: workers are forks, and threads do not survive one
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from autograder.box.protocol import CellResult
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, observe_cases
-from course_lib.checking.judge import ENDINGS
+from course_lib.checking.judge import ENDINGS, rule_broken
 from course_lib.checking.observation import Raised
 from course_lib.checking.rules import broken_rule, defines
 from course_lib.checking.verdict import earned
@@ -27,8 +27,8 @@ from course_lib.checking.verdict import earned
 SLOTS = 32
 """Students share this many sets of hidden inputs: nothing to memorise, and expected results can be kept."""
 
-MOST_BOXES = 8
-"""A submission is replayed at most this often; one that ends every box is stopped here."""
+MOST_BOXES = 40
+"""A submission is replayed at most this often, if its time allows; one that ends every box is stopped here."""
 
 
 class AnyBox(Protocol):
@@ -37,7 +37,7 @@ class AnyBox(Protocol):
     def run_cell(self, source: str) -> CellResult:
         """Run one cell."""
 
-    def observe(self, name: str, case: Case, *, hidden: bool) -> Observation:
+    def observe(self, name: str, case: Case, *, hidden: bool, forbidden: Collection[str]) -> Observation:
         """Call a name of the student's."""
 
 
@@ -226,13 +226,13 @@ class _Check:
         exercise = self.key.exercise
         rule = broken_rule(exercise.name, sources, exercise.forbidden)
         if rule is not None:
-            self.verdict = Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=rule.message)
+            self.verdict = rule_broken(exercise, rule.name, rule.place)
 
     def where_it_stands(self, box: AnyBox) -> bool:
         """Run the visible cases, or all where the hidden ones have failed before; whether the box lives on."""
         if self.verdict is not None or (self._visible is not None and not self._hidden_failed):
             return True
-        answer = _AnswerInBox(box, self.key.exercise.name)
+        answer = _AnswerInBox(box, self.key.exercise)
         seen = observe_cases(self.key.visible, answer)
         ended = seen[-1].failure in ENDINGS
         if self._hidden_failed and not ended:
@@ -259,7 +259,7 @@ class _Check:
         """Run the hidden cases; whether the box lives on."""
         if self.verdict is not None or self._visible is None:
             return True
-        answer = _AnswerInBox(box, self.key.exercise.name)
+        answer = _AnswerInBox(box, self.key.exercise)
         verdict = decide(self.key, [*self._visible, *observe_cases(self.key.hidden, answer.hidden)])
         before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
         self._hidden_failed = not answer.lost and verdict.points != before
@@ -276,9 +276,9 @@ class _Check:
 class _AnswerInBox:
     """A student's answer, called in its box. A box that is lost becomes an observation of its own."""
 
-    def __init__(self, box: AnyBox, name: str) -> None:
+    def __init__(self, box: AnyBox, exercise: Exercise) -> None:
         self._box = box
-        self._name = name
+        self._exercise = exercise
         self.lost = False
 
     def __call__(self, case: Case) -> Observation:
@@ -290,7 +290,8 @@ class _AnswerInBox:
 
     def _observe(self, case: Case, hidden: bool) -> Observation:
         try:
-            return self._box.observe(self._name, case, hidden=hidden)
+            wanted = self._exercise
+            return self._box.observe(wanted.name, case, hidden=hidden, forbidden=wanted.forbidden)
         except BoxLost as lost:
             self.lost = True
             return Observation(returned=False, failure=lost.outcome)

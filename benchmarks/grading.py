@@ -198,8 +198,8 @@ class TimedBox:
     def run_cell(self, source: str) -> Any:
         return self._timed("the student's cells", lambda: self._box.run_cell(source))
 
-    def observe(self, name: str, case: Any, *, hidden: bool) -> Any:
-        return self._timed("the student's answers", lambda: self._box.observe(name, case, hidden=hidden))
+    def observe(self, name: str, case: Any, **options: Any) -> Any:
+        return self._timed("the student's answers", lambda: self._box.observe(name, case, **options))
 
     def _timed(self, kind: str, ask: Callable[[], Any]) -> Any:
         start = time.perf_counter()

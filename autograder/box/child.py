@@ -186,7 +186,7 @@ class Inhabitant:
         decoder = Decoder(request.tensors)
         case = decode_case(request.header["case"], decoder)
         decoder.finish()
-        observation = self._observe(request.header["name"], case)
+        observation = self._observe(request.header["name"], case, request.header["forbidden"])
         if observation.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()
         try:
@@ -196,11 +196,11 @@ class Inhabitant:
             none = tuple(None for _ in observation.gradients)
             return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none)))
 
-    def _observe(self, name: str, case: Case) -> Observation:
+    def _observe(self, name: str, case: Case, forbidden: list[str]) -> Observation:
         if name not in self._shell.user_ns:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
         try:
-            return observe(self._shell.user_ns[name], case)
+            return observe(self._shell.user_ns[name], case, forbidden)
         except BaseException as error:  # what came back fails when it is looked at
             failure, raised = describe_error(error)
             return Observation(returned=False, failure=failure, raised=raised)

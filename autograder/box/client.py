@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, Self
 
@@ -365,13 +365,14 @@ class Box:
             return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
         return dataclasses.replace(result, seconds=seconds)
 
-    def observe(self, name: str, case: Case, *, hidden: bool = True) -> Observation:
+    def observe(self, name: str, case: Case, *, hidden: bool = True, forbidden: Collection[str] = ()) -> Observation:
         """Call what the cells have defined as `name`; what it prints is dropped.
 
         Args:
             name: of a function or class.
             case: what to call it with.
             hidden: the inputs are secret, so that cells run later show nothing.
+            forbidden: torch functions that it may not call.
 
         Raises:
             BoxLost: the box is gone.
@@ -379,7 +380,7 @@ class Box:
         """
         self._sealed = self._sealed or hidden
         begin, encoder = time.monotonic(), Encoder()
-        header = {"kind": "observe", "name": name, "case": encode_case(case, encoder)}
+        header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "case": encode_case(case, encoder)}
         frame = self._ask(header, encoder, self._limits.call_seconds, "a call")
         try:
             _require_fields(frame, "observation")

@@ -57,7 +57,13 @@ _DTYPES = {
     torch.float64,
 }
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_FAILURES = {Outcome.RAISED, Outcome.OUT_OF_MEMORY, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED}
+_FAILURES = {
+    Outcome.RAISED,
+    Outcome.OUT_OF_MEMORY,
+    Outcome.NOT_ATTEMPTED,
+    Outcome.NEVER_DEFINED,
+    Outcome.RULE_BROKEN,
+}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MIME = re.compile(r"[a-z]+/[A-Za-z0-9.+-]{1,100}")
 

@@ -16,7 +16,7 @@ from IPython.utils.text import SList
 
 from autograder.box.protocol import CellResult
 from autograder.box.recorder import Recorder
-from course_lib.checking.observation import Outcome, Raised, _failure, _raised
+from course_lib.checking.observation import Outcome, Raised, failure_of, raised_by
 
 ExceptionTuple = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -144,7 +144,7 @@ class BoxShell(InteractiveShell):
 def describe_error(error: BaseException) -> tuple[Outcome, Raised]:
     """An exception as an outcome and as text, also where its own methods fail."""
     try:
-        return _failure(error), _raised(error)
+        return failure_of(error), raised_by(error)
     except Exception:
         return Outcome.RAISED, Raised(type(error).__name__, "")
 

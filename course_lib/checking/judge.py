@@ -10,7 +10,9 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.observation import Answer, Observation, Outcome, observe
 from course_lib.checking.verdict import CaseResult, Verdict, earned
 
-ENDINGS = frozenset({Outcome.TIMED_OUT, Outcome.DIED, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED})
+ENDINGS = frozenset(
+    {Outcome.TIMED_OUT, Outcome.DIED, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED, Outcome.RULE_BROKEN}
+)
 """Failures after which further calls would say nothing new, or nobody is there to answer them."""
 
 
@@ -81,9 +83,31 @@ def decide(key: AnswerKey, observations: Sequence[Observation]) -> Verdict:
         _compared(case, number >= len(key.visible), expected, actual, key.exercise.parameters)
         for number, (case, expected, actual) in enumerate(seen)
     ]
+    for result in results:
+        if result.outcome is Outcome.RULE_BROKEN:
+            return rule_broken(key.exercise, _forbidden_name(key.exercise, result.actual))
     outcome = next((result.outcome for result in results if not result.passed), Outcome.PASSED)
     misconception = None if outcome is Outcome.PASSED else diagnose(key, results)
     return Verdict(key.exercise, outcome, earned(key.exercise, key.cases, results), tuple(results), misconception)
+
+
+def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
+    """The verdict on an answer that uses a forbidden name.
+
+    Args:
+        exercise: the exercise.
+        name: the forbidden name.
+        place: where it stands, if that is known: "line 3: return F.softmax(x)".
+    """
+    where = f" ({place})" if place else ", by whatever way it got there"
+    note = f"Your answer uses {name}, which this exercise asks you to write yourself{where}."
+    return Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=note)
+
+
+def _forbidden_name(exercise: Exercise, actual: Observation) -> str:
+    """The name that a trap reports; what a box says is not repeated unless it is one of them."""
+    said = actual.raised.message.partition(" ")[0] if actual.raised is not None else ""
+    return said if said in exercise.forbidden else "a forbidden function"
 
 
 def _compared(

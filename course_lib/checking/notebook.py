@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
 from course_lib.checking.exercise import Exercise, Value
-from course_lib.checking.judge import AnswerKey, judge
+from course_lib.checking.judge import AnswerKey, judge, rule_broken
 from course_lib.checking.observation import Outcome, observe
 from course_lib.checking.rules import broken_rule, defines
 from course_lib.checking.verdict import Verdict
@@ -49,10 +49,11 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
         return never_defined(exercise)
     rule = broken_rule(exercise.name, _latest(cells, exercise.name), exercise.forbidden)
     if rule is not None:
-        return Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=rule.message)
+        return rule_broken(exercise, rule.name, rule.place)
     written = answer
+    key = AnswerKey(exercise, PUBLIC_SEED if hidden else None)
     with _quiet():
-        return judge(AnswerKey(exercise, PUBLIC_SEED if hidden else None), lambda case: observe(written, case))
+        return judge(key, lambda case: observe(written, case, exercise.forbidden))
 
 
 def never_defined(exercise: Exercise) -> Verdict:

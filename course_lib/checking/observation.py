@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import linecache
 import os
+import sysconfig
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,8 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.checking.exercise import Case, Value
+from course_lib.checking.rules import RuleBroken, Trap
 
-_LIBRARY = str(Path(__file__).parents[1]) + os.sep  # lines in it are not the answer's own
+_NOT_ITS_OWN = (str(Path(__file__).parents[1]) + os.sep, sysconfig.get_path("stdlib") + os.sep)
+"""Lines in these folders are not the answer's own."""
 
 
 class Outcome(StrEnum):
@@ -113,7 +117,7 @@ def argument_name(position: int, parameters: Sequence[str]) -> str:
     return parameters[position] if position < len(parameters) else f"argument {position + 1}"
 
 
-def observe(answer: Callable[..., Value], case: Case) -> Observation:
+def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str] = ()) -> Observation:
     """Call `answer` once, as `case` says.
 
     Gradients are those of the sum of the first returned tensor, weighted by fixed numbers
@@ -122,6 +126,7 @@ def observe(answer: Callable[..., Value], case: Case) -> Observation:
     Args:
         answer: a function, or a class where the case has `construct` or `weights`.
         case: what to call it with. Its tensors are copied first and never changed.
+        forbidden: names of torch functions that break a rule when the answer calls them.
 
     Returns:
         What happened. Exceptions are recorded, not raised; only KeyboardInterrupt passes through.
@@ -131,27 +136,31 @@ def observe(answer: Callable[..., Value], case: Case) -> Observation:
     args = [leaves[i].clone() if i in leaves else _fresh(value) for i, value in enumerate(case.args)]
     kwargs = {name: _fresh(value) for name, value in case.kwargs.items()}
     start = time.perf_counter()
+    trap = Trap(forbidden) if forbidden else None
     try:
         callee, weights = _prepared(answer, case)
         grad_mode = torch.enable_grad() if gradient_names(case) else torch.no_grad()
-        with grad_mode:
+        with grad_mode, trap or nullcontext():
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
         gradients = _gradients(result, wanted)
+        value = _plain(result)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
         return Observation(
             returned=False,
-            failure=_failure(error),
-            raised=_raised(error),
+            failure=Outcome.RULE_BROKEN if trap and trap.used else failure_of(error),
+            raised=raised_by(error),
             seconds=time.perf_counter() - start,
         )
+    if trap and trap.used:
+        return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, trap.used))
     modified = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _identical(old, new))
     return Observation(
         returned=True,
-        value=_plain(result),
+        value=value,
         gradients=gradients,
         modified=modified,
         seconds=time.perf_counter() - start,
@@ -227,7 +236,8 @@ def _plain(value: Value) -> Value:
     return Foreign(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("__main__."))
 
 
-def _failure(error: BaseException) -> Outcome:
+def failure_of(error: BaseException) -> Outcome:
+    """The outcome that stands for an exception."""
     if type(error) is NotImplementedError and not str(error):  # the stub's own; torch's carry a message
         return Outcome.NOT_ATTEMPTED
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
@@ -235,13 +245,13 @@ def _failure(error: BaseException) -> Outcome:
     return Outcome.RAISED
 
 
-def _raised(error: BaseException) -> Raised:
+def raised_by(error: BaseException) -> Raised:
     """The exception as text, with the innermost line that is the answer's own."""
     line, code = 0, ""
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if "site-packages" not in file and not file.startswith(_LIBRARY):
+        if "site-packages" not in file and not file.startswith(_NOT_ITS_OWN):
             line = trace.tb_lineno
             code = linecache.getline(file, line).strip()
         trace = trace.tb_next

@@ -12,7 +12,7 @@ from torch import Tensor
 from course_lib.checking.compare import Kind
 from course_lib.checking.exercise import Case, Exercise, Value
 from course_lib.checking.observation import Foreign, Outcome, argument_name
-from course_lib.checking.verdict import FAILURE_SENTENCES, CaseResult, Verdict
+from course_lib.checking.verdict import CaseResult, Verdict
 
 MOST_ENTRIES = 64
 """Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""
@@ -144,18 +144,8 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
         yield "got", value_text(result.actual.value)
 
 
-def _message(result: CaseResult) -> str:
-    if not result.hidden:
-        return result.message
-    if result.difference is not None:
-        return f"{result.case.name}: the answer differs in its {result.difference.kind}. The inputs are not shown."
-    if result.actual.raised is not None:
-        return f"{result.case.name}: your answer raised {result.actual.raised.type_name}. The inputs are not shown."
-    return FAILURE_SENTENCES[result.outcome]
-
-
 def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
-    yield _message(result)
+    yield result.message
     for label, value in _rows(verdict, result):
         first, *rest = value.splitlines() or [""]
         yield f"{label:>8}  {first}"
@@ -167,7 +157,7 @@ def _details_html(verdict: Verdict, result: CaseResult) -> str:
         f"<tr><th>{label}</th><td><pre>{escape(value)}</pre></td></tr>" for label, value in _rows(verdict, result)
     )
     table = f"<table>{rows}</table>" if rows else ""
-    return f"<p>{escape(_message(result))}</p>{table}"
+    return f"<p>{escape(result.message)}</p>{table}"
 
 
 def call_text(exercise: Exercise, case: Case) -> str:

@@ -1,14 +1,17 @@
-"""Names that an answer may not use, found in its syntax tree.
+"""Names that an answer may not use: found in its syntax tree, and trapped when it runs.
 
-Best effort, and said to be so: Python can reach a name in more ways than a tree shows. What may not be
+Best effort, and said to be so: Python can reach a function in more ways than these two show. What may not be
 *read* is withheld from the box instead; a rule only keeps a student from skipping the work by one call.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from torch.overrides import TorchFunctionMode
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -30,9 +33,9 @@ class BrokenRule:
     code: str
 
     @property
-    def message(self) -> str:
-        """A sentence for the student."""
-        return f"Line {self.line} uses {self.name}, which this exercise asks you to write yourself: {self.code}"
+    def place(self) -> str:
+        """Where it stands, in words."""
+        return f"line {self.line}: {self.code}"
 
 
 def broken_rule(name: str, sources: Sequence[str], forbidden: Iterable[str]) -> BrokenRule | None:
@@ -56,6 +59,33 @@ def broken_rule(name: str, sources: Sequence[str], forbidden: Iterable[str]) -> 
                 lines = source.splitlines()
                 return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
     return None
+
+
+class RuleBroken(Exception):
+    """What a forbidden function of torch raises while an answer runs."""
+
+
+class Trap(TorchFunctionMode):
+    """While it is entered, calls of forbidden torch functions raise, by whatever name or detour they were reached.
+
+    Attributes:
+        used: the first forbidden name that was called, also where the answer caught the exception; empty if none.
+    """
+
+    def __init__(self, forbidden: Iterable[str]) -> None:
+        super().__init__()
+        self._forbidden = frozenset(forbidden)
+        self.used = ""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Called by torch in place of each of its functions."""
+        name = getattr(func, "__name__", "").partition(".")[0]
+        if name in self._forbidden:
+            self.used = self.used or name
+            raise RuleBroken(f"{name} may not be used here")
+        return func(*args, **(kwargs or {}))
 
 
 def defines(source: str, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,15 +40,27 @@ class CaseResult:
     @property
     def message(self) -> str:
         """One or two sentences for the student; empty where the case passed."""
-        if self.difference is not None:
-            return self.difference.message
         if self.passed:
             return ""
         raised = self.actual.raised
+        if self.hidden:
+            return self._message_without_inputs()
+        if self.difference is not None:
+            return self.difference.message
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
         return f"Your answer raised {raised.type_name}: {raised.message}{place}"
+
+    def _message_without_inputs(self) -> str:
+        """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""
+        if self.difference is not None:
+            return f"{self.case.name}: the answer differs in its {self.difference.kind}. The inputs are not shown."
+        if self.actual.raised is not None:
+            name = self.actual.raised.type_name
+            told = name if isinstance(getattr(builtins, name, None), type) else "an exception"
+            return f"{self.case.name}: your answer raised {told}. The inputs are not shown."
+        return FAILURE_SENTENCES[self.outcome]
 
 
 @dataclass(frozen=True)

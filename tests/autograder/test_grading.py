@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,11 +44,11 @@ class DictionaryBox:
             return CellResult([], False, Raised(type(error).__name__, str(error), line=1), failure)
         return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True)
 
-    def observe(self, name: str, case: Case, *, hidden: bool) -> Observation:
+    def observe(self, name: str, case: Case, *, hidden: bool, forbidden: Collection[str]) -> Observation:
         self.log.append(f"{'hidden' if hidden else 'visible'} {name}")
         if name not in self.names:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
-        seen = observe(self.names[name], case)
+        seen = observe(self.names[name], case, forbidden)
         if seen.raised is not None and seen.raised.type_name == "Hang":
             raise BoxLost(Outcome.TIMED_OUT, "a call took too long")
         return seen
@@ -170,8 +170,20 @@ def test_a_forbidden_name_breaks_a_rule_without_a_call() -> None:
     source = "def attention_weights(scaled):\n    return scaled.softmax(-1)"
     graded = grade(answer("attention.weights", source), log)
     assert outcomes(graded) == {"attention.weights": ("rule_broken", 0)}
-    assert "Line 2 uses softmax" in graded.verdicts["attention.weights"].note
+    assert (
+        "uses softmax, which this exercise asks you to write yourself (line 2:"
+        in graded.verdicts["attention.weights"].note
+    )
     assert "visible attention_weights" not in log
+
+
+def test_a_forbidden_function_reached_by_a_detour_breaks_the_rule_as_well() -> None:
+    source = "import torch\ntools = {}\ntools['s'] = getattr(torch, 'soft' + 'max')\n"
+    source += "def attention_weights(scaled):\n    try:\n        return tools['s'](scaled, -1)\n"
+    source += "    except Exception:\n        return scaled.exp() / scaled.exp().sum(-1, keepdim=True)"
+    graded = grade(answer("attention.weights", source))
+    assert outcomes(graded) == {"attention.weights": ("rule_broken", 0)}
+    assert "uses softmax" in graded.verdicts["attention.weights"].note
 
 
 def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
@@ -223,10 +235,17 @@ def test_all_cells_run_where_that_is_asked_for() -> None:
     assert "shown = 1" in log
 
 
-def test_a_submission_that_ends_every_box_is_stopped() -> None:
+def test_many_cells_that_end_their_box_still_leave_the_answers() -> None:
     log: list[str] = []
     graded = grade([code(f"raise Hang  # {number}") for number in range(20)] + answer(SCORES, RIGHT_SCORES), log)
-    assert log.count("open") == 8
+    assert log.count("open") == 20 + 1
+    assert outcomes(graded) == {SCORES: ("passed", 2)}
+
+
+def test_a_submission_that_ends_every_box_is_stopped() -> None:
+    log: list[str] = []
+    graded = grade([code(f"raise Hang  # {number}") for number in range(60)] + answer(SCORES, RIGHT_SCORES), log)
+    assert log.count("open") == 40
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
 
 
