@@ -12,8 +12,9 @@ import multiprocessing
 import os
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +37,12 @@ from autograder.results import ClassResult, ExerciseResult, SubmissionResult
 from autograder.submission import Submission, Unreadable, check_student_id, list_submissions, read_submission
 from course_lib import exercises
 from course_lib.checking import Exercise, Outcome, Verdict
+
+AHEAD = 3
+"""Submissions handed out at a time for each worker: enough that none waits, few enough that memory stays flat."""
+
+TICK_SECONDS = 0.2
+"""Time between two drawings of the progress bar."""
 
 
 @dataclass(frozen=True)
@@ -157,12 +164,13 @@ def _graded_submissions(
         _progress(console) as progress,
     ):
         bar = progress.add_task(assignment.lesson, total=len(submissions))
-        for graded in _in_parallel(assignment, zygote, submissions, workers):
+        for graded in _in_parallel(assignment, zygote, submissions, workers, progress.refresh):
             progress.advance(bar)
             yield graded
 
 
 def _progress(console: Console) -> Progress:
+    """A progress bar that is drawn when it is told to: a thread of its own would not survive the workers' fork."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -171,34 +179,55 @@ def _progress(console: Console) -> Progress:
         TextColumn("left"),
         TimeRemainingColumn(),
         console=console,
+        auto_refresh=False,
     )
 
 
 def _in_parallel(
-    assignment: Assignment, zygote: Zygote, submissions: list[tuple[str, Path]], workers: int
+    assignment: Assignment,
+    zygote: Zygote,
+    submissions: list[tuple[str, Path]],
+    workers: int,
+    tick: Callable[[], None],
 ) -> Iterator[_Graded]:
-    """Grade in worker processes. One that dies takes nobody with it: what it left undone is tried once more."""
+    """Grade in worker processes, and call `tick` a few times a second.
+
+    A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
+    only the submission over which it dies again goes ungraded.
+    """
     keys = AnswerKeys(assignment.course.secret())
-    left = dict(submissions)
-    for _ in range(2):
-        context = multiprocessing.get_context("fork")
-        channels = context.SimpleQueue()
-        for channel in range(workers):
-            channels.put(channel)
-        pool = ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, keys, channels))
-        with pool:
-            futures = {pool.submit(_grade_one, student, folder): student for student, folder in left.items()}
-            for future in as_completed(futures):
-                try:
-                    graded = future.result()
-                except BrokenProcessPool:
-                    continue
-                del left[graded.result.student]
-                yield graded
-        if not left:
-            return
-    for student in left:
-        yield _Graded(_ungraded(assignment, student, "The grader's own process died over this submission twice."))
+    waiting, died = deque(submissions), set[str]()
+    while waiting:
+        running: dict[Future[_Graded], tuple[str, Path]] = {}
+        try:
+            with _pool(assignment, zygote, keys, workers) as pool:
+                while waiting or running:
+                    while waiting and len(running) < (1 if waiting[0][0] in died else AHEAD * workers):
+                        student, folder = waiting.popleft()
+                        running[pool.submit(_grade_one, student, folder)] = (student, folder)
+                    finished, _ = wait(running, TICK_SECONDS, FIRST_COMPLETED)
+                    for future in finished:
+                        graded = future.result()
+                        del running[future]
+                        yield graded
+                    tick()
+        except BrokenProcessPool:
+            for student, folder in running.values():
+                if student in died:
+                    problem = "The grader's own process died over this submission, twice."
+                    yield _Graded(_ungraded(assignment, student, problem))
+                else:
+                    died.add(student)
+                    waiting.append((student, folder))
+
+
+def _pool(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, workers: int) -> ProcessPoolExecutor:
+    """Worker processes, each with one of the zygote's channels."""
+    context = multiprocessing.get_context("fork")
+    channels = context.SimpleQueue()
+    for channel in range(workers):
+        channels.put(channel)
+    return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, keys, channels))
 
 
 _worker: _Worker  # of this process, if it is a worker

@@ -47,12 +47,13 @@ class Recorder:
         """Text on stdout or stderr; joined to what came directly before it on the same stream."""
         if not text or not self._ready() or self._left < 0:
             return
-        text = clean(text)
+        size = len(text)  # a character is a byte at least: what cannot fit is cut before it is copied
+        text = clean(text[: self._left + 1])
         data = text.encode()
         if len(data) > self._left:
             text = data[: self._left].decode(errors="ignore")
         self._append_stream(name, text)
-        self._spend(len(data))
+        self._spend(max(size, len(data)))
 
     def notice(self, text: str) -> None:
         """A sentence from the box itself, on a line of its own."""
