@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,9 +18,9 @@ from autograder.box.client import BoxLost
 from autograder.box.protocol import CellResult
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, observe_cases
-from course_lib.checking.judge import ENDINGS, rule_broken
-from course_lib.checking.observation import Raised
+from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
+from course_lib.checking.judge import rule_broken
+from course_lib.checking.observation import ENDINGS, Raised
 from course_lib.checking.rules import broken_rule, defines
 from course_lib.checking.verdict import earned
 
@@ -37,8 +37,10 @@ class AnyBox(Protocol):
     def run_cell(self, source: str) -> CellResult:
         """Run one cell."""
 
-    def observe(self, name: str, case: Case, *, hidden: bool, forbidden: Collection[str]) -> Observation:
-        """Call a name of the student's."""
+    def observe_cases(
+        self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str]
+    ) -> Iterable[Observation]:
+        """Call a name of the student's on one case after another, until one of `ENDINGS`."""
 
 
 OpenBox = Callable[[float], AbstractContextManager[AnyBox]]
@@ -233,10 +235,10 @@ class _Check:
         if self.verdict is not None or (self._visible is not None and not self._hidden_failed):
             return True
         answer = _AnswerInBox(box, self.key.exercise)
-        seen = observe_cases(self.key.visible, answer)
+        seen = answer.observe(self.key.visible)
         ended = seen[-1].failure in ENDINGS
         if self._hidden_failed and not ended:
-            seen += observe_cases(self.key.hidden, answer.hidden)
+            seen += answer.observe(self.key.hidden, hidden=True)
         if self._hidden_failed or ended:
             self.verdict = decide(self.key, seen)
         self._visible = seen
@@ -260,7 +262,7 @@ class _Check:
         if self.verdict is not None or self._visible is None:
             return True
         answer = _AnswerInBox(box, self.key.exercise)
-        verdict = decide(self.key, [*self._visible, *observe_cases(self.key.hidden, answer.hidden)])
+        verdict = decide(self.key, [*self._visible, *answer.observe(self.key.hidden, hidden=True)])
         before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
         self._hidden_failed = not answer.lost and verdict.points != before
         if not self._hidden_failed:
@@ -281,17 +283,14 @@ class _AnswerInBox:
         self._exercise = exercise
         self.lost = False
 
-    def __call__(self, case: Case) -> Observation:
-        return self._observe(case, hidden=False)
-
-    def hidden(self, case: Case) -> Observation:
-        """As a call, for a case whose inputs are secret."""
-        return self._observe(case, hidden=True)
-
-    def _observe(self, case: Case, hidden: bool) -> Observation:
+    def observe(self, cases: Sequence[Case], hidden: bool = False) -> list[Observation]:
+        """What it does on these cases, up to the first that ends the run or the box."""
+        wanted = self._exercise
+        seen: list[Observation] = []
         try:
-            wanted = self._exercise
-            return self._box.observe(wanted.name, case, hidden=hidden, forbidden=wanted.forbidden)
+            for one in self._box.observe_cases(wanted.name, cases, hidden=hidden, forbidden=wanted.forbidden):
+                seen.append(one)  # those before a loss count
         except BoxLost as lost:
             self.lost = True
-            return Observation(returned=False, failure=lost.outcome)
+            seen.append(Observation(returned=False, failure=lost.outcome))
+        return seen

@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +45,7 @@ from autograder.repair import Release, repair
 from autograder.submission import read_submission
 from benchmarks.table import Row, report
 from course_lib import exercises
+from course_lib.checking import Case, Observation
 
 LESSON = "01_attention"
 ORDINARY = (Group.RIGHT, Group.UNFINISHED, Group.MISTAKEN)
@@ -196,17 +197,20 @@ class TimedBox:
         self._clock = clock
 
     def run_cell(self, source: str) -> Any:
-        return self._timed("the student's cells", lambda: self._box.run_cell(source))
-
-    def observe(self, name: str, case: Any, **options: Any) -> Any:
-        return self._timed("the student's answers", lambda: self._box.observe(name, case, **options))
-
-    def _timed(self, kind: str, ask: Callable[[], Any]) -> Any:
         start = time.perf_counter()
-        result = ask()
-        self._clock.add(kind, result.seconds)
-        self._clock.add("box: wire", time.perf_counter() - start - result.seconds)
+        result = self._box.run_cell(source)
+        self._account("the student's cells", time.perf_counter() - start, result.seconds)
         return result
+
+    def observe_cases(self, name: str, cases: Sequence[Case], **options: Any) -> list[Observation]:
+        start = time.perf_counter()
+        seen = list(self._box.observe_cases(name, cases, **options))
+        self._account("the student's answers", time.perf_counter() - start, sum(one.seconds for one in seen))
+        return seen
+
+    def _account(self, kind: str, spent: float, inside: float) -> None:
+        self._clock.add(kind, inside)
+        self._clock.add("box: wire", spent - inside)
 
 
 def where_the_time_goes(course: Course) -> Iterator[Row]:

@@ -15,6 +15,7 @@ import random
 import resource
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,7 +41,7 @@ from autograder.box.protocol import (
 from autograder.box.recorder import Recorder, Stream
 from autograder.box.shell import BoxShell, describe_error
 from course_lib.checking.exercise import Case
-from course_lib.checking.observation import Foreign, Observation, Outcome, observe
+from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, observe
 
 
 @dataclass(frozen=True)
@@ -167,10 +168,12 @@ class Inhabitant:
         self._shell = shell
         self._limits = limits
 
-    def answer(self, request: Frame) -> bytes:
-        """The reply to one request, ready to be sent."""
-        reply = self._cell if request.header["kind"] == "cell" else self._observation
-        return reply(request, request.header["id"])
+    def answer(self, request: Frame) -> Iterator[bytes]:
+        """The replies to one request, ready to be sent: one to a cell, one for each case to an observation."""
+        if request.header["kind"] == "cell":
+            yield self._cell(request, request.header["id"])
+        else:
+            yield from self._observations(request, request.header["id"])
 
     def _cell(self, request: Frame, number: str) -> bytes:
         result = self._shell.run(request.header["source"])
@@ -182,11 +185,17 @@ class Inhabitant:
             bare = replace(result, outputs=[])
             return self._encode(Frame({"id": number, "kind": "cell", "cell": encode_cell(bare)}))
 
-    def _observation(self, request: Frame, number: str) -> bytes:
+    def _observations(self, request: Frame, number: str) -> Iterator[bytes]:
         decoder = Decoder(request.tensors)
-        case = decode_case(request.header["case"], decoder)
+        cases = [decode_case(data, decoder) for data in request.header["cases"]]
         decoder.finish()
-        observation = self._observe(request.header["name"], case, request.header["forbidden"])
+        for place, case in enumerate(cases):
+            observation = self._observe(request.header["name"], case, request.header["forbidden"])
+            yield self._observation(observation, f"{number}.{place}")
+            if observation.failure in ENDINGS:
+                return
+
+    def _observation(self, observation: Observation, number: str) -> bytes:
         if observation.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()
         try:
@@ -220,7 +229,8 @@ def _serve(wire: int, inhabitant: Inhabitant, limits: Limits) -> None:
         request = _receive(wire, limits)
         if request is None:
             return
-        _write(wire, inhabitant.answer(request))
+        for reply in inhabitant.answer(request):
+            _write(wire, reply)
 
 
 def _receive(wire: int, limits: Limits) -> Frame | None:

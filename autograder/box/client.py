@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, Self
 
@@ -46,7 +46,7 @@ from autograder.box.protocol import (
     encode_frame,
 )
 from course_lib.checking.exercise import Case
-from course_lib.checking.observation import Observation, Outcome, Raised
+from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
 
 StartMethod = Literal["fork", "spawn"]
 
@@ -354,7 +354,8 @@ class Box:
             BoxUnavailable: the zygote is gone, and the box with it.
         """
         begin = time.monotonic()
-        frame = self._ask({"kind": "cell", "source": source}, Encoder(), self._limits.cell_seconds, "a cell")
+        request = self._ask({"kind": "cell", "source": source}, Encoder(), self._limits.cell_seconds, "a cell")
+        frame = self._answer(request, self._limits.cell_seconds, "a cell")
         try:
             _require_fields(frame, "cell")
             result = decode_cell(frame.header["cell"])
@@ -378,41 +379,68 @@ class Box:
             BoxLost: the box is gone.
             BoxUnavailable: the zygote is gone, and the box with it.
         """
+        [observation] = self.observe_cases(name, [case], hidden=hidden, forbidden=forbidden)
+        return observation
+
+    def observe_cases(
+        self, name: str, cases: Sequence[Case], *, hidden: bool = True, forbidden: Collection[str] = ()
+    ) -> Iterator[Observation]:
+        """As `observe`, for one case after another with one request: what a call costs is mostly waking up for it.
+
+        Ends with the first observation that is one of `ENDINGS`. To be consumed to its end.
+
+        Raises:
+            BoxLost: the box is gone; the observations before came through.
+            BoxUnavailable: the zygote is gone, and the box with it.
+        """
         self._sealed = self._sealed or hidden
-        begin, encoder = time.monotonic(), Encoder()
-        header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "case": encode_case(case, encoder)}
-        frame = self._ask(header, encoder, self._limits.call_seconds, "a call")
-        try:
-            _require_fields(frame, "observation")
-            decoder = Decoder(frame.tensors)
-            observation = decode_observation(frame.header["observation"], decoder, case)
-            decoder.finish()
-        except ProtocolError as error:
-            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
-        return dataclasses.replace(observation, seconds=min(observation.seconds, time.monotonic() - begin))
+        encoder = Encoder()
+        encoded = [encode_case(case, encoder) for case in cases]
+        header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "cases": encoded}
+        request = self._ask(header, encoder, self._limits.call_seconds, "a call")
+        for number, case in enumerate(cases):
+            begin = time.monotonic()
+            frame = self._answer(f"{request}.{number}", self._limits.call_seconds, "a call")
+            try:
+                _require_fields(frame, "observation")
+                decoder = Decoder(frame.tensors)
+                observation = decode_observation(frame.header["observation"], decoder, case)
+                decoder.finish()
+            except ProtocolError as error:
+                self._lose(Outcome.DIED, f"it broke the protocol: {error}")
+            yield dataclasses.replace(observation, seconds=min(observation.seconds, time.monotonic() - begin))
+            if observation.failure in ENDINGS:
+                return
 
     def close(self) -> None:
         """End the box and remove its folder."""
         with contextlib.suppress(BoxUnavailable):
             self._end()
 
-    def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, what: str) -> Frame:
+    def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, what: str) -> str:
+        """Send a request; its id."""
         if self._lost is not None:
             raise self._lost
         if self._closed:
             raise ValueError("the box is closed")
         request = secrets.token_hex(8)
         data = encode_frame(Frame({"id": request, **header}, encoder.tensors), self._limits.frame_bytes)
-        deadline = time.monotonic() + seconds
-        if deadline > self._until:
-            deadline, what = self._until, "the submission"
-        self._send(data, deadline, what)
-        frame = self._receive(deadline, what)
+        self._send(data, *self._deadline(seconds, what))
+        return request
+
+    def _answer(self, request: str, seconds: float, what: str) -> Frame:
+        """Wait for the answer to a request."""
+        frame = self._receive(*self._deadline(seconds, what))
         if frame.header.get("kind") == "failed":
             self._lose(Outcome.DIED, "the code has broken the process that ran it")
         if frame.header.get("id") != request:
             self._lose(Outcome.DIED, "it broke the protocol: an answer to another question")
         return frame
+
+    def _deadline(self, seconds: float, what: str) -> tuple[float, str]:
+        """When to give up, and on what: this request, or the whole submission."""
+        deadline = time.monotonic() + seconds
+        return (self._until, "the submission") if deadline > self._until else (deadline, what)
 
     def _send(self, data: bytes, deadline: float, what: str) -> None:
         rest = memoryview(data)

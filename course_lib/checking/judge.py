@@ -7,13 +7,8 @@ from functools import cached_property
 
 from course_lib.checking.compare import difference, result_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.checking.observation import Answer, Observation, Outcome, observe
+from course_lib.checking.observation import ENDINGS, Answer, Observation, Outcome, observe
 from course_lib.checking.verdict import CaseResult, Verdict, earned
-
-ENDINGS = frozenset(
-    {Outcome.TIMED_OUT, Outcome.DIED, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED, Outcome.RULE_BROKEN}
-)
-"""Failures after which further calls would say nothing new, or nobody is there to answer them."""
 
 
 class AnswerKey:

@@ -47,6 +47,12 @@ class Outcome(StrEnum):
         return self not in (Outcome.UNREADABLE, Outcome.UNGRADED)
 
 
+ENDINGS = frozenset(
+    {Outcome.TIMED_OUT, Outcome.DIED, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED, Outcome.RULE_BROKEN}
+)
+"""Failures after which further calls would say nothing new, or nobody is there to answer them."""
+
+
 @dataclass(frozen=True)
 class Foreign:
     """Stands for a returned object that is not plain data: only its type's name is kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,7 +44,15 @@ class DictionaryBox:
             return CellResult([], False, Raised(type(error).__name__, str(error), line=1), failure)
         return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True)
 
-    def observe(self, name: str, case: Case, *, hidden: bool, forbidden: Collection[str]) -> Observation:
+    def observe_cases(
+        self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str]
+    ) -> Iterator[Observation]:
+        for case in cases:
+            yield self._observe(name, case, hidden, forbidden)
+            if name not in self.names:
+                return
+
+    def _observe(self, name: str, case: Case, hidden: bool, forbidden: Collection[str]) -> Observation:
         self.log.append(f"{'hidden' if hidden else 'visible'} {name}")
         if name not in self.names:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
