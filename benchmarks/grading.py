@@ -1,11 +1,12 @@
 """How fast a class is graded, beside plain `nbgrader autograde` on the same notebooks.
 
-    python -m benchmarks.grading [--submissions 60] [--rounds 3] [--workers 2] [--json FILE]
+    python -m benchmarks.grading [--submissions 200] [--peer-submissions 30] [--rounds 3] [--workers 2] [--json FILE]
 
 Makes ordinary submissions of lesson 01 (right in several styles, half done, mistaken), and has both programs
 grade them as their users would: one command, start to finish, everything in nbgrader's gradebook. nbgrader
-grades one after another, so each round gives it a share of the class, and its rate stands for the whole.
-Twice: without the cells tagged `demo` (removed from the notebooks for both), and with every cell run in both.
+grades one after another, so each round gives it a share of its own smaller number; the rates are compared.
+Twice: without the cells tagged `demo` (removed from the notebooks for both), and, on the smaller number alone,
+with every cell run in both. Rounds alternate between the two programs; the medians count.
 
 Hostile submissions are timed apart, by ours alone: plain nbgrader stops at some of them.
 """
@@ -47,6 +48,8 @@ from benchmarks.table import Row, report
 from course_lib import exercises
 from course_lib.checking import Case, Observation
 
+Students = Mapping[str, Student]
+
 LESSON = "01_attention"
 ORDINARY = (Group.RIGHT, Group.UNFINISHED, Group.MISTAKEN)
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,27 +74,24 @@ class Cost:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--submissions", type=int, default=60, help="ordinary submissions (default: %(default)s)")
+    parser.add_argument("--submissions", type=int, default=200, help="ordinary submissions (default: %(default)s)")
+    parser.add_argument("--peer-submissions", type=int, default=30, help="for nbgrader, over all rounds")
     parser.add_argument("--rounds", type=int, default=3, help="medians over so many rounds (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="katze-benchmark-") as folder:
-        rows = [
-            row
-            for demos in (False, True)
-            for row in against_nbgrader(
-                Path(folder), options.submissions, options.rounds, options.workers, demos, options.seed
-            )
-        ]
+        everyone, few = ordinary(options.submissions, options.seed), ordinary(options.peer_submissions, options.seed)
+        rows = [*against_nbgrader(Path(folder), everyone, few, options.rounds, options.workers, demos=False)]
+        rows += against_nbgrader(Path(folder), few, few, options.rounds, options.workers, demos=True)
         course = make_course(Path(folder) / "phases", ordinary(24, options.seed), keep_demos=False)
         rows += where_the_time_goes(course)
         rows += [hostile(Path(folder), options.workers)]
     report(f"Grading {LESSON}: {options.workers} workers, boxes at level {choose_level().name}", rows, options.json)
 
 
-def ordinary(count: int, seed: int) -> dict[str, Student]:
+def ordinary(count: int, seed: int) -> Students:
     """So many ordinary students by a name of their own, in an order drawn from the seed."""
     kinds = itertools.cycle([student for student in STUDENTS[LESSON] if student.group in ORDINARY])
     chosen = list(itertools.islice(kinds, count))
@@ -99,7 +99,7 @@ def ordinary(count: int, seed: int) -> dict[str, Student]:
     return {f"{number:04d}_{student.name}": student for number, student in enumerate(chosen)}
 
 
-def make_course(folder: Path, students: Mapping[str, Student], *, keep_demos: bool) -> Course:
+def make_course(folder: Path, students: Students, *, keep_demos: bool) -> Course:
     """A course of its own, released by nbgrader's pipeline, with these submissions."""
     folder.mkdir(parents=True)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
@@ -120,20 +120,22 @@ def make_course(folder: Path, students: Mapping[str, Student], *, keep_demos: bo
     return course
 
 
-def against_nbgrader(folder: Path, count: int, rounds: int, workers: int, demos: bool, seed: int) -> Iterator[Row]:
-    """Throughput and processor time of both, in turn, on the same notebooks."""
+def against_nbgrader(
+    folder: Path, students: Students, few: Students, rounds: int, workers: int, *, demos: bool
+) -> Iterator[Row]:
+    """Throughput and processor time of both, in turn; `few` of the same kinds for nbgrader, a share each round."""
     what = "every cell run" if demos else "demo cells left out"
-    students = ordinary(count, seed)
-    names = list(students)
+    names = list(few)
     ours, theirs = [], []
     for turn in range(rounds):
         course = make_course(folder / f"ours-{demos}-{turn}", students, keep_demos=demos)
-        share = {name: students[name] for name in names[turn::rounds]}
+        share = {name: few[name] for name in names[turn::rounds]}
         peer = make_course(folder / f"peer-{demos}-{turn}", share, keep_demos=demos)
         run(peer, "nbgrader", "generate_assignment", LESSON, "--force", "--create")
         theirs.append(cost(peer, len(share), "nbgrader", "autograde", LESSON))
         extra = ["--all-cells"] if demos else []
-        ours.append(cost(course, count, "katze", "grade", LESSON, "--workers", str(workers), "--no-feedback", *extra))
+        arguments = ["--workers", str(workers), "--no-feedback", *extra]
+        ours.append(cost(course, len(students), "katze", "grade", LESSON, *arguments))
         print(f"{what}, round {turn + 1}: {ours[-1].per_minute:.0f} and {theirs[-1].per_minute:.1f} a minute")
     goal = None if demos else 20.0
     rate, peer_rate = (statistics.median(c.per_minute for c in costs) for costs in (ours, theirs))

@@ -9,9 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
+
+LONGEST_SOURCE = 100_000
+"""Longer cells are not parsed: a syntax tree takes some hundred times the memory of its text."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -52,11 +56,10 @@ def broken_rule(name: str, sources: Sequence[str], forbidden: Iterable[str]) -> 
     wanted = frozenset(forbidden)
     if not wanted:
         return None
-    statements = [(node, source) for source in sources for node in _statements(source)]
-    for node, source in _reachable(name, statements):
-        for used, line in _uses(node):
+    for statement in _reachable(name, [statement for source in sources for statement in _statements(source)]):
+        for used, line in statement.uses:
             if used in wanted:
-                lines = source.splitlines()
+                lines = statement.source.splitlines()
                 return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
     return None
 
@@ -90,29 +93,51 @@ class Trap(TorchFunctionMode):
 
 def defines(source: str, name: str) -> bool:
     """Whether this code defines `name` at its top level. Code that does not parse defines nothing."""
-    return any(name in _defines(node) for node in _statements(source))
+    return any(name in statement.defines for statement in _statements(source))
 
 
-def _statements(source: str) -> list[ast.stmt]:
+@dataclass(frozen=True)
+class _Statement:
+    """A statement at the top level of a cell, and what it has to do with which names."""
+
+    node: ast.stmt
+    source: str
+
+    @cached_property
+    def defines(self) -> set[str]:
+        return _defines(self.node)
+
+    @cached_property
+    def mentions(self) -> set[str]:
+        return _mentions(self.node)
+
+    @cached_property
+    def uses(self) -> list[tuple[str, int]]:
+        return list(_uses(self.node))
+
+
+@lru_cache(maxsize=512)  # most cells of a class are the release's
+def _statements(source: str) -> tuple[_Statement, ...]:
+    if len(source) > LONGEST_SOURCE:
+        return ()
     python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.splitlines())
     try:
-        return ast.parse(python).body
+        return tuple(_Statement(node, source) for node in ast.parse(python).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        return ()
 
 
-def _reachable(name: str, statements: list[tuple[ast.stmt, str]]) -> list[tuple[ast.stmt, str]]:
-    """The top-level statements that define `name`, and transitively those that define what they mention."""
+def _reachable(name: str, statements: list[_Statement]) -> list[_Statement]:
+    """The statements that define `name`, and transitively those that define what they mention."""
     pending, seen, found = [name], {name}, []
     while pending:
         wanted = pending.pop()
-        for node, source in statements:
-            if wanted not in _defines(node):
+        for statement in statements:
+            if wanted not in statement.defines:
                 continue
-            found.append((node, source))
-            mentioned = _mentions(node)
-            pending += sorted(mentioned - seen)
-            seen |= mentioned
+            found.append(statement)
+            pending += sorted(statement.mentions - seen)
+            seen |= statement.mentions
     return found
 
 
