@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -11,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.errors import BadInput
-from autograder.results import ClassResult, SubmissionResult
+from autograder.results import ClassResult, ExerciseResult, SubmissionResult
 from course_lib import exercises
 from course_lib.checking import Outcome
 
@@ -19,19 +18,16 @@ COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRA
 
 
 def print_class(graded: ClassResult, console: Console | None = None) -> None:
-    """A row for each student: points, outcomes by name, and the mistakes that have names."""
+    """A row for each student: points, outcomes by name, the mistakes that have names, and repairs."""
     console = console or Console()
     count = len(graded.submissions)
     title = f"{graded.lesson}: {count} submission{'s' if count != 1 else ''}"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("outcomes", no_wrap=True)
-    table.add_column("mistakes that have a name, and remarks", overflow="fold")
+    table.add_column("outcomes", overflow="fold")
     for submission in graded.submissions:
-        table.add_row(
-            escape(submission.student), _points(submission), _outcomes(submission), escape(_remarks(submission))
-        )
+        table.add_row(escape(submission.student), _points(submission), _outcomes(submission))
     console.print(table)
     rate = 60 * len(graded.submissions) / graded.seconds if graded.seconds else 0.0
     console.print(f"{graded.seconds:.1f} s, {rate:.0f} submissions a minute; {graded.boxes}", highlight=False)
@@ -44,19 +40,31 @@ def _points(submission: SubmissionResult) -> str:
 
 
 def _outcomes(submission: SubmissionResult) -> str:
-    counts = Counter(result.outcome for result in submission.exercises)
-    return "\n".join(
-        f"[{COLOURS.get(outcome, 'yellow')}]{number} {outcome}[/]" for outcome, number in counts.most_common()
-    )
-
-
-def _remarks(submission: SubmissionResult) -> str:
-    if submission.problem:
-        return submission.problem
-    names = [f"{r.exercise.partition('.')[2]}: {r.misconception}" for r in submission.exercises if r.misconception]
+    """How many exercises ended how; which ones did not pass, and the mistakes that have names; remarks below."""
+    by_outcome: dict[Outcome, list[ExerciseResult]] = {}
+    for result in submission.exercises:
+        by_outcome.setdefault(result.outcome, []).append(result)
+    parts = [
+        f"[{COLOURS.get(outcome, 'yellow')}]{len(results)} {outcome}[/]{escape(_which(results, submission))}"
+        for outcome, results in sorted(by_outcome.items(), key=lambda item: item[0] is not Outcome.PASSED)
+    ]
+    remarks = [submission.problem] if submission.problem else []
     if submission.repairs:
-        names.append(f"{len(submission.repairs)} repair{'s' if len(submission.repairs) > 1 else ''}")
-    return "\n".join(names)
+        remarks.append(f"{len(submission.repairs)} repair{'s' if len(submission.repairs) > 1 else ''}")
+    return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
+
+
+def _which(results: list[ExerciseResult], submission: SubmissionResult) -> str:
+    """The exercises that did not pass, with the names of their mistakes; empty where it goes without saying."""
+    if results[0].outcome is Outcome.PASSED:
+        return ""
+    if len(results) == len(submission.exercises) and not any(result.misconception for result in results):
+        return ""
+    names = [
+        result.exercise.partition(".")[2] + (f" ({result.misconception})" if result.misconception else "")
+        for result in results
+    ]
+    return f": {', '.join(names)}"
 
 
 def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
@@ -84,11 +92,13 @@ def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
 
 def print_exercises(records: list[dict[str, Any]], console: Console | None = None) -> None:
     """A row for each exercise, and the sums."""
-    table = Table()
-    columns = ("id", "lesson", "points", "minutes", "misconceptions", "statement")
-    for name in columns:
-        numeric = name in ("points", "minutes", "misconceptions")
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=name in ("id", "lesson"))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("exercise", no_wrap=True)
+    for heading in ("points", "minutes", "known\nmistakes"):
+        table.add_column(heading, justify="right")
+    table.add_column("statement", overflow="fold")
     for record in records:
-        table.add_row(*(escape(str(record[name])) for name in columns))
+        table.add_row(
+            *(escape(str(record[name])) for name in ("id", "points", "minutes", "misconceptions", "statement"))
+        )
     (console or Console()).print(table)

@@ -1,0 +1,55 @@
+"""The tables of the terminal, at the narrow width of 80 columns."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from autograder.report import exercise_records, print_class, print_exercises
+from autograder.results import ClassResult, ExerciseResult, SubmissionResult
+from course_lib.checking import Outcome
+
+PASSED = ExerciseResult("attention.scores", 2.0, 2, Outcome.PASSED)
+NAMED = ExerciseResult("attention.scale", 0.0, 1, Outcome.WRONG, "divided_by_number_of_keys")
+UNNAMED = ExerciseResult("attention.output", 0.0, 1, Outcome.WRONG)
+UNREADABLE = ExerciseResult("attention.scores", None, 2, Outcome.UNREADABLE)
+
+
+def shown(*submissions: SubmissionResult) -> str:
+    out = io.StringIO()
+    graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0)
+    print_class(graded, Console(file=out, width=80))
+    return " ".join(out.getvalue().split())
+
+
+def test_what_did_not_pass_is_named_with_its_mistake() -> None:
+    text = shown(SubmissionResult("ada", "01_attention", "L2", (PASSED, NAMED, UNNAMED)))
+    assert "ada 2 / 4 1 passed; 2 wrong: scale (divided_by_number_of_keys), output" in text
+    assert "1 submission " in text
+    assert "30 submissions a minute; boxes at level L2" in text
+
+
+def test_what_goes_without_saying_is_not_said() -> None:
+    assert "2 wrong " in shown(SubmissionResult("ada", "01_attention", "L2", (UNNAMED, UNNAMED)))
+    assert "1 passed " in shown(SubmissionResult("ada", "01_attention", "L2", (PASSED,)))
+
+
+def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
+    broken = SubmissionResult("ben", "01_attention", "", (UNREADABLE,), problem="The file is empty.")
+    mended = SubmissionResult("eve", "01_attention", "L2", (PASSED,), repairs=("One.", "Two."))
+    text = shown(broken, mended)
+    assert "ben no score 1 unreadable The file is empty." in text
+    assert "2 repairs" in text
+
+
+def test_names_are_no_markup() -> None:
+    assert "[red]eve[/red]" in shown(SubmissionResult("[red]eve[/red]", "01_attention", "L2", (PASSED,)))
+
+
+def test_every_exercise_is_listed() -> None:
+    out = io.StringIO()
+    records = exercise_records(None)
+    print_exercises(records, Console(file=out, width=80))
+    for record in records:
+        assert str(record["id"]) in out.getvalue()
