@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from autograder.errors import BadInput
 from autograder.results import ClassResult, ExerciseResult, SubmissionResult
@@ -91,14 +94,12 @@ def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
 
 
 def print_exercises(records: list[dict[str, Any]], console: Console | None = None) -> None:
-    """A row for each exercise, and the sums."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("exercise", no_wrap=True)
-    for heading in ("points", "minutes", "known\nmistakes"):
-        table.add_column(heading, justify="right")
-    table.add_column("statement", overflow="fold")
-    for record in records:
-        table.add_row(
-            *(escape(str(record[name])) for name in ("id", "points", "minutes", "misconceptions", "statement"))
-        )
-    (console or Console()).print(table)
+    """Under its lesson each exercise, with its points, minutes and known mistakes, and what it asks for."""
+    console = console or Console()
+    for lesson, group in itertools.groupby(records, key=lambda record: str(record["lesson"])):
+        console.print(f"[bold]{escape(lesson)}[/]", highlight=False)
+        for record in group:
+            points = f"{record['points']} point{'s' if record['points'] != 1 else ''}"
+            facts = f"{points}, {record['minutes']} minutes, {record['misconceptions']} known mistakes"
+            console.print(f"  [cyan]{escape(record['id'])}[/]  [dim]{facts}[/]", highlight=False)
+            console.print(Padding(Text(record["statement"]), (0, 0, 0, 6)))
