@@ -1,7 +1,7 @@
 """Grading a class: read, repair, box, check, record; many submissions at once, one gradebook writer.
 
-Workers are forks of this process, which has torch and the exercises loaded. They share nothing; each owns
-one channel to the zygote. What they find comes back as plain results, and this process alone writes the
+Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
+zygote, to which each owns a channel. What they find comes back as plain results, and this process alone writes the
 gradebook.
 """
 
@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import torch
@@ -221,16 +223,28 @@ def _in_parallel(
                     waiting.append((student, folder))
 
 
-def _pool(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, workers: int) -> ProcessPoolExecutor:
-    """Worker processes, each with one of the zygote's channels."""
-    context = multiprocessing.get_context("fork")
-    channels = context.SimpleQueue()
-    for channel in range(workers):
+def _pool(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, workers: int) -> Executor:
+    """Workers, each with one of the zygote's channels: forks of this process where boxes are forks as well.
+
+    Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
+    mostly wait for them.
+    """
+    if zygote.start == "fork":
+        context = multiprocessing.get_context("fork")
+        channels = _numbered(context.SimpleQueue(), workers)
+        return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, keys, channels))
+    channels = _numbered(SimpleQueue(), workers)
+    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(assignment, zygote, keys, channels))
+
+
+def _numbered(channels: Any, count: int) -> Any:
+    """A queue from which each worker takes the number of its channel."""
+    for channel in range(count):
         channels.put(channel)
-    return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, keys, channels))
+    return channels
 
 
-_worker: _Worker  # of this process, if it is a worker
+_here = threading.local()  # `_here.worker` is the worker that this process or thread is
 
 
 @dataclass(frozen=True)
@@ -242,21 +256,19 @@ class _Worker:
 
 
 def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, channels: Any) -> None:
-    global _worker
-    # A fork has none of the threads that its parent may have computed with; to wait for them would be for ever.
-    torch.set_num_threads(1)
-    _worker = _Worker(assignment, zygote, keys, channels.get())
+    torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
+    _here.worker = _Worker(assignment, zygote, keys, channels.get())
 
 
 def _grade_one(student: str, folder: Path) -> _Graded:
     """Grade one submission in a worker. The grader's own failures are results too: `ungraded`, no score."""
     start = time.perf_counter()
     try:
-        graded = _grade(_worker, student, folder)
+        graded = _grade(_here.worker, student, folder)
     except Exception as error:  # whatever it is, it must not stop the class
         where = traceback.extract_tb(error.__traceback__)[-1]
         problem = f"The grader failed: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        graded = _Graded(_ungraded(_worker.assignment, student, problem))
+        graded = _Graded(_ungraded(_here.worker.assignment, student, problem))
     return replace(graded, result=replace(graded.result, seconds=time.perf_counter() - start))
 
 

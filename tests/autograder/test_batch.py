@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -11,7 +12,8 @@ import pytest
 
 from autograder import batch
 from autograder.batch import grade_lesson
-from autograder.box.levels import Limits
+from autograder.box.client import Zygote
+from autograder.box.levels import Level, Limits
 from autograder.course import Course
 from autograder.demo.student import Student
 from autograder.demo.students import STUDENTS
@@ -109,3 +111,15 @@ def test_limits_can_be_set(course: Course) -> None:
     notebook = (course.autograded / "quin" / LESSON / f"{LESSON}.ipynb").read_text()
     assert "The other exercises keep their points" in notebook
     assert not course.feedback.exists()
+
+
+def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "Zygote", functools.partial(Zygote, start="spawn"))
+    for name in ("ada_reference", "hana_slides_numbers"):
+        hand_in(course, name, BY_NAME[name])
+    results = by_student(grade_lesson(course, LESSON, workers=2, level=Level.L1))
+    assert results["ada_reference"].points == 17
+    assert results["hana_slides_numbers"].points == 11
+    assert results["ada_reference"].level == "L1"
