@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,6 +17,9 @@ from course_lib.checking.verdict import CaseResult, Verdict
 
 MOST_ENTRIES = 64
 """Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""
+
+TEXT_WIDTH = 84
+"""Sentences for terminals are broken at this width."""
 
 HEADINGS = {
     Outcome.PASSED: "Right",
@@ -61,7 +65,7 @@ def verdict_text(verdict: Verdict) -> str:
     """The verdict for a terminal: a line for each visible case, one for the hidden ones, details of one failure."""
     lines = [f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"]
     if lead(verdict):
-        lines += ["", f"  {lead(verdict)}"]
+        lines += ["", *(f"  {line}" for line in textwrap.wrap(lead(verdict), TEXT_WIDTH))]
     items = list(_items(verdict))
     if items:
         lines.append("")
@@ -145,7 +149,7 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
 
 
 def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
-    yield result.message
+    yield from textwrap.wrap(result.message, TEXT_WIDTH)
     for label, value in _rows(verdict, result):
         first, *rest = value.splitlines() or [""]
         yield f"{label:>8}  {first}"

@@ -1,0 +1,45 @@
+"""What the README shows and names must be so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from autograder.cli import main
+from course_lib.checking import check
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_verdict_it_shows_is_the_verdict_one_gets() -> None:
+    def as_on_the_slide(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return torch.softmax(q @ k.transpose(-2, -1) / k.shape[-2], dim=-1) @ v
+
+    [shown] = re.findall(r"```\n(attention\.scaled_dot_product:.*?)```", README, re.DOTALL)
+    verdict = check("attention.scaled_dot_product", as_on_the_slide)
+    assert verdict is not None
+    assert verdict.text().startswith(shown.rstrip())
+
+
+def test_the_commands_it_names_exist() -> None:
+    named = set(re.findall(r"\bkatze (release|grade|certify|check|exercises|demo|[a-z]+)\b", README))
+    assert named >= {"release", "grade", "certify", "check", "exercises", "demo"}
+    for command in named:
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0, command
+
+
+def test_the_files_it_links_to_exist() -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_make_targets_it_names_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"^    make ([a-z]+)", README, re.MULTILINE)) <= targets
