@@ -73,7 +73,12 @@ def verdict_text(verdict: Verdict) -> str:
         lines.append(f"  {'ok  ' if item.passed else 'FAIL'}  {item.label}")
         if item.shown is not None:
             lines += [f"        {line}" for line in _details_text(verdict, item.shown)]
-    return "\n".join(lines)
+    return "\n".join(map(_printable, lines))
+
+
+def _printable(line: str) -> str:
+    """A line that cannot steer a terminal, whatever an answer has put into it."""
+    return "".join(character if character.isprintable() else "�" for character in line)
 
 
 def verdict_html(verdict: Verdict) -> str:

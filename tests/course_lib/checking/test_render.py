@@ -57,6 +57,15 @@ def test_what_comes_from_an_answer_is_escaped() -> None:
         assert "<img" not in html
 
 
+def test_an_answer_cannot_steer_the_terminal() -> None:
+    def attack(x: Tensor) -> str:
+        raise ValueError("\x1b]0;owned\x07\x1b[2J\u202e")
+
+    text = verdict_on(attack).text()
+    assert "ValueError" in text
+    assert all(character.isprintable() or character == "\n" for character in text)
+
+
 def test_nbgrader_reads_the_points_from_the_plain_text() -> None:
     bundle = verdict_on(lambda x: (2 * x).clamp(max=1e6))._repr_mimebundle_()
     assert float(bundle["text/plain"]) == 2.0
