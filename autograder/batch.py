@@ -26,9 +26,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from autograder.box.client import Zygote
-from autograder.box.levels import Level, Limits, describe
-from autograder.box.selftest import choose_level
+from autograder.box import Level, Limits, Zygote, choose_level, describe
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.feedback import render_feedback

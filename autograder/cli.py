@@ -19,7 +19,7 @@ from autograder.errors import BadInput
 from course_lib import __version__
 
 if TYPE_CHECKING:
-    from autograder.box.levels import Level
+    from autograder.box import Level
 
 DONE, FAILED, MISUSED = 0, 1, 2
 
@@ -212,7 +212,7 @@ def _certify(options: argparse.Namespace) -> int:
 
 
 def _level(options: argparse.Namespace) -> Level | None:
-    from autograder.box.levels import Level
+    from autograder.box import Level
 
     return Level[options.min_level] if options.min_level else None
 

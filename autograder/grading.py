@@ -14,8 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from autograder.box.client import BoxLost
-from autograder.box.protocol import CellResult
+from autograder.box import BoxLost, CellResult
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide

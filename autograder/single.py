@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.box.client import Zygote
-from autograder.box.levels import Level, Limits
-from autograder.box.selftest import choose_level
+from autograder.box import Level, Limits, Zygote, choose_level
 from autograder.errors import BadInput
 from autograder.grading import grade_cells
 from autograder.repair import Cell, CellKind

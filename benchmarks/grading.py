@@ -32,9 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.batch import grade_lesson
-from autograder.box.client import Box, Zygote
-from autograder.box.levels import Level, Limits
-from autograder.box.selftest import choose_level
+from autograder.box import Box, Level, Limits, Zygote, choose_level
 from autograder.course import Course
 from autograder.demo.student import Group, Student
 from autograder.demo.students import STUDENTS

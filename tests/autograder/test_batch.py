@@ -12,8 +12,7 @@ import pytest
 
 from autograder import batch
 from autograder.batch import grade_lesson
-from autograder.box.client import Zygote
-from autograder.box.levels import Level, Limits
+from autograder.box import Level, Limits, Zygote
 from autograder.course import Course
 from autograder.demo.student import Student
 from autograder.demo.students import STUDENTS

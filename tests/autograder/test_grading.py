@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from autograder.box.client import BoxLost
-from autograder.box.protocol import CellResult
+from autograder.box import BoxLost, CellResult
 from autograder.grading import SLOTS, AnswerKeys, Graded, grade_cells
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
