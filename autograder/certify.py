@@ -137,9 +137,10 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
         rejected += is_rejected
         named += is_rejected and set(given) == {misconception.id}
         if not is_rejected:
-            failures.append(f"the misconception {misconception.id} is accepted")
+            failures.append(f"the misconception {misconception.id} is accepted: add a case that shows it to be wrong")
         elif set(given) != {misconception.id}:
-            failures.append(f"the misconception {misconception.id} is named {' or '.join(sorted(set(given)))}")
+            names = " or ".join(sorted(set(given)))
+            failures.append(f"the misconception {misconception.id} is named {names}: add a case that tells them apart")
 
     stub_failures = list(_stub_failures(keys[0], stub))
     return Certificate(
@@ -154,9 +155,9 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
 def _make_up(exercise: Exercise) -> Iterator[str]:
     """What is missing from the exercise itself."""
     if len(exercise.correct) < MIN_CORRECT:
-        yield f"has {len(exercise.correct)} correct answers beside the reference, not {MIN_CORRECT}"
+        yield f"has {len(exercise.correct)} correct answers beside the reference; at least {MIN_CORRECT} are needed"
     if len(exercise.misconceptions) < MIN_MISCONCEPTIONS and exercise.id not in FEWER_EXIST:
-        yield f"has {len(exercise.misconceptions)} misconceptions, not {MIN_MISCONCEPTIONS}"
+        yield f"has {len(exercise.misconceptions)} misconceptions; at least {MIN_MISCONCEPTIONS} are needed"
     ids = [misconception.id for misconception in exercise.misconceptions]
     yield from (f"has two misconceptions called {name}" for name in sorted(set(ids)) if ids.count(name) > 1)
 
@@ -169,7 +170,7 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
         yield from (f"a {kind} case belongs to the unknown part {part!r}" for part in parts - set(exercise.parts))
     drawn = [exercise.hidden_cases(seed) for seed in seeds]
     if len(drawn[0]) < MIN_HIDDEN:
-        yield f"has {len(drawn[0])} hidden cases, not {MIN_HIDDEN}"
+        yield f"has {len(drawn[0])} hidden cases; at least {MIN_HIDDEN} are needed"
     if len(drawn) > 1 and all(_same_inputs(drawn[0], other) for other in drawn[1:]):
         yield "the hidden cases don't depend on their seed"
 
@@ -191,7 +192,7 @@ def _reference_failures(key: AnswerKey) -> Iterator[str]:
 
 def _stub_failures(key: AnswerKey, stub: str | None) -> Iterator[str]:
     if stub is None:
-        yield "the release has no answer cell for it"
+        yield "the release has no answer cell for it: write one in the lesson, and run `katze release`"
         return
     namespace: dict[str, Any] = {"__name__": "__main__"}
     try:

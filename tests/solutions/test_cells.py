@@ -96,17 +96,20 @@ def test_the_text_names_points_minutes_and_section_as_the_exercise_does(
 ) -> None:
     headings = re.findall(r"^#+ (?:[\d.]+ )?(.*)$", prose, flags=re.M)
     for exercise in exercises.of_lesson(lesson):
-        assert exercise.section in headings
+        assert exercise.section in headings, f"{exercise.id}: no heading is its section"
+        title = rf"^### Exercise \d+ · {re.escape(exercise.title)}$"
+        assert re.search(title, prose, flags=re.M), f"{exercise.id}: no heading like {title}"
         plural = "" if exercise.points == 1 else "s"
         points = rf"{exercise.points} point{plural}( \(.*\))?"
         line = rf"`{re.escape(exercise.id)}` · {points} · about {exercise.minutes} minutes"
-        assert len(re.findall(line, prose)) == 1, exercise.id
+        assert len(re.findall(line, prose)) == 1, f"{exercise.id}: exactly one line must be like {line}"
 
 
 def test_the_table_of_contents_adds_up(lesson: str, notebook: NotebookNode) -> None:
     rows = re.findall(r"^\| \d+ \| .* \| (\d+) \| (\d+) \|$", notebook.cells[0].source, flags=re.M)
     total = sum(exercise.points for exercise in exercises.of_lesson(lesson)) + sum(WRITTEN[lesson].values())
-    assert sum(int(points) for points, _minutes in rows) == total
+    listed = sum(int(points) for points, _minutes in rows)
+    assert listed == total, f"the table of contents adds up to {listed} points, the exercises to {total}"
     assert len(rows) == len(exercises.of_lesson(lesson)) + len(WRITTEN[lesson])
 
 
