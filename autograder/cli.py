@@ -159,8 +159,9 @@ def _grade(options: argparse.Namespace) -> int:
     from autograder.course import Course
     from autograder.report import print_class
 
+    course = Course.find(options.course)
     run = grade_lesson(
-        Course.find(options.course),
+        course,
         options.lesson,
         students=options.student,
         workers=options.workers,
@@ -169,6 +170,8 @@ def _grade(options: argparse.Namespace) -> int:
         feedback=not options.no_feedback,
     )
     print_class(run)
+    written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
+    print("written:", ", ".join(os.path.relpath(path) for path in written))
     if options.json:
         _write_json(options.json, run.records())
     return FAILED if run.grader_failed else DONE

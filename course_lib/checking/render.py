@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -13,7 +14,9 @@ from torch import Tensor
 from course_lib.checking.compare import Kind
 from course_lib.checking.exercise import Case, Exercise, Value
 from course_lib.checking.observation import Foreign, Outcome, argument_name
-from course_lib.checking.verdict import CaseResult, Verdict
+
+if TYPE_CHECKING:  # a verdict shows itself through this module
+    from course_lib.checking.verdict import CaseResult, Verdict
 
 MOST_ENTRIES = 64
 """Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""

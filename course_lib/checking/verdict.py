@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from course_lib.checking import render
 from course_lib.checking.compare import Difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.observation import Observation, Outcome
@@ -95,15 +96,11 @@ class Verdict:
 
     def text(self) -> str:
         """The verdict for a terminal."""
-        from course_lib.checking.render import verdict_text
-
-        return verdict_text(self)
+        return render.verdict_text(self)
 
     def html(self) -> str:
         """The verdict as a self-contained piece of HTML, legible on light and dark pages."""
-        from course_lib.checking.render import verdict_html
-
-        return verdict_html(self)
+        return render.verdict_html(self)
 
     def record(self) -> dict[str, Any]:
         """The verdict as plain JSON data, without the tensors."""
