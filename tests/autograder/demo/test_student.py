@@ -27,7 +27,7 @@ from autograder.demo.student import (
     write_with_byte_order_mark,
     wrong,
 )
-from autograder.demo.students import STUDENTS
+from autograder.demo.students import CLASS, EDITS, EXPECTED, STUDENTS
 from course_lib import exercises
 from course_lib.checking import Outcome
 
@@ -149,6 +149,11 @@ def test_what_is_expected_of_an_exercise() -> None:
     assert listed.expects(scale) == (Outcome.PASSED, 1.0, None)
     assert student(otherwise=Outcome.RAISED).expects(scale) == no_points(Outcome.RAISED)
     assert student(otherwise=Outcome.UNREADABLE).expects(scale) == Expected(Outcome.UNREADABLE, None)
+
+
+@pytest.mark.parametrize("lesson", STUDENTS)
+def test_what_is_a_lessons_own_is_of_students_in_the_class(lesson: str) -> None:
+    assert EDITS[lesson].keys() | EXPECTED[lesson].keys() <= {student.name for student in CLASS}
 
 
 @pytest.mark.parametrize("lesson", STUDENTS)
