@@ -30,6 +30,16 @@ def _single_kinds(generator: Generator) -> Iterator[Kind]:
     return (kind for kind in kinds(generator) if kind.dtype == torch.float32)
 
 
+def _scores_and_masks(generator: Generator, hidden: bool) -> Iterator[Case]:
+    """Scaled scores with their mask: the worked example's, and random ones, as many queries as keys and not."""
+    if not hidden:
+        yield Case(B.name, (B.steps.scaled, B.mask))
+    for kind in _single_kinds(generator):
+        for shape in ((kind.sizes(1) * 2), kind.sizes(2)):
+            name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
+            yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
+
+
 def _fill(scaled: Tensor, mask: Tensor, value: float = -math.inf) -> Tensor:
     """Scores with `value` wherever `mask` is False."""
     return scaled.masked_fill(~mask, value)
@@ -143,12 +153,7 @@ CAUSAL_MASK = Exercise(
 
 
 def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
-        yield Case(B.name, (B.steps.scaled, B.mask))
-    for kind in _single_kinds(generator):
-        for shape in ((kind.sizes(1) * 2), kind.sizes(2)):
-            name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
-            yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
+    yield from _scores_and_masks(generator, hidden)
     queries, keys = sizes(generator, 2)
     mask = torch.rand(2, queries, keys, generator=generator) < 0.5
     mask[:, 0], mask[:, 1] = False, True
@@ -285,12 +290,7 @@ MASKED_WEIGHTS = Exercise(
 
 
 def _multiplicative_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
-        yield Case(B.name, (B.steps.scaled, B.mask))
-    for kind in _single_kinds(generator):
-        for shape in ((kind.sizes(1) * 2), kind.sizes(2)):
-            name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
-            yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
+    yield from _scores_and_masks(generator, hidden)
     queries, keys = sizes(generator, 2)
     drawn = Kind("", generator)
     small, mask = drawn.normal(queries, keys), drawn.mask(queries, keys)

@@ -10,18 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib import exercises
-from course_lib.checking import AnswerKey, Outcome, Verdict, judge, observe
+from course_lib.checking import Outcome
 from course_lib.exercises.worked_examples import B
-
-
-def verdict(exercise_id: str, answer: Callable[..., object], seed: int | None = 5) -> Verdict:
-    return judge(AnswerKey(exercises.find(exercise_id), seed), lambda case: observe(answer, case))
-
-
-def mistake(exercise_id: str, misconception_id: str) -> Callable[..., Tensor]:
-    known = {misconception.id: misconception for misconception in exercises.find(exercise_id).misconceptions}
-    return known[misconception_id].answer
+from tests.course_lib.exercises.judging import mistake, verdict
 
 
 class TestTheSlides:

@@ -1,0 +1,19 @@
+"""Judging an answer as `check` does, and the answers that are known to be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from course_lib import exercises
+from course_lib.checking import AnswerKey, Verdict, judge, observe
+
+
+def verdict(exercise_id: str, answer: Callable[..., object], seed: int | None = 5) -> Verdict:
+    return judge(AnswerKey(exercises.find(exercise_id), seed), lambda case: observe(answer, case))
+
+
+def mistake(exercise_id: str, misconception_id: str) -> Callable[..., Tensor]:
+    known = {misconception.id: misconception for misconception in exercises.find(exercise_id).misconceptions}
+    return known[misconception_id].answer
