@@ -7,6 +7,7 @@ gradebook.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -30,7 +31,6 @@ from autograder.box import Level, Limits, Zygote, choose_level, describe
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.feedback import render_feedback
-from autograder.gradebook import GradebookWriter
 from autograder.grading import AnswerKeys, Graded, grade_cells
 from autograder.repair import CellKind, Release, Repaired, repair
 from autograder.results import ClassResult, ExerciseResult, SubmissionResult
@@ -124,15 +124,25 @@ def grade_lesson(
     submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
     level = choose_level(min_level) if level is None else level
     assignment = Assignment(course, lesson, release, level, limits or Limits(), skip_demos, feedback)
-    with GradebookWriter(course.gradebook, course.course_id) as gradebook:
+    workers = min(workers, len(submissions))
+    with contextlib.ExitStack() as resources:
+        zygote = Zygote(assignment.withheld, level, assignment.limits, channels=workers)
+        resources.callback(zygote.close)
+        from autograder.gradebook import GradebookWriter  # takes a second, while the zygote warms up
+
+        gradebook = resources.enter_context(GradebookWriter(course.gradebook, course.course_id))
         gradebook.ensure_assignment(lesson, release.notebook)
+        zygote.ready()
+        progress = resources.enter_context(_progress(console or Console(stderr=True)))
+        bar = progress.add_task(lesson, total=len(submissions))
         results = []
-        for graded in _graded_submissions(assignment, submissions, workers, console or Console(stderr=True)):
+        for graded in _in_parallel(assignment, zygote, submissions, workers, progress.refresh):
             result = graded.result
             gradebook.record(
                 result.student, lesson, graded.notebook, graded.scores, graded.timestamp or None, result.problem
             )
             results.append(result)
+            progress.advance(bar)
     results.sort(key=lambda result: result.student)
     boxes = describe(assignment.level, assignment.limits)
     return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start)
@@ -151,22 +161,6 @@ def _selected(
     if not submissions:
         raise BadInput(f"no submissions to {lesson} in {course.submitted}/STUDENT/{lesson}/")
     return submissions
-
-
-def _graded_submissions(
-    assignment: Assignment, submissions: list[tuple[str, Path]], workers: int, console: Console
-) -> Iterator[_Graded]:
-    """Each submission's result as soon as it is there, with a progress bar."""
-    workers = min(workers, len(submissions))
-    limits = assignment.limits
-    with (
-        Zygote(withheld=assignment.withheld, level=assignment.level, limits=limits, channels=workers) as zygote,
-        _progress(console) as progress,
-    ):
-        bar = progress.add_task(assignment.lesson, total=len(submissions))
-        for graded in _in_parallel(assignment, zygote, submissions, workers, progress.refresh):
-            progress.advance(bar)
-            yield graded
 
 
 def _progress(console: Console) -> Progress:

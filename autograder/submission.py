@@ -17,8 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from autograder.errors import BadInput
 
 NOTEBOOK_BYTES = 50_000_000
@@ -265,6 +263,8 @@ def _decoded(content: bytes, repairs: list[str]) -> dict[str, Any]:
 
 
 def _converted(notebook: dict[str, Any]) -> dict[str, Any]:
+    import nbformat  # takes most of a second, and few notebooks are so old
+
     try:
         return dict(nbformat.reads(json.dumps(notebook), as_version=4))
     except Exception as error:  # nbformat's converters meet unchecked data: they may fail in any way

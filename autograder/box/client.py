@@ -94,6 +94,9 @@ class Keeper(Protocol):
 class Zygote:
     """A warm process from which boxes are forked; with `start="spawn"` each box is a fresh process instead.
 
+    It takes two seconds or so to warm up, in the background: there is time for something else before `ready`,
+    which `with` and the first box call by themselves.
+
     Args:
         withheld: modules that must not be in the boxes.
         level: how the boxes are confined.
@@ -103,7 +106,6 @@ class Zygote:
 
     Raises:
         BadInput: a withheld module does not exist.
-        BoxUnavailable: the process did not start.
     """
 
     def __init__(
@@ -118,6 +120,7 @@ class Zygote:
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._owner = os.getpid()
+        self._is_ready = False
         self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
         self._process: subprocess.Popen[bytes] | None = None
         self._channels: list[_Channel] = []
@@ -133,10 +136,28 @@ class Zygote:
             raise
 
     def __enter__(self) -> Self:
+        self.ready()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def ready(self) -> None:
+        """Wait until boxes can be opened. To be called before this process forks users of the channels.
+
+        Raises:
+            BoxUnavailable: the process did not start; it has been ended.
+        """
+        if self._is_ready:
+            return
+        try:
+            for channel in self._channels:
+                channel.receive(START_SECONDS)
+        except BoxUnavailable as error:
+            reason = f"{error}: {self._last_words()}"
+            self.close()
+            raise BoxUnavailable(reason) from error
+        self._is_ready = True
 
     def open_box(
         self, channel: int = 0, *, seed: int | None = None, seconds: float | None = None, limits: Limits | None = None
@@ -152,6 +173,7 @@ class Zygote:
         Raises:
             BoxUnavailable: it could not be opened.
         """
+        self.ready()
         limits = limits or self.limits
         if seconds is not None:
             limits = dataclasses.replace(limits, submission_seconds=seconds)
@@ -191,11 +213,6 @@ class Zygote:
         finally:
             for _, theirs in pairs:
                 theirs.close()
-        try:
-            for channel in self._channels:
-                channel.receive(START_SECONDS)
-        except BoxUnavailable as error:
-            raise BoxUnavailable(f"{error}: {self._last_words()}") from error
 
     def _last_words(self) -> str:
         """The last line that a fresh process has written to stderr."""
