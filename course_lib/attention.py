@@ -56,14 +56,14 @@ def _require_boolean(mask: Tensor) -> None:
         raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
 
 
-def attention_weights(masked: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
-    """Softmax over the keys: each row is non-negative and sums to 1.
+def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
+    """Softmax over the keys of scaled scores, masked or not: each row is non-negative and sums to 1.
 
     A row without any allowed key (all -inf) gets weights of 0, as in torch's fused kernels: a query that
     may attend to nothing retrieves nothing. A plain softmax would return NaN there, forward and backward.
     """
-    nowhere = torch.isneginf(masked).all(dim=-1, keepdim=True)
-    return torch.softmax(masked.masked_fill(nowhere, 0.0), dim=-1).masked_fill(nowhere, 0.0)
+    nowhere = torch.isneginf(scaled).all(dim=-1, keepdim=True)
+    return torch.softmax(scaled.masked_fill(nowhere, 0.0), dim=-1).masked_fill(nowhere, 0.0)
 
 
 def weighted_values(

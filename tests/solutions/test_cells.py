@@ -81,6 +81,10 @@ def test_an_answer_cell_defines_the_name_and_only_its_body_is_the_solution(lesso
         kept = re.sub(r"[ ]*### BEGIN SOLUTION.*?### END SOLUTION", "", source, flags=re.S)
         assert f"{exercise.name}" in kept
         assert docstring.splitlines()[0] in kept
+        called = next((n for n in ast.walk(definition) if getattr(n, "name", "") == "forward"), definition)
+        assert isinstance(called, ast.FunctionDef)
+        names = [argument.arg for argument in called.args.args if argument.arg != "self"]
+        assert names == exercise.parameters[: len(names)], "a verdict names arguments as the reference does"
 
 
 def test_a_check_cell_checks_its_exercise(lesson: str, notebook: NotebookNode) -> None:
