@@ -11,6 +11,9 @@ import contextlib
 import json
 import multiprocessing
 import os
+import resource
+import signal
+import sys
 import threading
 import time
 import traceback
@@ -21,7 +24,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from rich.console import Console
@@ -38,11 +41,20 @@ from autograder.submission import Submission, Unreadable, check_student_id, list
 from course_lib import exercises
 from course_lib.checking import Exercise, Outcome, Verdict
 
+if TYPE_CHECKING:
+    from autograder.gradebook import GradebookWriter
+
 AHEAD = 3
 """Submissions handed out at a time for each worker: enough that none waits, few enough that memory stays flat."""
 
 TICK_SECONDS = 0.2
 """Time between two drawings of the progress bar."""
+
+OVERTIME_SECONDS = 60.0
+"""What a worker may take for one submission beyond the submission's own time, before it is ended."""
+
+WORKER_MEMORY = 4 << 30
+"""Bytes of address space that a worker may take beyond what it starts with."""
 
 
 @dataclass(frozen=True)
@@ -137,15 +149,25 @@ def grade_lesson(
         bar = progress.add_task(lesson, total=len(submissions))
         results = []
         for graded in _in_parallel(assignment, zygote, submissions, workers, progress.refresh):
-            result = graded.result
-            gradebook.record(
-                result.student, lesson, graded.notebook, graded.scores, graded.timestamp or None, result.problem
-            )
-            results.append(result)
+            results.append(_recorded(gradebook, assignment, graded))
             progress.advance(bar)
     results.sort(key=lambda result: result.student)
     boxes = describe(assignment.level, assignment.limits)
     return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start)
+
+
+def _recorded(gradebook: GradebookWriter, assignment: Assignment, graded: _Graded) -> SubmissionResult:
+    """Write a result into the gradebook. What goes wrong with one submission is that submission's, not the class's."""
+    result = graded.result
+    try:
+        gradebook.record(
+            result.student, result.lesson, graded.notebook, graded.scores, graded.timestamp or None, result.problem
+        )
+    except BadInput:
+        raise
+    except Exception as error:
+        return _ungraded(assignment, result.student, f"The gradebook could not be written: {_told(error)}")
+    return result
 
 
 def _selected(
@@ -248,6 +270,11 @@ class _Worker:
 
 
 def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, channels: Any) -> None:
+    _here.is_process = multiprocessing.parent_process() is not None
+    if _here.is_process and sys.platform.startswith("linux"):
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
     _here.worker = _Worker(assignment, zygote, keys, channels.get())
 
@@ -255,13 +282,36 @@ def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, chan
 def _grade_one(student: str, folder: Path) -> _Graded:
     """Grade one submission in a worker. The grader's own failures are results too: `ungraded`, no score."""
     start = time.perf_counter()
+    assignment = _here.worker.assignment
     try:
-        graded = _grade(_here.worker, student, folder)
+        with _alarm(assignment.limits.submission_seconds + OVERTIME_SECONDS):
+            graded = _grade(_here.worker, student, folder)
     except Exception as error:  # whatever it is, it must not stop the class
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        problem = f"The grader failed: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        graded = _Graded(_ungraded(_here.worker.assignment, student, problem))
+        graded = _Graded(_ungraded(assignment, student, f"The grader failed: {_told(error)}"))
     return replace(graded, result=replace(graded.result, seconds=time.perf_counter() - start))
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """End this process, if it is a worker's own, unless the block is left in time.
+
+    The grader's own work on a hostile notebook has no other clock, and none that would stop C code.
+    """
+    if not _here.is_process:
+        yield
+        return
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _told(error: Exception) -> str:
+    """An error of the grader's own, with the place where it happened."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"
 
 
 def _ungraded(assignment: Assignment, student: str, problem: str) -> SubmissionResult:

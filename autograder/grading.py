@@ -20,7 +20,7 @@ from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.observation import ENDINGS, Raised
-from course_lib.checking.rules import broken_rule, defines
+from course_lib.checking.rules import Code, defines
 from course_lib.checking.verdict import earned
 
 SLOTS = 32
@@ -130,9 +130,10 @@ class _Run:
             for cell in cells
             if cell.kind is CellKind.CHECK and cell.exercise
         }
-        sources = [cell.source for cell in cells if cell.kind in (CellKind.CODE, CellKind.ANSWER)]
-        for check in self.checks.values():
-            check.apply_rules(sources)
+        code = Code([cell.source if cell.kind in (CellKind.CODE, CellKind.ANSWER) else "" for cell in cells])
+        for place, cell in enumerate(cells):
+            if cell.kind is CellKind.CHECK and cell.exercise:
+                self.checks[cell.exercise].apply_rules(code, place)
 
     def seconds_left(self) -> float:
         return self.deadline - time.monotonic()
@@ -155,7 +156,7 @@ class _Run:
             skipped = False
             for place, cell in enumerate(self.cells):
                 if cell.kind is CellKind.CHECK and cell.exercise:
-                    if not self._check_visible(box, self.checks[cell.exercise], skipped):
+                    if not self._check(box, self.checks[cell.exercise], skipped):
                         return
                 elif cell.kind in (CellKind.CODE, CellKind.ANSWER) and place not in self.lost:
                     if cell.is_demo and self.skip_demos:
@@ -185,16 +186,18 @@ class _Run:
                 return False
         return True
 
-    def _check_visible(self, box: AnyBox, check: _Check, skipped: bool) -> bool:
-        """Check where the check stands; False where the box was lost over it, or a skipped cell was needed."""
-        alive = check.where_it_stands(box)
+    def _check(self, box: AnyBox, check: _Check, skipped: bool) -> bool:
+        """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden
+        inputs, which nothing that runs after may show, or a skipped cell was needed.
+        """
+        go_on = check.where_it_stands(box)
         if skipped and check.misses_a_name([cell.source for cell in self.cells if cell.is_demo]):
             check.forget()
             self.skip_demos = False
             return False
         if check.verdict is not None and check.verdict.outcome is Outcome.NEVER_DEFINED:
             check.verdict = self._why_undefined(check.key.exercise)
-        return alive
+        return go_on
 
     def _why_undefined(self, exercise: Exercise) -> Verdict:
         """The verdict on an answer whose name does not exist: its cell may have been stopped, or have raised."""
@@ -222,15 +225,15 @@ class _Check:
         self._visible: list[Observation] | None = None
         self._hidden_failed = False
 
-    def apply_rules(self, sources: Sequence[str]) -> None:
-        """Decide at once where the answer uses a forbidden name."""
+    def apply_rules(self, code: Code, place: int) -> None:
+        """Decide at once where the answer, as it is before the check's place, uses a forbidden name."""
         exercise = self.key.exercise
-        rule = broken_rule(exercise.name, sources, exercise.forbidden)
+        rule = code.broken_rule(exercise.name, exercise.forbidden, cells=place)
         if rule is not None:
             self.verdict = rule_broken(exercise, rule.name, rule.place)
 
     def where_it_stands(self, box: AnyBox) -> bool:
-        """Run the visible cases, or all where the hidden ones have failed before; whether the box lives on."""
+        """Run the visible cases, or all where the hidden ones have failed before; whether to go on in this box."""
         if self.verdict is not None or (self._visible is not None and not self._hidden_failed):
             return True
         answer = _AnswerInBox(box, self.key.exercise)
@@ -241,7 +244,7 @@ class _Check:
         if self._hidden_failed or ended:
             self.verdict = decide(self.key, seen)
         self._visible = seen
-        return not answer.lost
+        return not answer.lost and not self._hidden_failed
 
     def misses_a_name(self, demos: Sequence[str]) -> bool:
         """Whether the visible cases failed for want of a name that one of these cells may define."""

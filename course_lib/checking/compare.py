@@ -128,9 +128,9 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
         return _first(value_difference(e, a, f"item {i} of {where}") for i, e, a in parts)
     if isinstance(expected, dict):
         if expected.keys() != actual.keys():
-            wanted, got = sorted(expected), sorted(actual)
+            wanted, got = short_repr(sorted(expected)[:8]), short_repr(sorted(actual)[:8])
             return Difference(
-                Kind.SHAPE, f"{_sentence(where)} should have the keys {wanted}, not {got}.", None, str(wanted), str(got)
+                Kind.SHAPE, f"{_sentence(where)} should have the keys {wanted}, not {got}.", None, wanted, got
             )
         return _first(value_difference(expected[key], actual[key], f"{key!r} of {where}") for key in expected)
     if isinstance(expected, float):
@@ -138,13 +138,8 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
             torch.tensor(expected, dtype=torch.float64), torch.tensor(actual, dtype=torch.float64), where
         )
     if expected != actual:
-        return Difference(
-            Kind.VALUE,
-            f"{_sentence(where)} should be {expected!r}, not {actual!r}.",
-            None,
-            repr(expected),
-            repr(actual),
-        )
+        wanted, got = short_repr(expected), short_repr(actual)
+        return Difference(Kind.VALUE, f"{_sentence(where)} should be {wanted}, not {got}.", None, wanted, got)
     return None
 
 
@@ -222,6 +217,16 @@ def _type_phrase(value: Value) -> str:
     if value is None:
         return "None (is there a return?)"
     return f"a {type(value).__name__}"
+
+
+def short_repr(value: Value) -> str:
+    """`repr` of a plain value, without working through one that is enormous."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**30:
+        return "an enormous int"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= 200 else f"{value[:200]!r}..."
+    text = repr(value)
+    return text if len(text) <= 400 else f"{text[:400]}..."
 
 
 def _dtype_name(dtype: torch.dtype) -> str:

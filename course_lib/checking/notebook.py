@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from course_lib.checking.exercise import Exercise, Value
 from course_lib.checking.judge import AnswerKey, judge, rule_broken
 from course_lib.checking.observation import Outcome, observe
-from course_lib.checking.rules import broken_rule, defines
+from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
 
 PUBLIC_SEED = 20170612
@@ -47,7 +47,7 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
         answer = namespace.get(exercise.name)
     if answer is None:
         return never_defined(exercise)
-    rule = broken_rule(exercise.name, _latest(cells, exercise.name), exercise.forbidden)
+    rule = Code(cells).broken_rule(exercise.name, exercise.forbidden)
     if rule is not None:
         return rule_broken(exercise, rule.name, rule.place)
     written = answer
@@ -69,12 +69,6 @@ def _notebook() -> tuple[dict[str, Value], list[str]]:
     if shell is None:
         return vars(sys.modules["__main__"]), []
     return shell.user_ns, list(shell.user_ns.get("In", []))
-
-
-def _latest(cells: list[str], name: str) -> list[str]:
-    """The cells without the earlier versions of the one that defines `name`: a mended answer is not the old one."""
-    defining = [number for number, cell in enumerate(cells) if defines(cell, name)]
-    return [cell for number, cell in enumerate(cells) if number not in defining[:-1]]
 
 
 @contextlib.contextmanager

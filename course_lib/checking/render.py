@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from course_lib.checking.compare import Kind
+from course_lib.checking.compare import Kind, short_repr
 from course_lib.checking.exercise import Case, Exercise, Value
 from course_lib.checking.observation import Foreign, Outcome, argument_name
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:  # a verdict shows itself through this module
 
 MOST_ENTRIES = 64
 """Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""
+
+MOST_ITEMS = 8
+"""Of lists, tuples and dicts, so many items are shown."""
 
 TEXT_WIDTH = 84
 """Sentences for terminals are broken at this width."""
@@ -189,16 +193,35 @@ def _brief(value: Value) -> str:
 
 
 def value_text(value: Value) -> str:
-    """A value as short text: small tensors whole, large ones by shape and first row."""
+    """A value as short text: small tensors whole, large ones by shape and first row, of others the beginning.
+
+    The value may be anything that a box can send: nothing here takes longer than its result is short.
+    """
     if isinstance(value, Tensor):
-        if value.numel() <= MOST_ENTRIES:
+        if 0 < value.numel() <= MOST_ENTRIES:
             return _tensor_text(value)
-        row = value.reshape(-1, value.shape[-1])[0][:8]
-        return f"{_brief(value)}, which begins {_tensor_text(row)}"
+        if value.numel() == 0:
+            return _brief(value)
+        return f"{_brief(value)}, which begins {_tensor_text(value.flatten()[:8])}"
     if isinstance(value, Foreign):
-        return f"a {value.type_name}"
-    text = repr(value)
-    return text if len(text) <= 400 else text[:400] + " ..."
+        return f"a {value.type_name[:200]}"
+    if isinstance(value, dict):
+        shown = [f"{key[:60]!r}: {_inside(item)}" for key, item in itertools.islice(value.items(), MOST_ITEMS)]
+        return "{" + ", ".join(shown) + (", ..." if len(value) > MOST_ITEMS else "") + "}"
+    if isinstance(value, (list, tuple)):
+        shown = [_inside(item) for item in value[:MOST_ITEMS]]
+        inside = ", ".join(shown) + (", ..." if len(value) > MOST_ITEMS else "")
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    return _inside(value)
+
+
+def _inside(value: Value) -> str:
+    """A value inside another one, in a few words."""
+    if isinstance(value, Tensor):
+        return _brief(value)
+    if isinstance(value, (list, tuple, dict)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return short_repr(value)
 
 
 def _tensor_text(value: Tensor) -> str:

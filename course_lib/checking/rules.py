@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-LONGEST_SOURCE = 100_000
-"""Longer cells are not parsed: a syntax tree takes some hundred times the memory of its text."""
+LONGEST_CELL = 20_000
+LONGEST_CODE = 300_000
+"""Characters. A syntax tree takes some hundred times the memory of its text."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -42,26 +43,48 @@ class BrokenRule:
         return f"line {self.line}: {self.code}"
 
 
-def broken_rule(name: str, sources: Sequence[str], forbidden: Iterable[str]) -> BrokenRule | None:
-    """The first forbidden name used by the definition of `name`, or by what that definition uses.
+class Code:
+    """The code of a notebook's cells, or of a file: parsed once, and asked about several answers.
 
-    Only code that the answer can reach is searched, so that a student may compare an answer with torch's
-    own function in another cell.
-
-    Args:
-        name: the name the student defines.
-        sources: code of the notebook's cells, or of a file; magics and what does not parse are passed over.
-        forbidden: names, matched as attributes (`F.softmax`), imports and exact strings (`getattr`).
+    What takes too long to parse is passed over: cells longer than `LONGEST_CELL`, all that comes after
+    `LONGEST_CODE`, and what is no Python. A trap (below) still watches it run.
     """
-    wanted = frozenset(forbidden)
-    if not wanted:
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        """Parse the code.
+
+        Args:
+            sources: one for each cell, in order; magics are passed over.
+        """
+        self._statements: list[_Statement] = []
+        budget = LONGEST_CODE
+        for cell, source in enumerate(sources):
+            budget -= len(source)
+            if budget >= 0:
+                self._statements += [_Statement(node, source, cell) for node in _parsed(source)]
+
+    def broken_rule(self, name: str, forbidden: Iterable[str], cells: int | None = None) -> BrokenRule | None:
+        """The first forbidden name used by the definition of `name`, or by what that definition uses.
+
+        Only code that the answer can reach is searched, so that a student may compare an answer with torch's
+        own function elsewhere, and the last definition counts, so that a mended answer is not the old one.
+
+        Args:
+            name: the name the student defines.
+            forbidden: names, matched as attributes (`F.softmax`), imports and strings in calls (`getattr`).
+            cells: look only at so many cells from the start; by default at all.
+        """
+        wanted = frozenset(forbidden)
+        if not wanted:
+            return None
+        statements = [s for s in self._statements if cells is None or s.cell < cells]
+        own = {function for statement in statements for function in statement.functions}
+        for statement in _reachable(name, statements):
+            for used, line in statement.uses:
+                if used in wanted and used not in own:
+                    lines = statement.source.splitlines()
+                    return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
         return None
-    for statement in _reachable(name, [statement for source in sources for statement in _statements(source)]):
-        for used, line in statement.uses:
-            if used in wanted:
-                lines = statement.source.splitlines()
-                return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
-    return None
 
 
 class RuleBroken(Exception):
@@ -84,16 +107,17 @@ class Trap(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Called by torch in place of each of its functions."""
-        name = getattr(func, "__name__", "").partition(".")[0]
-        if name in self._forbidden:
-            self.used = self.used or name
-            raise RuleBroken(f"{name} may not be used here")
+        name = getattr(func, "__name__", "").partition(".")[0].lstrip("_").removeprefix("special_")
+        for forbidden in self._forbidden:
+            if name == forbidden or name.startswith(f"{forbidden}_"):
+                self.used = self.used or forbidden
+                raise RuleBroken(f"{forbidden} may not be used here")
         return func(*args, **(kwargs or {}))
 
 
 def defines(source: str, name: str) -> bool:
     """Whether this code defines `name` at its top level. Code that does not parse defines nothing."""
-    return any(name in statement.defines for statement in _statements(source))
+    return any(name in _defines(node) for node in _parsed(source))
 
 
 @dataclass(frozen=True)
@@ -102,6 +126,7 @@ class _Statement:
 
     node: ast.stmt
     source: str
+    cell: int
 
     @cached_property
     def defines(self) -> set[str]:
@@ -115,29 +140,43 @@ class _Statement:
     def uses(self) -> list[tuple[str, int]]:
         return list(_uses(self.node))
 
+    @cached_property
+    def functions(self) -> set[str]:
+        """The functions and methods written in it; calling one's own `softmax` is using nobody else's."""
+        return {part.name for part in ast.walk(self.node) if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
-@lru_cache(maxsize=512)  # most cells of a class are the release's
-def _statements(source: str) -> tuple[_Statement, ...]:
-    if len(source) > LONGEST_SOURCE:
-        return ()
+
+def _parsed(source: str) -> list[ast.stmt]:
+    if len(source) > LONGEST_CELL:
+        return []
     python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.splitlines())
     try:
-        return tuple(_Statement(node, source) for node in ast.parse(python).body)
+        return ast.parse(python).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+        return []
 
 
 def _reachable(name: str, statements: list[_Statement]) -> list[_Statement]:
-    """The statements that define `name`, and transitively those that define what they mention."""
-    pending, seen, found = [name], {name}, []
+    """The last statement that defines `name`, and transitively all those that define what it mentions.
+
+    Where the last definition mentions `name` itself, it builds on the one before, which then counts as well.
+    """
+    defining: dict[str, list[_Statement]] = {}
+    for statement in statements:
+        for defined in statement.defines:
+            defining.setdefault(defined, []).append(statement)
+    answer: list[_Statement] = []
+    for statement in reversed(defining.get(name, [])):
+        answer.append(statement)
+        if name not in statement.mentions:
+            break
+    found, seen, pending = [], {name}, answer
     while pending:
-        wanted = pending.pop()
-        for statement in statements:
-            if wanted not in statement.defines:
-                continue
-            found.append(statement)
-            pending += sorted(statement.mentions - seen)
-            seen |= statement.mentions
+        statement = pending.pop()
+        found.append(statement)
+        for mentioned in sorted(statement.mentions - seen):
+            pending += defining.get(mentioned, [])
+        seen |= statement.mentions
     return found
 
 
@@ -199,11 +238,14 @@ def _same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _uses(node: ast.stmt) -> Iterator[tuple[str, int]]:
+    """The names that a statement uses from elsewhere, with their lines: attributes, imports, strings in calls."""
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
             yield part.attr, part.lineno
         elif isinstance(part, (ast.Import, ast.ImportFrom)):
             for alias in part.names:
                 yield alias.name.rpartition(".")[2], part.lineno
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            yield part.value, part.lineno
+        elif isinstance(part, ast.Call):
+            for argument in part.args:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield argument.value, argument.lineno

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,55 @@ def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch
     assert results["ada"].points == 17
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
     assert "KeyError" in results["ben"].problem
+
+
+def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    grade = batch._grade
+
+    def grade_or_hang(worker: object, student: str, folder: Path) -> object:
+        if student == "ben":
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            while True:
+                pass
+        return grade(worker, student, folder)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batch, "_grade", grade_or_hang)
+    monkeypatch.setattr(batch, "OVERTIME_SECONDS", 2.0)
+    results = by_student(grade_lesson(course, LESSON, workers=2, limits=Limits(submission_seconds=3.0)))
+    assert results["ada"].points == 17
+    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
+
+
+def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+
+    def grade_greedily(worker: object, student: str, folder: Path) -> object:
+        return bytearray(batch.WORKER_MEMORY + (1 << 30))
+
+    monkeypatch.setattr(batch, "_grade", grade_greedily)
+    assert "MemoryError" in by_student(grade_lesson(course, LESSON))["ada"].problem
+
+
+def test_a_submission_that_cannot_be_recorded_leaves_the_others(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    record = GradebookWriter.record
+
+    def record_or_fail(self: GradebookWriter, student: str, *arguments: object) -> None:
+        if student == "ada":
+            raise ArithmeticError("no such time")
+        record(self, student, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(GradebookWriter, "record", record_or_fail)
+    results = by_student(grade_lesson(course, LESSON))
+    assert results["ada"].points is None
+    assert results["ben"].points == 17
 
 
 def test_a_second_run_replaces_what_the_first_one_left(course: Course) -> None:

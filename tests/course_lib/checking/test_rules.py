@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.checking import Case, Outcome, observe
-from course_lib.checking.rules import broken_rule
+from course_lib.checking.rules import Code
 
 FORBIDDEN = ("scaled_dot_product_attention", "softmax")
 
@@ -32,7 +32,7 @@ FORBIDDEN = ("scaled_dot_product_attention", "softmax")
     ],
 )
 def test_a_forbidden_name_is_found_with_its_line(source: str) -> None:
-    rule = broken_rule("f", ["import torch", source], FORBIDDEN)
+    rule = Code(["import torch", source]).broken_rule("f", FORBIDDEN)
     assert rule is not None
     assert rule.name == "softmax"
     assert "softmax" in source.splitlines()[rule.line - 1]
@@ -56,24 +56,24 @@ def test_a_forbidden_name_is_found_with_its_line(source: str) -> None:
     ],
 )
 def test_what_the_answer_does_not_use_breaks_no_rule(source: str) -> None:
-    assert broken_rule("f", [source], FORBIDDEN) is None
+    assert Code([source]).broken_rule("f", FORBIDDEN) is None
 
 
 def test_the_answer_may_carry_the_forbidden_name_itself() -> None:
     source = "def scaled_dot_product_attention(q, k, v):\n    return q"
-    assert broken_rule("scaled_dot_product_attention", [source], FORBIDDEN) is None
+    assert Code([source]).broken_rule("scaled_dot_product_attention", FORBIDDEN) is None
 
 
 def test_deeply_nested_code_is_searched_or_passed_over() -> None:
     for deep in ("+".join(["torch.softmax(x)"] * 2000), "(" * 150 + "torch.softmax(x)" + ")" * 150):
-        broken_rule("f", [f"def f(x):\n    return {deep}"], FORBIDDEN)
+        Code([f"def f(x):\n    return {deep}"]).broken_rule("f", FORBIDDEN)
     nested = (
         "\n".join("    " * depth + f"def f{depth or ''}(x):" for depth in range(15))
         + "\n"
         + "    " * 15
         + "x.softmax(0)"
     )
-    assert broken_rule("f", [nested], FORBIDDEN) is not None
+    assert Code([nested]).broken_rule("f", FORBIDDEN) is not None
 
 
 SAVED = torch.softmax
