@@ -265,7 +265,7 @@ class _Check:
             return True
         answer = _AnswerInBox(box, self.key.exercise)
         verdict = decide(self.key, [*self._visible, *answer.observe(self.key.hidden, hidden=True)])
-        before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
+        before = earned(self.key.exercise, self.key.visible, decide(self.key, self._visible).cases)
         self._hidden_failed = not answer.lost and verdict.points != before
         if not self._hidden_failed:
             self.verdict = verdict

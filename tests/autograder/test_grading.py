@@ -124,6 +124,23 @@ def test_what_runs_after_hidden_inputs_were_seen_is_not_shown() -> None:
     assert graded.outputs[4][0]["text"] == "turn = lambda x: x"  # from the first box
 
 
+def test_nothing_is_checked_in_a_box_that_has_seen_hidden_inputs_in_place() -> None:
+    turned = "turn = lambda x: x.transpose(-2, -1)"
+    log: list[str] = []
+    cells = [
+        code(turned),
+        *answer(SCORES, "def dot_product_scores(q, k):\n    return q @ turn(k)"),
+        code("root = lambda d: d**0.5"),
+        *answer(SCALE, "def scale_scores(scores, d_head):\n    return scores / root(d_head)"),
+        code("turn = root = lambda x: x"),
+    ]
+    assert outcomes(grade(cells, log)) == {SCORES: ("passed", 2), SCALE: ("passed", 1)}
+    boxes = " ".join(log).split("open")[2:]
+    assert len(boxes) == 2
+    for box in boxes:
+        assert "visible" not in box[box.index("hidden") :]
+
+
 def test_a_cell_that_hangs_costs_its_own_exercise_only() -> None:
     log: list[str] = []
     cells = [
@@ -191,6 +208,14 @@ def test_a_forbidden_function_reached_by_a_detour_breaks_the_rule_as_well() -> N
     graded = grade(answer("attention.weights", source))
     assert outcomes(graded) == {"attention.weights": ("rule_broken", 0)}
     assert "uses softmax" in graded.verdicts["attention.weights"].note
+
+
+def test_a_first_try_with_a_forbidden_name_is_forgotten_once_the_answer_is_another() -> None:
+    tried = code("import torch\ndef attention_weights(scaled):\n    return torch.softmax(scaled, -1)")
+    mended = "def attention_weights(scaled):\n    powers = (scaled - scaled.amax(-1, keepdim=True)).exp()\n"
+    mended += "    return powers / powers.sum(-1, keepdim=True)"
+    cells = [tried, *answer("attention.weights", mended), tried]
+    assert outcomes(grade(cells))["attention.weights"] == ("passed", 3)
 
 
 def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:

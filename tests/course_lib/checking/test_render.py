@@ -1,5 +1,6 @@
 import json
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -91,4 +92,24 @@ def test_values_are_shown_whole_or_by_their_first_row() -> None:
     assert value_text(torch.tensor(3.0)) == "3.0000"
     assert value_text(torch.tensor([1e-9, 1.0])) == "[0.0000, 1.0000]"
     assert "tensor[100, 100], which begins" in value_text(torch.zeros(100, 100))
+    assert value_text([torch.zeros(2), 1.5, "a"]) == "[tensor[2], 1.5, 'a']"
+    assert value_text({"a": (1, 2)}) == "{'a': a tuple of 2}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.empty(20_000_000, 0),
+        torch.zeros([6] * 9, dtype=torch.uint8),
+        [torch.zeros([6] * 9, dtype=torch.uint8)] * 3,
+        [[0] * 1_000_000] * 20,
+        {str(number): number for number in range(100_000)},
+        "x" * 10_000_000,
+        10**4000,
+        torch.zeros([1] * 64),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_comes_back_is_shown_in_few_words(value: object) -> None:
+    assert len(value_text(value)) < 2_000
     assert Case("unused").args == ()
