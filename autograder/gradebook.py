@@ -55,6 +55,9 @@ from autograder.errors import BadInput
 WAIT_SECONDS = 5
 """How long to wait for another program, such as formgrader, to finish its own writing."""
 
+TIMESTAMP_CHARACTERS = 60
+"""A longer text is no time."""
+
 DEFAULT_COURSE = "default_course"
 """nbgrader's name for a course without one; its preprocessors use it whatever the settings say."""
 
@@ -563,13 +566,13 @@ def _write_comments(
 
 def _utc(timestamp: datetime | str | None) -> datetime | None:
     """A time in UTC, without a zone, as nbgrader keeps it; None for a text that is no time."""
-    if not timestamp:
+    if not timestamp or (isinstance(timestamp, str) and len(timestamp) > TIMESTAMP_CHARACTERS):
         return None
     try:
         if isinstance(timestamp, str) and _OFFSET.search(timestamp):  # nbgrader takes +0200 for 200 seconds
             timestamp = datetime.fromisoformat(_OFFSET.sub(r"\1", timestamp))
         moment = parse_utc(timestamp)
-    except (ValueError, OverflowError):
+    except Exception:  # students write timestamp.txt, and the parser fails in many ways
         return None
     return moment if isinstance(moment, datetime) else None
 

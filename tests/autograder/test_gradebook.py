@@ -311,7 +311,19 @@ def test_a_comment_by_hand_stays(path: Path, writer: GradebookWriter, answered: 
         assert book.find_comment("toy-why-written", LESSON, LESSON, "ada").comment == "Nice."
 
 
-@pytest.mark.parametrize("timestamp", ["rubbish", "", None, "9999999999999999999"])
+@pytest.mark.parametrize(
+    "timestamp",
+    [
+        "rubbish",
+        "",
+        None,
+        "9999999999999999999",
+        f"1:9{'0' * 40}am",
+        f"2026-11-21{' ' * 500}",
+        "2026-11-21\x00",
+        "+9999",
+    ],
+)
 def test_a_timestamp_that_is_none_does_no_harm(
     path: Path, writer: GradebookWriter, answered: dict[str, Any], timestamp: str | None
 ):
