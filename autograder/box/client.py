@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dataclasses
+import errno
 import itertools
 import json
 import os
@@ -54,6 +55,7 @@ START_SECONDS = 60.0  # until a fresh process has imported everything
 _ANSWER_SECONDS = 20.0  # until the zygote, which runs nothing of a student's, has answered
 _EXIT_SECONDS = 0.5  # between the end of a connection and the end of its process
 _WATCH_SECONDS = 0.1  # between two looks at a box's folder and threads
+_MOST_LEVELS = 64  # of folders inside folders; each holds a descriptor while the folder is walked
 _MESSAGE_BYTES = 1 << 16
 
 
@@ -62,13 +64,21 @@ class BoxLost(Exception):
 
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
-        reason: a few words on how.
+        reason: a few words on how; of a sealed box no more than the outcome says.
     """
 
     def __init__(self, outcome: Outcome, reason: str) -> None:
         super().__init__(f"{outcome}: {reason}")
         self.outcome = outcome
         self.reason = reason
+
+
+_SEALED_REASONS = {
+    Outcome.TIMED_OUT: "it took too long",
+    Outcome.OUT_OF_MEMORY: "it ran out of memory",
+    Outcome.DIED: "its process ended",
+}
+"""All that is said of a box that has seen hidden inputs: an exit status or a signal of its choice could tell them."""
 
 
 class BoxUnavailable(Exception):
@@ -344,6 +354,7 @@ class Box:
         self._closed = False
         self._sealed = False
         self._kills = _memory_kills()
+        self._next_look = 0.0
         wire.setblocking(False)
         try:
             greeting = self._receive(time.monotonic() + START_SECONDS, "opening a box").header
@@ -360,11 +371,15 @@ class Box:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def sealed(self) -> bool:
+        """Whether the box has been asked a hidden case: what it does from then on may tell the inputs."""
+        return self._sealed
+
     def run_cell(self, source: str) -> CellResult:
         """Run a cell as a notebook would.
 
-        After the first hidden observation no outputs come back, and of an exception only a built-in name: the
-        box has seen hidden inputs by then.
+        From a sealed box no outputs come back, and of an exception only a built-in name.
 
         Raises:
             BoxLost: the box is gone.
@@ -378,10 +393,10 @@ class Box:
             result = decode_cell(frame.header["cell"])
         except ProtocolError as error:
             self._lose(Outcome.DIED, f"it broke the protocol: {error}")
-        seconds = min(result.seconds, time.monotonic() - begin)
+        seconds = time.monotonic() - begin
         if self._sealed:
             return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
-        return dataclasses.replace(result, seconds=seconds)
+        return dataclasses.replace(result, seconds=min(result.seconds, seconds))
 
     def observe(self, name: str, case: Case, *, hidden: bool = True, forbidden: Collection[str] = ()) -> Observation:
         """Call what the cells have defined as `name`; what it prints is dropped.
@@ -505,19 +520,28 @@ class Box:
         poll = select.poll()
         poll.register(self._wire, events)
         while True:
+            if time.monotonic() >= self._next_look:  # however busy the wire is
+                self._look()
+                self._next_look = time.monotonic() + _WATCH_SECONDS
             left = deadline - time.monotonic()
             if left <= 0:
                 self._lose(Outcome.TIMED_OUT, f"{what} took too long")
             ready = poll.poll(min(left, _WATCH_SECONDS) * 1000)
             if ready:
                 return ready[0][1]
+
+    def _look(self) -> None:
+        """Hold the box to its limits on what it leaves on disk and on threads."""
+        try:
             used, files = _contents(self._folder, self._limits.files)
-            if used > self._limits.folder_bytes:
-                self._lose(Outcome.DIED, f"it wrote more than {self._limits.folder_bytes / 1e6:.0f} MB to disk")
-            if files > self._limits.files:
-                self._lose(Outcome.DIED, f"it made more than {self._limits.files} files")
-            if _threads(self._keeper.process) > self._limits.threads:
-                self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads")
+        except OSError:
+            self._lose(Outcome.DIED, "it made a folder that cannot be looked into")
+        if used > self._limits.folder_bytes:
+            self._lose(Outcome.DIED, f"it wrote more than {self._limits.folder_bytes / 1e6:.0f} MB to disk")
+        if files > self._limits.files:
+            self._lose(Outcome.DIED, f"it made more than {self._limits.files} files")
+        if _threads(self._keeper.process) > self._limits.threads:
+            self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads")
 
     def _lose_connection(self) -> NoReturn:
         """The other end is gone: find out why."""
@@ -540,7 +564,7 @@ class Box:
 
     def _lose(self, outcome: Outcome, reason: str) -> NoReturn:
         self.close()
-        self._lost = BoxLost(outcome, reason)
+        self._lost = BoxLost(outcome, _SEALED_REASONS[outcome] if self._sealed else reason)
         raise self._lost
 
 
@@ -620,15 +644,44 @@ def _threads(process: int) -> int:
 
 
 def _contents(folder: Path, most: int) -> tuple[int, int]:
-    """The bytes on disk and the number of all files in a folder, counted up to `most` files."""
-    used, files, folders = 0, 0, [str(folder)]
-    while folders and files <= most:
-        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in itertools.islice(entries, most + 1 - files):
-                files += 1
-                used += entry.stat(follow_symlinks=False).st_blocks * 512
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
+    """The bytes on disk and the number of all files in a folder, counted up to `most` files or a few more.
+
+    It is walked by descriptors: no path is too long, and none leads elsewhere.
+
+    Raises:
+        OSError: it cannot be walked: a folder in it may not be read, or lies too deep.
+    """
+    used, files = 0, 0
+    folders: list[tuple[int, list[str]]] = []  # the way down: a descriptor, and the names that are left to visit
+
+    def visit(name: str, inside: int | None) -> None:
+        nonlocal used, files
+        with contextlib.suppress(FileNotFoundError):  # removed in the meantime
+            descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=inside)
+            names: list[str] = []
+            folders.append((descriptor, names))
+            with os.scandir(descriptor) as entries:
+                for entry in itertools.islice(entries, most + 1 - files):
+                    with contextlib.suppress(FileNotFoundError):
+                        used += entry.stat(follow_symlinks=False).st_blocks * 512
+                        files += 1
+                        if entry.is_dir(follow_symlinks=False):
+                            names.append(entry.name)
+
+    try:
+        visit(str(folder), None)
+        while folders and files <= most:
+            descriptor, names = folders[-1]
+            if names:
+                if len(folders) > _MOST_LEVELS:
+                    raise OSError(errno.ENAMETOOLONG, "too many folders inside folders")
+                visit(names.pop(), descriptor)
+            else:
+                folders.pop()
+                os.close(descriptor)
+    finally:
+        for descriptor, _ in folders:
+            os.close(descriptor)
     return used, files
 
 

@@ -45,7 +45,7 @@ class Limits:
         file_bytes: the largest file.
         folder_bytes: all files of the box together.
         files: files and folders of the box.
-        open_files: open files.
+        open_files: open files; times `file_bytes`, what removed files may still take on disk.
         threads: threads of the box.
         output_bytes: what one cell may show.
         frame_bytes: what may cross at once.
@@ -56,10 +56,10 @@ class Limits:
 
     memory_bytes: int = 2 << 30
     processor_seconds: int = 60
-    file_bytes: int = 64 << 20
+    file_bytes: int = 32 << 20
     folder_bytes: int = 256 << 20
     files: int = 10_000
-    open_files: int = 128
+    open_files: int = 64
     threads: int = 256
     output_bytes: int = 1 << 20
     frame_bytes: int = 64 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote
+from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, client, levels
+from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Outcome
@@ -88,6 +90,31 @@ ENDINGS = {
         Outcome.DIED,
         "threads",
     ),
+    "drips and writes files": (
+        f"{FORGE}import time\nos.write(wire, struct.pack('>4sII', b'KTZ1', 100_000, 0))\n"
+        "for i in range(100_000): os.write(wire, b'x'); open(str(i), 'w').close(); time.sleep(0.002)",
+        Outcome.DIED,
+        "files",
+    ),
+    "drips and starts threads": (
+        f"{FORGE}import threading, time\nthreading.stack_size(1 << 16)\n"
+        "os.write(wire, struct.pack('>4sII', b'KTZ1', 100_000, 0))\n"
+        "while True:\n    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
+        "    os.write(wire, b'x'); time.sleep(0.002)",
+        Outcome.DIED,
+        "threads",
+    ),
+    "folders deeper than any path": (
+        "import os, time\nfor i in range(30): os.mkdir('x' * 200); os.chdir('x' * 200)\n"
+        "for i in range(400): open(str(i), 'w').close()\ntime.sleep(1000)",
+        Outcome.DIED,
+        "files",
+    ),
+    "folders deeper than anyone looks": (
+        "import os, time\nfor i in range(100): os.mkdir('x'); os.chdir('x')\ntime.sleep(1000)",
+        Outcome.DIED,
+        "cannot be looked into",
+    ),
     "stack overflow": (
         "import sys; sys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr([self])\nrepr(A())",
         Outcome.DIED,
@@ -111,6 +138,95 @@ def test_a_box_that_ends_says_how_and_leaves_the_others_alone(zygote: Zygote, en
         assert neighbour.run_cell("x + 1").outputs[0]["data"]["text/plain"] == "42"
     with zygote.open_box() as fresh:
         assert fresh.run_cell("1").ok
+
+
+def test_what_a_box_has_made_is_seen_however_fast_it_answers(zygote: Zygote) -> None:
+    with zygote.open_box(limits=Limits(files=50)) as box:
+        with contextlib.suppress(BoxLost):  # where that took long enough to be seen at once
+            box.run_cell("for i in range(60): open(str(i), 'w').close()")
+        time.sleep(0.2)
+        with pytest.raises(BoxLost, match="more than 50 files"):
+            box.run_cell("1")
+
+
+def test_a_folder_that_cannot_be_read_counts_as_too_large(tmp_path: Path) -> None:
+    """As a user without privileges sees it; the folder could hold anything."""
+    (tmp_path / "closed").mkdir(mode=0o300)
+    (tmp_path / "closed/file").touch()
+    worker = os.fork()
+    if worker == 0:
+        status = 1
+        try:
+            levels._drop_capabilities()
+            client._contents(tmp_path, 10)
+        except PermissionError:
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(worker, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_the_contents_of_a_folder_are_counted_up_to_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/data").write_bytes(os.urandom(100_000))
+    (tmp_path / "link").symlink_to("/")
+    used, files = client._contents(tmp_path, 100)
+    assert files == 4
+    assert 100_000 <= used < 200_000
+    assert client._contents(tmp_path, 1)[1] > 1
+    assert client._contents(tmp_path / "removed", 100) == (0, 0)
+
+
+SECRET_ENDINGS = {
+    "exit status": ("import os; os._exit(x)", Outcome.DIED, "its process ended"),
+    "signal": ("import os; os.kill(os.getpid(), x)", Outcome.DIED, "its process ended"),
+    "out of memory": (f"import os; os._exit({OUT_OF_MEMORY_STATUS})", Outcome.OUT_OF_MEMORY, "it ran out of memory"),
+    "forged answer": (f"{FORGE}os.write(wire, b'x' * 100)", Outcome.DIED, "its process ended"),
+    "too slow": ("import time; time.sleep(1000)", Outcome.TIMED_OUT, "it took too long"),
+}
+
+
+@pytest.mark.parametrize("ending", SECRET_ENDINGS)
+@pytest.mark.parametrize("in_call", [True, False], ids=["in the call", "in a later cell"])
+def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(zygote: Zygote, ending: str, in_call: bool) -> None:
+    source, outcome, reason = SECRET_ENDINGS[ending]
+    case = Case("a hidden case", (11,))
+    with zygote.open_box(limits=QUICK) as box:
+        box.run_cell(f"def end(): exec({source!r}, globals())\ndef answer(y):\n    global x; x = y\n    return 1")
+        box.run_cell("def answer_and_end(y):\n    answer(y); end()")
+        assert not box.sealed
+        if not in_call:
+            box.observe("answer", case)
+            assert box.sealed
+        with pytest.raises(BoxLost) as caught:
+            box.observe("answer_and_end", case) if in_call else box.run_cell("end()")
+        assert (caught.value.outcome, caught.value.reason) == (outcome, reason)
+        assert box.sealed
+
+
+def test_visible_cases_do_not_seal_a_box(box: Box) -> None:
+    box.run_cell("def answer(x): return x")
+    box.observe("answer", Case("a case", (1,)), hidden=False)
+    assert not box.sealed
+
+
+def test_a_sealed_box_cannot_tell_anything_by_the_time_it_claims_to_have_taken(box: Box) -> None:
+    box.run_cell("import time\nnow = time.perf_counter()\ntime.perf_counter = lambda: now\ndef answer(): return 1")
+    assert box.run_cell("1").seconds == 0
+    box.observe("answer", Case("a hidden case"))
+    assert box.run_cell("1").seconds > 0
+
+
+def test_removed_files_that_stay_open_are_limited_too(box: Box) -> None:
+    """Those no look at the folder finds."""
+    limits = Limits()
+    assert limits.file_bytes * limits.open_files <= 2 << 30
+    result = box.run_cell(
+        "import os\nfiles = []\ntry:\n    while True: files.append(open('x', 'wb')); os.remove('x')\n"
+        "except OSError: pass\nlen(files)"
+    )
+    assert int(result.outputs[0]["data"]["text/plain"]) < limits.open_files
 
 
 def test_a_fork_or_thread_left_behind_does_not_outlive_its_box(zygote: Zygote) -> None:
@@ -168,7 +284,7 @@ def test_a_box_that_does_not_listen_does_not_block_the_grader(zygote: Zygote) ->
         )
         time.sleep(0.5)
         with pytest.raises(BoxLost) as caught:
-            box.observe("answer", Case("a case", (torch.zeros(5_000_000),)))
+            box.observe("answer", Case("a case", (torch.zeros(3_000_000), torch.zeros(3_000_000))))
         assert caught.value.outcome is Outcome.TIMED_OUT
 
 
