@@ -33,6 +33,7 @@ from typing import Literal, NoReturn, Protocol, Self
 from autograder.box.levels import Level, Limits
 from autograder.box.library import copy_library
 from autograder.box.protocol import (
+    MAX_ERROR_BYTES,
     OUT_OF_MEMORY_STATUS,
     CellResult,
     Decoder,
@@ -45,6 +46,7 @@ from autograder.box.protocol import (
     decode_observation,
     encode_case,
     encode_frame,
+    output_bytes,
 )
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
@@ -396,7 +398,8 @@ class Box:
         seconds = time.monotonic() - begin
         if self._sealed:
             return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
-        return dataclasses.replace(result, seconds=min(result.seconds, seconds))
+        outputs = self._shown(result.outputs)
+        return dataclasses.replace(result, outputs=outputs, seconds=min(result.seconds, seconds))
 
     def observe(self, name: str, case: Case, *, hidden: bool = True, forbidden: Collection[str] = ()) -> Observation:
         """Call what the cells have defined as `name`; what it prints is dropped.
@@ -448,6 +451,14 @@ class Box:
         """End the box and remove its folder."""
         with contextlib.suppress(BoxUnavailable):
             self._end()
+
+    def _shown(self, outputs: list[dict[str, Json]]) -> list[dict[str, Json]]:
+        """The outputs of a cell, or a notice where they show more than a box would let them."""
+        if sum(map(output_bytes, outputs)) <= self._limits.output_bytes + MAX_ERROR_BYTES:
+            return outputs
+        limit = f"{self._limits.output_bytes / 1e6:g} MB"
+        notice = f"[katze] This cell's output was left out: it shows more than {limit}.\n"
+        return [{"output_type": "stream", "name": "stdout", "text": notice}]
 
     def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, what: str) -> str:
         """Send a request; its id."""

@@ -31,12 +31,14 @@ MAX_NODES = 100_000  # values inside values, in one frame
 MAX_DEPTH = 32
 MAX_TENSORS = 1_000
 MAX_DIMENSIONS = 16
-MAX_ELEMENTS = 1 << 40  # matters only for empty tensors: a full one is bounded by its bytes
+MAX_ELEMENTS = 4_000_000  # of a tensor; dimensions of length 0 count as 1, so that empty tensors are bounded too
+MAX_LENGTH = 1_000_000  # of a dimension
 MAX_INTEGER = 1 << 64
 MAX_NAME = 200
 MAX_TEXT = 4_000
 MAX_OUTPUTS = 2_000
 MAX_TRACEBACK_LINES = 1_000
+MAX_ERROR_BYTES = 1 << 18  # shown beyond the limit on a cell's output: its error, and notices of the box
 
 OUT_OF_MEMORY_STATUS = 86
 """Exit status of a box that could not even report that it ran out of memory."""
@@ -65,7 +67,7 @@ _FAILURES = {
     Outcome.RULE_BROKEN,
 }
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MIME = re.compile(r"[a-z]+/[A-Za-z0-9.+-]{1,100}")
+MIME = re.compile(r"[a-z]+/[A-Za-z0-9.+-]{1,100}")
 
 
 class ProtocolError(Exception):
@@ -208,11 +210,17 @@ def _unpack(blob: bytes) -> list[Tensor]:
     _require(set(tensors) == {str(number) for number in range(len(tensors))}, "misnumbered tensors")
     for tensor in tensors.values():
         _require(tensor.dtype in _DTYPES, "a tensor of another dtype")
-        _require(tensor.dim() <= MAX_DIMENSIONS, "a tensor of too many dimensions")
-        _require(math.prod(max(length, 1) for length in tensor.shape) <= MAX_ELEMENTS, "a tensor that is too large")
+        _require(_fits(tensor), "a tensor that is too large")
         if tensor.dtype == torch.bool:  # torch takes any byte for a bool and then contradicts itself
             _require(not bool((tensor.view(torch.uint8) > 1).any()), "a boolean that is neither 0 nor 1")
     return [tensors[str(number)] for number in range(len(tensors))]
+
+
+def _fits(tensor: Tensor) -> bool:
+    """Whether a tensor may cross; an empty one takes no bytes, but as many steps as it is long."""
+    if tensor.dim() > MAX_DIMENSIONS or max(tensor.shape, default=0) > MAX_LENGTH:
+        return False
+    return math.prod(max(length, 1) for length in tensor.shape) <= MAX_ELEMENTS
 
 
 # Values ---------------------------------------------------------------------------------------------------
@@ -260,8 +268,10 @@ class Encoder:
         if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in _DTYPES:
             dtype, layout = (str(name).removeprefix("torch.") for name in (tensor.dtype, tensor.layout))
             return {"foreign": f"torch.Tensor ({dtype}, {layout}, {tensor.device.type})"}
-        if len(self.tensors) >= MAX_TENSORS or tensor.dim() > MAX_DIMENSIONS:
-            raise TooLarge(f"more than {MAX_TENSORS} tensors, or one of more than {MAX_DIMENSIONS} dimensions")
+        if len(self.tensors) >= MAX_TENSORS:
+            raise TooLarge(f"more than {MAX_TENSORS} tensors")
+        if not _fits(tensor):
+            raise TooLarge(f"a tensor of the shape {tuple(tensor.shape)}")
         order = _memory_order(tensor)
         # The writer refuses tensors that share memory, so each is a copy.
         self.tensors.append(tensor.detach().permute(order).clone(memory_format=torch.contiguous_format))
@@ -429,12 +439,18 @@ def encode_cell(result: CellResult) -> Json:
 def decode_cell(data: Json) -> CellResult:
     """The cell's result that a box reports, its outputs such as a notebook may hold.
 
+    How much they show is for `output_bytes` to say.
+
     Raises:
         ProtocolError: it is none.
     """
     fields(data, outputs=list, ok=bool, raised=object, failure=object, seconds=float)
     _require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
-    outputs = [_output(output) for output in data["outputs"]]
+    nodes = 0
+    for output in data["outputs"]:
+        nodes += _output(output)
+        _require(nodes <= MAX_NODES, "too many values in outputs")
+    outputs = [dict(output) for output in data["outputs"]]
     raised, failure = decode_raised(data["raised"]), _failure(data["failure"])
     _require(data["ok"] == (raised is None) == (failure is None), "a cell that did and did not fail")
     return CellResult(outputs, data["ok"], raised, failure, _seconds(data["seconds"]))
@@ -463,52 +479,73 @@ def decode_raised(data: Json) -> Raised | None:
     )
 
 
-def _output(data: Json) -> dict[str, Json]:
-    """One output of a cell, with exactly the fields that a notebook of format 4 has."""
+def output_bytes(output: dict[str, Json]) -> int:
+    """How much an output shows: of text its UTF-8, of a display its JSON."""
+    if output["output_type"] == "stream":
+        return len(output["text"].encode())
+    if output["output_type"] == "error":
+        return sum(len(line.encode()) for line in (output["ename"], output["evalue"], *output["traceback"]))
+    return bundle_bytes(output["data"], output["metadata"])
+
+
+def bundle_bytes(data: dict[str, Json], metadata: dict[str, Json]) -> int:
+    """How much a display shows."""
+    return len(json.dumps([data, metadata], ensure_ascii=False).encode())
+
+
+def _output(data: Json) -> int:
+    """Require one output of a cell, with exactly the fields that a notebook of format 4 has; its JSON values."""
     _require(type(data) is dict, "an output that is none")
     kind = data.get("output_type")
     if kind == "stream":
         fields(data, output_type=str, name=str, text=str)
         _require(data["name"] in ("stdout", "stderr"), "an unknown stream")
         text(data["text"])
-    elif kind == "error":
+        return 1
+    if kind == "error":
         fields(data, output_type=str, ename=str, evalue=str, traceback=list)
         _require(len(data["traceback"]) <= MAX_TRACEBACK_LINES, "a traceback that is too long")
         for line in (data["ename"], data["evalue"], *data["traceback"]):
             text(line)
-    elif kind == "display_data":
+        return 1
+    if kind == "display_data":
         fields(data, output_type=str, data=dict, metadata=dict)
-        _bundle(data["data"], data["metadata"])
     else:
         _require(kind == "execute_result", "an unknown kind of output")
         fields(data, output_type=str, data=dict, metadata=dict, execution_count=int)
         _require(0 <= data["execution_count"] < 1 << 31, "an execution count that is none")
-        _bundle(data["data"], data["metadata"])
-    return dict(data)
-
-
-def _bundle(data: dict[str, Json], metadata: dict[str, Json]) -> None:
-    """A MIME bundle: text for each type, or any JSON for a JSON type."""
-    for mime, content in data.items():
-        _require(_MIME.fullmatch(mime) is not None, "an unknown MIME type")
-        if mime.endswith("json"):
-            _plain_json(content)
-        else:
+    for mime, content in data["data"].items():
+        _require(MIME.fullmatch(mime) is not None, "an unknown MIME type")
+        if not mime.endswith("json"):
             text(content)
-    _plain_json(metadata)
+    return bundle_nodes(data["data"], data["metadata"])
 
 
-def _plain_json(data: Json, depth: int = 0) -> None:
+def bundle_nodes(data: dict[str, Json], metadata: dict[str, Json]) -> int:
+    """How many JSON values are in a display."""
+    return sum(map(json_nodes, data.values())) + json_nodes(metadata)
+
+
+def json_nodes(data: Json, depth: int = 0) -> int:
+    """How many values are in this JSON.
+
+    Raises:
+        ProtocolError: more than `MAX_NODES`, or too deep, or not what a notebook may hold.
+    """
     _require(depth <= MAX_DEPTH, "JSON that is too deep")
+    nodes = 1
     if type(data) is str:
         text(data)
-    elif type(data) is list:
-        for item in data:
-            _plain_json(item, depth + 1)
     elif type(data) is dict:
         for name, item in data.items():
             text(name, MAX_NAME)
-            _plain_json(item, depth + 1)
+            nodes += json_nodes(item, depth + 1)
+            _require(nodes <= MAX_NODES, "too many values in JSON")
+    elif type(data) is list:
+        for item in data:
+            nodes += json_nodes(item, depth + 1)
+            _require(nodes <= MAX_NODES, "too many values in JSON")
+    return nodes
 
 
 def fields(data: Json, /, **types: type) -> None:

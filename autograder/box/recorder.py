@@ -7,10 +7,22 @@ import io
 import json
 from typing import Any
 
-from autograder.box.protocol import MAX_OUTPUTS, Json, clean
+from autograder.box.protocol import (
+    MAX_NODES,
+    MAX_OUTPUTS,
+    MAX_TRACEBACK_LINES,
+    MIME,
+    Json,
+    ProtocolError,
+    bundle_bytes,
+    bundle_nodes,
+    clean,
+    json_nodes,
+)
 
 _ERROR_CHARACTERS = 20_000
 _MOST_OUTPUTS = MAX_OUTPUTS - 10
+_MOST_NODES = MAX_NODES - MAX_OUTPUTS  # text counts as well
 _CUT = "[katze] The rest of this cell's output was left out: it shows more than {}.\n"
 
 
@@ -26,13 +38,14 @@ class Recorder:
         self._outputs: list[dict[str, Json]] = []
         self._displays: dict[str, list[dict[str, Json]]] = {}
         self._left = 0
+        self._nodes_left = 0
         self._open = False
         self._clear_next = False
 
     def start(self) -> None:
         """Begin a cell."""
         self._outputs, self._left, self._open, self._clear_next = [], self._limit, True, False
-        self._displays = {}
+        self._displays, self._nodes_left = {}, _MOST_NODES
 
     def stop(self) -> list[dict[str, Json]]:
         """End the cell; its outputs."""
@@ -58,14 +71,16 @@ class Recorder:
     def notice(self, text: str) -> None:
         """A sentence from the box itself, on a line of its own."""
         if self._ready() and self._left >= 0:
-            self._append_line(f"[katze] {text}\n")
+            line = f"[katze] {text}\n"
+            self._append_line(line)
+            self._spend(len(line.encode()))
 
     def display(
         self, data: dict[str, Any], metadata: dict[str, Any], display_id: str | None = None, update: bool = False
     ) -> None:
         """A display, or a new state of an earlier one of this cell."""
         bundle = {"data": _bundle(data), "metadata": _json_or_empty(metadata)}
-        if not self._ready() or not self._spend(_size(bundle)):
+        if not self._ready() or not self._spend_bundle(bundle):
             return
         if update:
             for shown in self._displays.get(display_id or "", []):
@@ -79,17 +94,17 @@ class Recorder:
     def result(self, data: dict[str, Any], metadata: dict[str, Any], count: int) -> None:
         """The value of the cell's last line."""
         bundle = {"data": _bundle(data), "metadata": _json_or_empty(metadata)}
-        if self._ready() and self._spend(_size(bundle)):
+        if self._ready() and self._spend_bundle(bundle):
             self._append({"output_type": "execute_result", **bundle, "execution_count": count})
 
     def error(self, name: str, message: str, traceback: list[str]) -> None:
-        """The exception that ended the cell; always shown, shortened."""
-        if self._ready():
+        """The exception that ended the cell; shown beyond the limit too, shortened."""
+        if self._ready() and len(self._outputs) < MAX_OUTPUTS - 1:
             lines, left = [], _ERROR_CHARACTERS
             for line in reversed([clean(line) for line in traceback]):
                 lines.append(line[:left])
                 left -= len(line)
-                if left <= 0:
+                if left <= 0 or len(lines) == MAX_TRACEBACK_LINES:
                     break
             message = clean(message)[:_ERROR_CHARACTERS]
             entry = {"ename": clean(name)[:200], "evalue": message, "traceback": lines[::-1]}
@@ -116,6 +131,15 @@ class Recorder:
         if self._left < 0:
             self._append_line(_CUT.format(f"{self._limit / 1e6:g} MB"))
         return self._left >= 0
+
+    def _spend_bundle(self, bundle: dict[str, Json]) -> bool:
+        """Whether there is room for a display."""
+        nodes = bundle_nodes(bundle["data"], bundle["metadata"])
+        if self._left >= 0 and nodes > self._nodes_left:
+            self._left = -1
+            self._append_line(_CUT.format(f"{_MOST_NODES} values"))
+        self._nodes_left -= nodes
+        return self._spend(bundle_bytes(bundle["data"], bundle["metadata"]))
 
     def _append_line(self, line: str) -> None:
         """A line of its own on stdout, whatever stands before it."""
@@ -168,6 +192,8 @@ def _bundle(data: dict[str, Any]) -> dict[str, Json]:
     """A MIME bundle as a notebook holds it: text, base64 for bytes, JSON for JSON types; what is neither is dropped."""
     bundle: dict[str, Json] = {}
     for mime, content in data.items():
+        if not MIME.fullmatch(str(mime)):
+            continue
         if isinstance(content, bytes):
             bundle[str(mime)] = base64.b64encode(content).decode()
         elif str(mime).endswith("json"):
@@ -187,10 +213,8 @@ def _json_or_empty(metadata: dict[str, Any] | None) -> dict[str, Json]:
 def _json(content: Any) -> Json:
     """`content` after a round trip through strict JSON; None if it does not survive it."""
     try:
-        return json.loads(clean(json.dumps(content, ensure_ascii=False, allow_nan=False)))
-    except (TypeError, ValueError, RecursionError):
+        checked = json.loads(clean(json.dumps(content, ensure_ascii=False, allow_nan=False)))
+        json_nodes(checked)
+    except (TypeError, ValueError, RecursionError, ProtocolError):
         return None
-
-
-def _size(bundle: dict[str, Json]) -> int:
-    return len(json.dumps(bundle, ensure_ascii=False).encode())
+    return checked

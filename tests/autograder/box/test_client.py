@@ -205,6 +205,39 @@ def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(zygote: Zygot
         assert box.sealed
 
 
+def forged_cell(outputs: str) -> str:
+    """A cell whose answer says that it showed `outputs`, whatever the box allows."""
+    return (
+        "import autograder.box.child as child\n"
+        "def forge(result):\n"
+        f"    outputs = {outputs}\n"
+        "    return {'outputs': outputs, 'ok': True, 'raised': None, 'failure': None, 'seconds': 0.0}\n"
+        "child.encode_cell = forge"
+    )
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        "[{'output_type': 'stream', 'name': 'stdout', 'text': 'x' * 7_000_000}]",
+        "[{'output_type': 'display_data', 'data': {'text/html': 'x' * 4_000}, 'metadata': {}}] * 1_000",
+        "[{'output_type': 'error', 'ename': 'E', 'evalue': 'x' * 700_000, 'traceback': []}] * 2",
+        "[{'output_type': 'error', 'ename': 'E', 'evalue': '', 'traceback': ['ä' * 700_000]}]",
+    ],
+    ids=["text", "displays", "errors", "traceback"],
+)
+def test_no_more_output_comes_back_than_a_box_may_show(box: Box, outputs: str) -> None:
+    [output] = box.run_cell(forged_cell(outputs)).outputs
+    assert output["output_type"] == "stream"
+    assert output["text"] == "[katze] This cell's output was left out: it shows more than 1.04858 MB.\n"
+
+
+def test_no_more_values_come_back_than_a_grader_can_look_at(box: Box) -> None:
+    outputs = "[{'output_type': 'display_data', 'data': {'application/json': [[]] * 200_000}, 'metadata': {}}]"
+    with pytest.raises(BoxLost, match="too many values"):
+        box.run_cell(forged_cell(outputs))
+
+
 def test_visible_cases_do_not_seal_a_box(box: Box) -> None:
     box.run_cell("def answer(x): return x")
     box.observe("answer", Case("a case", (1,)), hidden=False)
@@ -219,7 +252,7 @@ def test_a_sealed_box_cannot_tell_anything_by_the_time_it_claims_to_have_taken(b
 
 
 def test_removed_files_that_stay_open_are_limited_too(box: Box) -> None:
-    """Those no look at the folder finds."""
+    """No look at the folder can count them."""
     limits = Limits()
     assert limits.file_bytes * limits.open_files <= 2 << 30
     result = box.run_cell(
@@ -284,7 +317,7 @@ def test_a_box_that_does_not_listen_does_not_block_the_grader(zygote: Zygote) ->
         )
         time.sleep(0.5)
         with pytest.raises(BoxLost) as caught:
-            box.observe("answer", Case("a case", (torch.zeros(3_000_000), torch.zeros(3_000_000))))
+            box.observe("answer", Case("a case", (torch.zeros(3, 1_000_000), torch.zeros(3, 1_000_000))))
         assert caught.value.outcome is Outcome.TIMED_OUT
 
 

@@ -14,7 +14,10 @@ from safetensors.torch import save
 from torch import Tensor
 
 from autograder.box.protocol import (
+    MAX_ELEMENTS,
     MAX_HEADER_BYTES,
+    MAX_LENGTH,
+    MAX_NODES,
     CellResult,
     Decoder,
     Encoder,
@@ -163,6 +166,26 @@ def test_values_that_are_too_large_or_too_deep_are_not_sent() -> None:
             Encoder().value(value)
     with pytest.raises(TooLarge):
         encode_frame(Frame({}, [torch.zeros(LIMIT)]), LIMIT)
+
+
+OVERSIZED = [(2 * MAX_LENGTH, 0), (MAX_LENGTH + 1,), (3, MAX_ELEMENTS // 2), (0, 3000, 3000), (1,) * 20]
+
+
+@pytest.mark.parametrize("shape", OVERSIZED, ids=str)
+def test_tensors_that_are_too_large_cross_in_neither_direction(shape: tuple[int, ...]) -> None:
+    tensor = torch.zeros(shape, dtype=torch.uint8)
+    with pytest.raises(TooLarge):
+        Encoder().value(tensor)
+    with pytest.raises(ProtocolError, match="too large"):
+        read(raw(b"{}", save({"0": tensor})), limit=1 << 24)
+
+
+@pytest.mark.parametrize("shape", [(MAX_LENGTH,), (4, MAX_ELEMENTS // 4), (MAX_LENGTH, 0), (0, 2000, 2000)], ids=str)
+def test_tensors_as_large_as_may_be_cross(shape: tuple[int, ...]) -> None:
+    tensor, encoder = torch.zeros(shape, dtype=torch.uint8), Encoder()
+    encoder.value(tensor)
+    [arrived] = read(raw(b"{}", save({"0": encoder.tensors[0]})), limit=1 << 24).tensors
+    assert arrived.shape == tensor.shape
 
 
 def test_lone_surrogates_are_replaced() -> None:
@@ -375,6 +398,9 @@ def test_cells_arrive() -> None:
         {"outputs": [{**VALUE, "execution_count": True}]},
         {"outputs": [{**ERROR, "traceback": [1]}]},
         {"outputs": [{"output_type": "update_display_data"}]},
+        {"outputs": [{**FIGURE, "data": {"application/json": [0] * MAX_NODES}}]},
+        {"outputs": [{**FIGURE, "metadata": {"a": [[] for _ in range(MAX_NODES)]}}]},
+        {"outputs": [{**FIGURE, "data": {"application/json": [0] * (MAX_NODES // 2)}}] * 3},
     ],
     ids=lambda change: str(change)[:60],
 )

@@ -4,6 +4,16 @@ from typing import Any
 
 import pytest
 
+from autograder.box.protocol import (
+    MAX_ERROR_BYTES,
+    MAX_NODES,
+    MAX_OUTPUTS,
+    CellResult,
+    Json,
+    decode_cell,
+    encode_cell,
+    output_bytes,
+)
 from autograder.box.recorder import Recorder, Stream
 
 
@@ -95,12 +105,51 @@ def test_clearing_now_and_later() -> None:
         ({"application/json": {"a": object()}}, {}),
         ({"text/plain": object(), "text/html": "x"}, {"text/html": "x"}),
         ({"text/plain": "\ud800"}, {"text/plain": "\ufffd"}),
+        ({"no mime": "x", "text/plain": "x"}, {"text/plain": "x"}),
+        ({"application/json": [0] * MAX_NODES, "text/plain": "x"}, {"text/plain": "x"}),
+        ({"application/json": {"x" * 1000: 0}, "text/plain": "x"}, {"text/plain": "x"}),
     ],
 )
 def test_only_what_a_notebook_can_hold_is_kept(given: dict[str, Any], kept: dict[str, Any]) -> None:
-    recorder = recorded()
+    recorder = recorded(limit=1 << 20)
     recorder.display(given, {"bad": object()})
     assert recorder.stop() == [{"output_type": "display_data", "data": kept, "metadata": {}}]
+
+
+def shows_much(limit: int, *shown: str) -> list[dict[str, Json]]:
+    """What a cell that shows as much as it can leaves behind."""
+    recorder = recorded(limit)
+    for what in shown:
+        for number in range(5_000):
+            if what == "text":
+                recorder.stream("stdout", "\n" * 1000)
+            elif what == "notices":
+                recorder.notice("of some length")
+            elif what == "displays":
+                recorder.display({"text/plain": "\n" * 1000}, {})
+            elif what == "values":
+                recorder.display({"application/json": [number] * 200}, {})
+            else:
+                recorder.error("Error", "ä" * 100_000, ["\n"] * 2_000)
+                break
+    return recorder.stop()
+
+
+@pytest.mark.parametrize("shown", ["text", "notices", "displays", "values", "errors"])
+def test_whatever_is_shown_stays_within_what_a_grader_accepts(shown: str) -> None:
+    limit = 50_000 if shown != "values" else 1 << 30
+    outputs = shows_much(limit, shown, "errors")
+    assert sum(map(output_bytes, outputs)) <= limit + MAX_ERROR_BYTES
+    assert outputs[-1]["output_type"] == "error"
+    assert decode_cell(encode_cell(CellResult(outputs, ok=True))).outputs == outputs
+
+
+def test_errors_are_limited_in_number() -> None:
+    recorder = recorded()
+    for _ in range(MAX_OUTPUTS + 1):
+        recorder.error("Error", "", [""])
+    recorder.stream("stdout", "more")
+    assert len(recorder.stop()) == MAX_OUTPUTS
 
 
 def test_a_stream_takes_text_only() -> None:
