@@ -30,6 +30,9 @@ from course_lib.checking.render import HEADINGS
 HIGHLIGHT_CHARACTERS = 50_000
 """Longer cells are shown without colours."""
 
+MARKDOWN_CHARACTERS = 2 * sanitise.MARKDOWN_CHARACTERS
+"""Longer cells are shown without formatting; what `sanitise.markdown` lets through is shorter."""
+
 
 def render_feedback(
     notebook: Mapping[str, Any] | None,
@@ -258,14 +261,22 @@ def _code(source: str) -> str:
 
 
 def _markdown(source: str, attachments: Mapping[str, Mapping[str, str]] | None) -> str:
-    if not attachments:
-        return _plain_markdown(source)
-    return str(_parser(_Renderer(attachments))(source))
+    return _rendered(source, attachments) if attachments else _plain_markdown(source)
 
 
 @lru_cache(maxsize=1024)
 def _plain_markdown(source: str) -> str:
-    return str(_parser(_Renderer({}))(source))
+    return _rendered(source, {})
+
+
+def _rendered(source: str, attachments: Mapping[str, Mapping[str, str]]) -> str:
+    """Markdown as HTML; as it was written, where it is too long for the parser or nested too deeply."""
+    if len(source) <= MARKDOWN_CHARACTERS:
+        try:
+            return str(_parser(_Renderer(attachments))(source))
+        except RecursionError:
+            pass
+    return f'<pre class="source">{escape(source)}</pre>'
 
 
 @lru_cache(maxsize=1024)

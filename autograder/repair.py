@@ -22,7 +22,7 @@ from typing import Any
 
 from autograder import sanitise
 from autograder.submission import CELLS, Submission, SubmittedCell, count, shown
-from course_lib.checking.rules import LONGEST_SOURCE
+from course_lib.checking.rules import LONGEST_CELL
 
 
 class CellKind(StrEnum):
@@ -125,11 +125,13 @@ class Repaired:
 
         Args:
             outputs: what cells have put out when they ran, by their index in `cells`; sanitised here. A cell that
-                did not run keeps its submitted outputs, sanitised; a check cell keeps none.
+                did not run keeps its submitted outputs, sanitised; a check cell keeps none. Where all of them
+                together are too large for one page, those of the later cells are left out.
             checks: for each exercise the outputs of its check cell, taken as they are: the grader's own words.
             notices: a sentence to show below a cell, by its index in `cells`, such as why it was stopped.
         """
         outputs, checks, notices = outputs or {}, checks or {}, notices or {}
+        whole = sanitise.WholeNotebook()
         cells = []
         count = 0
         for index, cell in enumerate(self.cells):
@@ -154,7 +156,9 @@ class Repaired:
                 if is_check:
                     entry["outputs"] = list(checks.get(cell.exercise or "", ()))
                 else:
-                    entry["outputs"] = sanitise.outputs(list(outputs[index]) if index in outputs else cell.outputs)
+                    entry["outputs"] = sanitise.outputs(
+                        list(outputs[index]) if index in outputs else cell.outputs, whole
+                    )
                 if index in notices:
                     entry["outputs"].append({"output_type": "stream", "name": "stderr", "text": notices[index] + "\n"})
             elif cell.attachments:
@@ -205,6 +209,11 @@ class _Slot:
         return CellKind.WRITTEN if self.role == "written" else CellKind.MARKDOWN
 
     @cached_property
+    def plain(self) -> str:
+        """Its source, as `_plain` gives it."""
+        return _plain(self.source)
+
+    @cached_property
     def names(self) -> set[str]:
         """What an answer's stub defines."""
         return _defined(self.source)
@@ -230,6 +239,9 @@ class _Repair:
         self.claims: dict[str, list[int]] = defaultdict(list)
         self.events: dict[str, list[str]] = defaultdict(list)
         self.placed: list[_Placed] = []
+        self.plain = [_plain(cell.source) for cell in submission.cells]
+        self.defined = [_defined(cell.source) for cell in submission.cells]
+        self.markdown_left = sanitise.MARKDOWN_CHARACTERS_TOGETHER
 
     def run(self) -> Repaired:
         self._claim()
@@ -276,7 +288,7 @@ class _Repair:
             if self.claims[slot.grade_id] or slot.role == "answer":
                 continue
             free = self._free(slot.kind)
-            found = [n for n in free if _plain(self.submission.cells[n].source) == _plain(slot.source)]
+            found = [n for n in free if self.plain[n] == slot.plain]
             if not found and slot.role == "written":
                 found = [n for n in free if self._stands_at(n, slot)]
             if found:
@@ -286,10 +298,10 @@ class _Repair:
     def _stands_at(self, number: int, slot: _Slot) -> bool:
         """Whether a cell that is none of the lesson's own follows the cell that the slot follows in the release."""
         before = self.release.notebook["cells"][slot.index - 1] if slot.index else None
-        cell, previous = self.submission.cells[number], self.submission.cells[number - 1] if number else None
-        if (cell.kind, _plain(cell.source)) in self.release.lesson_cells or before is None or previous is None:
+        cell = self.submission.cells[number]
+        if (cell.kind, self.plain[number]) in self.release.lesson_cells or before is None or not number:
             return False
-        return _plain(previous.source) == _plain(before["source"])
+        return self.plain[number - 1] == _plain(before["source"])
 
     def _find_lost_answers(self) -> None:
         """Answers without grade_id and marker: by the name they define, then by the text they kept."""
@@ -312,7 +324,7 @@ class _Repair:
                 self.events["no_answer"].append(slot.exercise)
 
     def _defines(self, number: int, slot: _Slot) -> bool:
-        return bool(slot.names) and slot.names <= _defined(self.submission.cells[number].source)
+        return bool(slot.names) and slot.names <= self.defined[number]
 
     def _place_submitted(self) -> None:
         """All submitted cells in their order: slots repaired, ordinary cells as they are."""
@@ -339,7 +351,7 @@ class _Repair:
         return numbers[0 if slot.role == "locked" else -1]
 
     def _is_filled(self, number: int, slot: _Slot) -> bool:
-        return _plain(self.submission.cells[number].source) != _plain(slot.source)
+        return self.plain[number] != slot.plain
 
     def _place_copy(self, number: int, cell: SubmittedCell, slot: _Slot) -> None:
         """A copy that does not carry the grade: what a student wrote in it stays, as an ordinary cell."""
@@ -359,7 +371,7 @@ class _Repair:
 
     def _place_locked(self, number: int, cell: SubmittedCell, slot: _Slot) -> None:
         """The release's own cell, at the submission's place; the student's code in it stays, before it."""
-        changed = cell.kind != slot.kind or _plain(cell.source) != _plain(slot.source)
+        changed = cell.kind != slot.kind or self._is_filled(number, slot)
         if changed:
             self.events["edited"].append(_name(slot))
         if changed and slot.kind == "code" and _has_own_code(cell.source, slot.source):
@@ -383,7 +395,7 @@ class _Repair:
 
     def _place_ordinary(self, number: int, cell: SubmittedCell) -> None:
         """An ordinary cell: the release's where the text is the release's, else the student's."""
-        index = self.release.lesson_cells.get((cell.kind, _plain(cell.source)))
+        index = self.release.lesson_cells.get((cell.kind, self.plain[number]))
         if index is None:
             self._add(self._student_cell(number, cell, cell.kind))
             return
@@ -405,9 +417,14 @@ class _Repair:
         if kind == "code":
             tags = ("demo",) if "demo" in cell.tags else ()
             return Cell(CellKind.CODE, cell.source, tags=tags, id=cell.id, outputs=cell.outputs, position=number + 1)
-        source = _fenced(cell.source) if kind == "raw" else cell.source
-        images = sanitise.attachments(cell.attachments)
-        source = sanitise.without_missing_attachments(sanitise.markdown(source), set(images))
+        source, embedded = sanitise.embedded_images(cell.source)
+        given = cell.attachments if isinstance(cell.attachments, dict) else {}
+        images = sanitise.attachments({**given, **embedded})
+        source = sanitise.without_missing_attachments(sanitise.fenced(source) if kind == "raw" else source, set(images))
+        longest = min(sanitise.MARKDOWN_CHARACTERS, self.markdown_left)
+        if len(source) <= longest:
+            self.markdown_left -= len(source)
+        source = sanitise.markdown(source, longest)
         return Cell(CellKind.MARKDOWN, source, id=cell.id, attachments=images, position=number + 1)
 
     def _add(self, cell: Cell, index: int = -1) -> None:
@@ -546,7 +563,7 @@ def _has_own_code(source: str, released: str) -> bool:
     """Whether a changed check cell does more than call `check`."""
     if _plain(source) == _plain(released):
         return False
-    if len(source) > LONGEST_SOURCE:
+    if len(source) > LONGEST_CELL:
         return True
     try:
         body = ast.parse(source).body
@@ -580,12 +597,6 @@ def _from_release(slot: _Slot, origin: str, position: int = 0, outputs: object =
         outputs=outputs,
         position=position,
     )
-
-
-def _fenced(source: str) -> str:
-    """A source as a block of code in markdown, behind a fence longer than any in it."""
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", source)), default=0))
-    return f"{fence}text\n{source}\n{fence}"
 
 
 def _with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
@@ -642,7 +653,9 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 
 _MARKER = re.compile(
-    r"^[ \t]*(?:\#|<!--)[ \t]*katze:[ \t]*(?P<exercise>[\w.]{1,100})[ \t]+(?P<role>\w{1,20})[ \t]*(?:-->)?[ \t]*$", re.M
+    r"^[ \t]*+(?:\#|<!--)[ \t]*+katze:[ \t]*+(?P<exercise>[\w.]{1,100}+)[ \t]++(?P<role>\w{1,20}+)[ \t]*+"
+    r"(?:-->)?+[ \t]*+$",
+    re.M,
 )
 _DEFINITION = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)", re.M)
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import html as html_entities
+import json
 import re
 import struct
 from collections import Counter
@@ -27,12 +28,48 @@ IMAGE_BYTES = 4_000_000
 ERROR_BYTES = 16_000
 OUTPUTS = 200
 PIXELS = 40_000_000
+NOTEBOOK_BYTES = 20_000_000
+"""What the outputs of one notebook may have together."""
+
+MARKDOWN_CHARACTERS = 20_000
+"""A longer cell is shown without formatting: parsers of markdown take time that grows with its square."""
+
+MARKDOWN_CHARACTERS_TOGETHER = 200_000
+"""What the cells of one notebook may have together and still be formatted."""
+
+MARKDOWN_CHARACTERS_SHOWN = 200_000
+FENCE = 16
+"""The longest run of backticks or tildes in markdown."""
+
+HTML_CHARACTERS = 100_000
+HTML_TAGS = 5_000
+HTML_COPIES = 200_000
+"""Formatting tags times all tags: a browser repeats every open formatting tag in each new paragraph."""
+
+HTML_COPIED_CHARACTERS = 10_000_000
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8\xff"
 
 
-def outputs(submitted: object) -> list[Output]:
+@dataclass
+class WholeNotebook:
+    """What the outputs of one notebook may still have together, in bytes of JSON."""
+
+    left: int = NOTEBOOK_BYTES
+
+    def keep(self, clean: list[Output]) -> list[Output]:
+        """The outputs of the next cell, a note where they are the first that do not fit, and then nothing."""
+        if not clean or self.left <= 0:
+            return []
+        self.left -= len(json.dumps(clean))
+        if self.left > 0:
+            return clean
+        note = f"[the outputs of this notebook are above {_size(NOTEBOOK_BYTES)}: from here on they are left out]\n"
+        return [_stream("stdout", note)]
+
+
+def outputs(submitted: object, whole: WholeNotebook | None = None) -> list[Output]:
     """The outputs of one code cell, with nothing in them that runs, loads, or floods.
 
     Text, streams, tracebacks, PNG and JPEG images stay, and of HTML what `html` keeps. Of each output only the
@@ -40,8 +77,10 @@ def outputs(submitted: object) -> list[Output]:
 
     Args:
         submitted: what the notebook has under `outputs`; anything at all.
+        whole: what is left for the cells of this notebook; they share it in order.
     """
-    if not isinstance(submitted, list):
+    whole = whole or WholeNotebook()
+    if not isinstance(submitted, list) or whole.left <= 0:
         return []
     budget = _Budget()
     clean: list[Output] = []
@@ -51,19 +90,39 @@ def outputs(submitted: object) -> list[Output]:
             break
         if isinstance(output, dict):
             _append(clean, _output(output, budget))
-    return clean
+    return whole.keep(clean)
 
 
 def html(fragment: str) -> str:
-    """The harmless part of an HTML fragment: text, tables, lists; no scripts, styles, images or forms."""
-    return nh3.clean(
-        fragment,
+    """The harmless part of an HTML fragment: text, tables, lists; no scripts, styles, images or forms.
+
+    Only complete tags in plain spelling count as tags; every other `<` is text. A fragment that would become far
+    larger than it is, once its tags are repaired, is shown as text.
+    """
+    plain = fragment[: HTML_CHARACTERS + 1]
+    if plain.count("<") <= HTML_TAGS:
+        plain = _NO_TAG.sub("&lt;", _HTML_COMMENT.sub("", plain))
+    if _is_explosive(plain):
+        rest = "" if len(fragment) <= 2000 else "\n[the rest of this HTML is not shown]"
+        return f"<pre>{html_entities.escape(fragment[:2000], quote=False)}{rest}</pre>"
+    clean = nh3.clean(
+        plain,
         tags=_HTML_TAGS,
         attributes=_HTML_ATTRIBUTES,
         allowed_classes={"table": {"dataframe"}},
         url_schemes={"http", "https", "mailto"},
         url_relative="deny",
     )
+    return _MATH_COMMAND.sub(r"\\ ", clean)
+
+
+def _is_explosive(fragment: str) -> bool:
+    """Whether a fragment has too many tags, or formatting tags that would be repeated too often."""
+    tags = fragment.count("<")
+    if len(fragment) > HTML_CHARACTERS or tags > HTML_TAGS:
+        return True
+    repeated = [len(match.group()) for match in _FORMATTING.finditer(fragment)]
+    return len(repeated) * tags > HTML_COPIES or sum(repeated) * tags > HTML_COPIED_CHARACTERS
 
 
 def text(value: object) -> str:
@@ -71,14 +130,19 @@ def text(value: object) -> str:
     return _CONTROL.sub("", _joined(value)).replace("\r\n", "\n")
 
 
-def markdown(source: str) -> str:
+def markdown(source: str, longest: int = MARKDOWN_CHARACTERS) -> str:
     """Markdown whose HTML and links cannot do anything, whoever renders it.
 
     A `<` that could open a tag gets a space after it, which shows the tag as text (in code and in formulas it
     changes nothing but that space). Plain marks such as `<b>` and `<br>`, web addresses in angle brackets and the
-    release's own comments stay. `javascript:` and its like lose the colon's place. No markdown parser is
-    involved, so no two parsers can disagree about what was code.
+    release's own comments stay. `javascript:` and its like lose the colon's place. Of images only attached ones
+    stay; any other becomes a link behind a `!`. Commands in formulas that make links, styles or other commands get
+    a space after their backslash. No markdown parser is involved, so no two parsers can disagree about what was
+    code. Text longer than `longest` is shown as a block of code, with a note.
     """
+    if len(source) > longest:
+        return _unformatted(source)
+    source = _short_fences(source)
     balanced = _balanced_marks(source)
 
     def opened(match: re.Match[str]) -> str:
@@ -91,9 +155,43 @@ def markdown(source: str) -> str:
         return "< " + whole[1:]
 
     harmless = _TAG_START.sub(opened, source)
+    harmless = _IMAGE.sub("! [", harmless)
+    harmless = _MATH_COMMAND.sub(r"\\ ", harmless)
     harmless = _MERMAID.sub(r"\1text", harmless)
     harmless = _ENTITY.sub(_escape_scheme_entity, harmless)
     return _SCHEME.sub(lambda match: match[1] + match[2] if match[2][0] == " " else f"{match[1]} {match[2]}", harmless)
+
+
+def fenced(source: str) -> str:
+    """A text as a block of code in markdown, behind a fence longer than any in it."""
+    source = _short_fences(source)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`++", source)), default=0))
+    return f"{fence}text\n{source}\n{fence}"
+
+
+def _unformatted(source: str) -> str:
+    """A long text as a block of code, with the reason and with what is missing of it."""
+    more = len(source) - MARKDOWN_CHARACTERS_SHOWN
+    missing = f", and {more} characters are left out" if more > 0 else ""
+    note = f"[too long to be formatted: shown as it was written{missing}]"
+    return f"{note}\n\n{fenced(source[:MARKDOWN_CHARACTERS_SHOWN])}"
+
+
+def _short_fences(source: str) -> str:
+    """Text whose runs of backticks and tildes are short: parsers take time that grows with a run's square."""
+    return _FENCES.sub(lambda run: run.group()[:FENCE], source)
+
+
+def embedded_images(source: str) -> tuple[str, dict[str, dict[str, str]]]:
+    """Markdown whose embedded images (as Colab writes them) are attachments, and these, not checked."""
+    images: dict[str, dict[str, str]] = {}
+
+    def attached(match: re.Match[str]) -> str:
+        name = f"embedded-{len(images) + 1}"
+        images[name] = {match["kind"]: match["data"]}
+        return f"![{match['alt']}](attachment:{name})"
+
+    return _EMBEDDED.sub(attached, source), images
 
 
 def attachments(submitted: object) -> dict[str, dict[str, str]]:
@@ -112,7 +210,10 @@ def attachments(submitted: object) -> dict[str, dict[str, str]]:
 
 
 def without_missing_attachments(source: str, names: set[str]) -> str:
-    """Markdown in which every `attachment:` names one of `names`; nbconvert fails at any other."""
+    """Markdown in which every `attachment:` names one of `names`; nbconvert fails at any other.
+
+    To be called before `markdown`, which then sees that the others are no images any more.
+    """
 
     def known(match: re.Match[str]) -> str:
         return match.group() if match["name"] in names else match.group().replace(":", " ", 1)
@@ -127,6 +228,7 @@ class _Budget:
     text: int = TEXT_BYTES
     image: int = IMAGE_BYTES
     error: int = ERROR_BYTES
+    html: int = 3 * HTML_CHARACTERS
     said: set[str] = field(default_factory=set)
 
     def cut(self, value: str, purse: str = "text") -> str:
@@ -202,8 +304,10 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
     if not isinstance(bundle, dict):
         return {}
     shown = dict(_images(bundle, budget))
-    if not shown and "text/html" in bundle:
-        table = html(text(bundle["text/html"]))
+    if not shown and "text/html" in bundle and budget.text and budget.html:
+        fragment = text(bundle["text/html"])
+        budget.html = max(0, budget.html - len(fragment))
+        table = html(fragment)
         if table.strip() and len(table.encode("utf-8", "replace")) <= budget.text:
             budget.text -= len(table.encode("utf-8", "replace"))
             shown["text/html"] = table
@@ -266,7 +370,7 @@ def _balanced_marks(source: str) -> set[str]:
 def _escape_scheme_entity(match: re.Match[str]) -> str:
     """A character reference broken open, where it stands for a character that could spell `javascript:`."""
     meant = html_entities.unescape(match.group())
-    spells = len(meant) == 1 and meant.isascii() and (meant.isalnum() or meant in ":\t\n\r")
+    spells = len(meant) == 1 and meant.isascii() and (meant.isalnum() or meant in "\\:\t\n\r")
     return "& " + match.group()[1:] if spells else match.group()
 
 
@@ -277,8 +381,17 @@ _MARK = re.compile(
     r"<(?P<close>/?)(?P<name>br|hr|b|i|u|em|strong|s|sub|sup|code|kbd|mark|small)\s*(?(close)|/?)>", re.I
 )
 _AUTOLINK = re.compile(r"<(?:https?://|mailto:)[^\s<>\"'`]{1,2000}>")
-_MARKER_COMMENT = re.compile(r"<!-- katze: [\w.]{1,100} \w{1,20} -->")
-_MERMAID = re.compile(r"((?:`{3,}|~{3,})[ \t]*)mermaid", re.I)
+_MARKER_COMMENT = re.compile(r"(?:\A|(?<=\n))<!-- katze: [\w.]{1,100} \w{1,20} -->")
+_FENCES = re.compile(rf"`{{{FENCE + 1},}}+|~{{{FENCE + 1},}}+")
+_MERMAID = re.compile(r"((?:(?<!`)`{3,}+|(?<!~)~{3,}+)[ \t]*+)mermaid", re.I)
+_IMAGE = re.compile(r"!\[(?![^\[\]\\`$<>!\n]{0,300}\]\(attachment:[A-Za-z0-9_.-]{1,200}\))")
+_EMBEDDED = re.compile(
+    r"!\[(?P<alt>[^\[\]\\`$<>!\n]{0,300})\]\(data:(?P<kind>image/(?:png|jpeg));base64,(?P<data>[A-Za-z0-9+/=]++)\)"
+)
+_MATH_COMMAND = re.compile(
+    r"\\(?=(?:href|url|require|(?:re)?new(?:command|environment)|providecommand|[egx]?def|let|DeclareMathOperator"
+    r"|style|class|cssId|data|bbox|mmlToken|csname|catcode|includegraphics)(?![A-Za-z]))"
+)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,10};?|#[xX][0-9a-fA-F]{1,10};?|[A-Za-z]{2,32};)")
 _SCHEME = re.compile(
     r"("
@@ -289,6 +402,12 @@ _SCHEME = re.compile(
 _ATTACHMENT = re.compile(r"attachment[\s\\]*:(?P<name>[^\s)\"'>]*)")
 _ATTACHMENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
+_HTML_COMMENT = re.compile(r"<!--[^<>]*+-->")
+_NO_TAG = re.compile(
+    r"<(?!/?[A-Za-z][A-Za-z0-9-]*+"
+    r"(?:\s++[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?+)*+\s*+/?>)"
+)
+_FORMATTING = re.compile(r"<(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?![A-Za-z0-9-])[^<>]*+", re.I)
 _HTML_TAGS = set(
     re.findall(
         r"\w+",

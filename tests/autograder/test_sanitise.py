@@ -127,7 +127,7 @@ def code_cell(outputs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def cleaned_markdown(source: str) -> str:
-    return sanitise.without_missing_attachments(sanitise.markdown(source), set())
+    return sanitise.markdown(sanitise.without_missing_attachments(source, set()))
 
 
 def shown(data: dict[str, Any], **more: object) -> dict[str, Any]:
