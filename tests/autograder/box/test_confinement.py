@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from autograder.box import Box, Zygote
+from autograder.box import Box, BoxLost, Zygote
 
 REPOSITORY = Path(course_lib.__file__).parents[1]
 REFUSED = {"PermissionError", "ModuleNotFoundError"}
@@ -129,10 +130,9 @@ def test_the_folder_is_gone_afterwards(zygote: Zygote) -> None:
 
 def test_a_folder_that_is_hard_to_remove_is_gone_as_well(zygote: Zygote) -> None:
     with zygote.open_box() as box:
-        result = box.run_cell(
-            "import os; print(os.getcwd())\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\nos.mkdir('x', 0)"
-        )
-        assert result.ok, result.raised
+        result = box.run_cell("import os; print(os.getcwd())")
+        with contextlib.suppress(BoxLost):  # where that is seen before it is done
+            box.run_cell("for _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\nos.mkdir('x', 0)")
     assert not Path(result.outputs[0]["text"].strip()).exists()
 
 
