@@ -34,6 +34,14 @@ FORGE = (
     "[wire] = [fd for fd in range(3, 2000) if is_socket(fd) and fd not in known]\n"
 )
 
+DRIP = (
+    "import time\nos.write(wire, struct.pack('>4sII', b'KTZ1', 100_000, 0))\n"
+    "def drip(times):\n"
+    "    for _ in range(times):\n"
+    "        os.write(wire, b'x')\n"
+    "        if times > 1: time.sleep(0.01)\n"
+)
+
 # What a student's cell may do, the outcome, and a word of the reason.
 ENDINGS = {
     "exit": ("import os; os._exit(0)", Outcome.DIED, "exit status 0"),
@@ -90,17 +98,16 @@ ENDINGS = {
         Outcome.DIED,
         "threads",
     ),
-    "drips and writes files": (
-        f"{FORGE}import time\nos.write(wire, struct.pack('>4sII', b'KTZ1', 100_000, 0))\n"
-        "for i in range(100_000): os.write(wire, b'x'); open(str(i), 'w').close(); time.sleep(0.002)",
+    "drips and hides its files in the end": (
+        f"{FORGE}{DRIP}for i in range(400): drip(1); open(str(i), 'w').close()\n"
+        "drip(50)\nfor i in range(400): drip(1); os.remove(str(i))\ndrip(10_000)",
         Outcome.DIED,
         "files",
     ),
-    "drips and starts threads": (
-        f"{FORGE}import threading, time\nthreading.stack_size(1 << 16)\n"
-        "os.write(wire, struct.pack('>4sII', b'KTZ1', 100_000, 0))\n"
-        "while True:\n    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
-        "    os.write(wire, b'x'); time.sleep(0.002)",
+    "drips and ends its threads in the end": (
+        f"{FORGE}{DRIP}import threading\nthreading.stack_size(1 << 16)\nend = threading.Event()\n"
+        "for i in range(300): drip(1); threading.Thread(target=end.wait, daemon=True).start()\n"
+        "drip(50); end.set(); drip(10_000)",
         Outcome.DIED,
         "threads",
     ),
