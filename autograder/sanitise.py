@@ -164,7 +164,7 @@ def markdown(source: str, longest: int = MARKDOWN_CHARACTERS) -> str:
 
 def fenced(source: str) -> str:
     """A text as a block of code in markdown, behind a fence longer than any in it."""
-    source = _short_fences(source)
+    source = _short_fences(source, FENCE - 1)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`++", source)), default=0))
     return f"{fence}text\n{source}\n{fence}"
 
@@ -177,9 +177,9 @@ def _unformatted(source: str) -> str:
     return f"{note}\n\n{fenced(source[:MARKDOWN_CHARACTERS_SHOWN])}"
 
 
-def _short_fences(source: str) -> str:
+def _short_fences(source: str, longest: int = FENCE) -> str:
     """Text whose runs of backticks and tildes are short: parsers take time that grows with a run's square."""
-    return _FENCES.sub(lambda run: run.group()[:FENCE], source)
+    return _FENCES.sub(lambda run: run.group()[:longest], source)
 
 
 def embedded_images(source: str) -> tuple[str, dict[str, dict[str, str]]]:
@@ -382,7 +382,7 @@ _MARK = re.compile(
 )
 _AUTOLINK = re.compile(r"<(?:https?://|mailto:)[^\s<>\"'`]{1,2000}>")
 _MARKER_COMMENT = re.compile(r"(?:\A|(?<=\n))<!-- katze: [\w.]{1,100} \w{1,20} -->")
-_FENCES = re.compile(rf"`{{{FENCE + 1},}}+|~{{{FENCE + 1},}}+")
+_FENCES = re.compile(rf"`{{{FENCE},}}+|~{{{FENCE},}}+")
 _MERMAID = re.compile(r"((?:(?<!`)`{3,}+|(?<!~)~{3,}+)[ \t]*+)mermaid", re.I)
 _IMAGE = re.compile(r"!\[(?![^\[\]\\`$<>!\n]{0,300}\]\(attachment:[A-Za-z0-9_.-]{1,200}\))")
 _EMBEDDED = re.compile(
@@ -402,7 +402,7 @@ _SCHEME = re.compile(
 _ATTACHMENT = re.compile(r"attachment[\s\\]*:(?P<name>[^\s)\"'>]*)")
 _ATTACHMENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
-_HTML_COMMENT = re.compile(r"<!--[^<>]*+-->")
+_HTML_COMMENT = re.compile(r"<!--[^<>]*-->")
 _NO_TAG = re.compile(
     r"<(?!/?[A-Za-z][A-Za-z0-9-]*+"
     r"(?:\s++[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?+)*+\s*+/?>)"

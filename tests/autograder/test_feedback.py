@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from autograder import sanitise
+from autograder import feedback, sanitise
 from autograder.feedback import render_feedback
 from autograder.results import ExerciseResult
 from course_lib.checking import Outcome
@@ -213,6 +213,22 @@ def test_a_very_long_cell_is_shown_without_colours():
     shown = notebook()
     shown["cells"][5]["source"] = "x = '<b>'\n" * 10_000
     assert "x = '<b>'" in text(render(shown).select("pre.source")[-1 - 1])
+
+
+def test_markdown_that_cannot_be_parsed_is_shown_as_it_was_written(monkeypatch: pytest.MonkeyPatch):
+    shown = notebook()
+    long = "*a* <b>" + "```" * feedback.MARKDOWN_CHARACTERS
+    shown["cells"][8]["source"] = long
+    assert text(render(shown).select(".text")[-1]) == long
+
+    def too_deep(self: object, source: str) -> str:
+        raise RecursionError
+
+    shown["cells"][8]["source"] = "*nested* <b>"
+    monkeypatch.setattr("mistune.Markdown.__call__", too_deep)
+    feedback._plain_markdown.cache_clear()
+    assert text(render(shown).select(".text")[-1]) == "*nested* <b>"
+    feedback._plain_markdown.cache_clear()
 
 
 def test_what_could_not_be_graded_is_no_zero():

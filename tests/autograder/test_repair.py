@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import contextlib
 import copy
 import functools
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.repair import CellKind, repair
+from autograder import sanitise
+from autograder.repair import CellKind, Release, repair
 from autograder.submission import (
     Unreadable,
     read_notebook,
@@ -278,6 +280,60 @@ def test_raw_cells_and_active_markdown_become_harmless_text():
     assert raw.kind is html.kind is CellKind.MARKDOWN
     assert raw.source.startswith("````text\n")
     assert "<script" not in raw.source + html.source
+
+
+def test_markers_are_found_whatever_follows():
+    for marker in ("# katze: small.one answer", "  #katze:  small.one\tanswer  ", "<!-- katze: small.one answer -->"):
+        notebook = filled()
+        by_id(notebook, "one-a")["metadata"] = {}
+        by_id(notebook, "one-a")["source"] = f"{marker}\ndef other(x): ..."
+        assert mended(notebook).cells[2].kind is CellKind.ANSWER
+        by_id(notebook, "one-a")["source"] = f"{marker} and more\ndef other(x): ..."
+        assert mended(notebook).cells[2].kind is not CellKind.ANSWER
+
+
+def test_remote_images_and_commands_go_from_a_student_s_markdown_alone():
+    source = "![d](http://evil.example/x.png) $\\href{http://evil.example}{x}$"
+    notebook = filled()
+    notebook["cells"].append(cell("markdown", "own", source))
+    assert mended(notebook).cells[-1].source == "! [d](http://evil.example/x.png) $\\ href{http://evil.example}{x}$"
+    lesson = released()
+    lesson["cells"][0]["source"] = source
+    content = json.dumps(lesson).encode()
+    assert repair(read_notebook(content), Release(lesson)).cells[0].source == source
+
+
+def test_an_embedded_image_is_attached():
+    png = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1" + b"x" * 30_000).decode()
+    notebook = filled()
+    notebook["cells"].append(
+        cell("markdown", "own", f"*a* ![b](data:image/png;base64,{png}) ![c](data:image/png;base64,AAAA)")
+    )
+    own = mended(notebook).cells[-1]
+    assert own.source == "*a* ![b](attachment:embedded-1) ! [c](attachment embedded-2)"
+    assert own.attachments == {"embedded-1": {"image/png": png}}
+
+
+def test_only_so_much_markdown_is_formatted():
+    notebook = filled()
+    notebook["cells"] += [cell("markdown", f"own{n}", "*a* " * 4000) for n in range(50)]
+    own = [c.source for c in mended(notebook).cells[10:]]
+    formatted = [source for source in own if source.startswith("*a*")]
+    assert sum(map(len, formatted)) <= sanitise.MARKDOWN_CHARACTERS_TOGETHER
+    assert own[: len(formatted)] == formatted
+    assert len(formatted) == 12
+    assert all("too long to be formatted" in source for source in own[12:])
+
+
+def test_the_outputs_of_all_cells_share_one_budget(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sanitise.WholeNotebook, "__init__", lambda whole: setattr(whole, "left", 100_000))
+    notebook = filled()
+    printed = [{"output_type": "stream", "name": "stdout", "text": "x" * 40_000}]
+    notebook["cells"] += [cell("code", f"own{n}", f"own{n} = 1") | {"outputs": printed} for n in range(5)]
+    outputs = [one["outputs"] for one in mended(notebook).notebook()["cells"][10:]]
+    assert outputs[:2] == [printed, printed]
+    assert "from here on they are left out" in outputs[2][0]["text"]
+    assert outputs[3:] == [[], []]
 
 
 def test_the_lesson_s_own_html_stays():

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import json
+import re
 from typing import Any
 
 import nbformat
@@ -78,6 +80,13 @@ MARKDOWN_PAYLOADS = [
     "$<script>alert(1)</script>$",
     "$$\n<script>alert(1)</script>\n$$",
     "$\\href{javascript:alert(1)}{x}$",
+    "![d](http://evil.example/x.png)",
+    "!![d](//evil.example/x.png)",
+    "![d]\n\n[d]: http://evil.example/x.png",
+    "![x](attachment:missing.png)\n\n[x]: http://evil.example/x.png",
+    "![a\\](attachment:b.png)](http://evil.example/x.png)",
+    "![a`](attachment:b.png)`](http://evil.example/x.png)",
+    "![a![b](attachment:b.png)](http://evil.example/x.png)",
     "\\begin{x}<img src=x onerror=alert(1)>\\end{x}",
     "# <img src=x onerror=alert(1)> heading",
     "> <script>alert(1)</script>",
@@ -206,7 +215,121 @@ def test_attachments_are_checked_images():
     assert sanitise.attachments(None) == sanitise.attachments(["a"]) == {}
 
 
+@pytest.mark.parametrize("images", [set(), {"b.png"}])
+def test_no_image_from_elsewhere_is_loaded(images: set[str]):
+    for payload in MARKDOWN_PAYLOADS:
+        cell = markdown_cell(sanitise.markdown(sanitise.without_missing_attachments(payload, images)))
+        cell["attachments"] = {name: {"image/png": picture()} for name in images}
+        for image in BeautifulSoup(exported(cell), "html.parser").find_all("img"):
+            assert str(image["src"]).startswith("data:image/png;base64,"), payload
+
+
+COMMANDS = [
+    "\\href{javascript:alert(1)}{x}",
+    "\\def\\x#1{\\href{java#1}{y}}\\x{script:alert(1)}",
+    "\\newcommand{\\x}[1]{y}",
+    "\\renewcommand\\alpha{0}",
+    "\\let\\x\\href",
+    "\\require{html}",
+    "\\style{position:fixed}{x}",
+    "\\mmlToken{mi}[href='http://evil.example']{x}",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_formulas_cannot_define_commands_or_make_links(command: str):
+    active = re.compile(r"\\(?:href|def|newcommand|renewcommand|let|require|style|mmlToken)\b")
+    assert active.search(command)
+    for source in (f"${command}$", command.replace("\\", "&#92;"), command.replace("\\", "&bsol;"), "\\" + command):
+        assert not active.search(html.unescape(sanitise.markdown(source)))
+        assert not active.search(html.unescape(sanitise.html(f"<p>{source}</p>")))
+
+
+def test_comments_cannot_join_a_command():
+    assert "<!--" not in sanitise.markdown("$\\hr<!-- katze: a b -->ef{x}$")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["\\left( \\deg \\leq \\textstyle \\displaystyle \\bar x \\right)", "$$\\begin{matrix} 1 \\\\ 2\\end{matrix}$$"],
+)
+def test_ordinary_formulas_are_not_changed(source: str):
+    assert sanitise.markdown(source) == source
+
+
+def test_long_markdown_is_shown_as_it_was_written():
+    source = "*a* ``` " + "x" * sanitise.MARKDOWN_CHARACTERS
+    page = BeautifulSoup(exported(markdown_cell(cleaned_markdown(source))), "html.parser")
+    assert "too long to be formatted" in page.get_text()
+    assert page.pre is not None
+    assert page.pre.get_text().strip() == source
+    assert sanitise.markdown("*a*", longest=2).endswith("```text\n*a*\n```")
+    endless = sanitise.markdown("x" * 10_000_000)
+    assert len(endless) < sanitise.MARKDOWN_CHARACTERS_SHOWN + 1000
+    assert "9800000 characters are left out" in endless
+
+
+def test_runs_of_fence_characters_are_cut():
+    assert sanitise.markdown("`" * 15_000 + "a" + "~" * 4000) == "`" * sanitise.FENCE + "a" + "~" * sanitise.FENCE
+    for length in (3, 15, 16, 17, 1000):
+        block = sanitise.markdown(sanitise.fenced("`" * length + "\n*a*"))
+        page = BeautifulSoup(exported(markdown_cell(block)), "html.parser")
+        assert page.em is None
+
+
+def test_embedded_images_become_attachments():
+    source, images = sanitise.embedded_images(f"a ![b](data:image/png;base64,{picture()}) c")
+    assert source == "a ![b](attachment:embedded-1) c"
+    assert sanitise.attachments(images) == {"embedded-1": {"image/png": picture()}}
+
+
 # --- outputs
+
+
+BOMBS = {
+    "formatting": "<p>" + "".join(f"<b title={i}>" for i in range(2500)) + "</p>" + "<p>x" * 2500,
+    "formatting, closed": "".join(f"<b title={i}>" for i in range(2000)) + "<p>x" * 1000 + "</b>" * 2000,
+    "formatting in tables": "<font color=1><table><tr><td></font></table>" * 600,
+    "a long link": f"<a href='{'x' * 40_000}'>" + "<p>x" * 4000,
+    "attributes": "<b " + " ".join(f"a{i}" for i in range(10_000)) + ">" + "<p>x" * 2000,
+    "tags": "<i></i>" * 3000,
+    "characters": "x" * 200_000,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_html_that_would_grow_is_shown_as_text(name: str):
+    shown = sanitise.html(BOMBS[name])
+    assert shown.startswith("<pre>")
+    assert len(shown) < 10_000
+    assert shown.count("<") == 2
+    assert "the rest of this HTML is not shown" in shown
+    assert sanitise.html(shown) == shown
+
+
+def test_tags_that_are_not_plain_are_text():
+    assert (
+        sanitise.html("<b>a</b> <b title='<>'>c</b> < d <!-- e -->") == "<b>a</b> &lt;b title='&lt;&gt;'&gt;c &lt; d "
+    )
+
+
+def test_no_html_is_parsed_once_the_cell_is_full(monkeypatch: pytest.MonkeyPatch):
+    parsed: list[str] = []
+    monkeypatch.setattr(sanitise, "html", lambda fragment: parsed.append(fragment) or "")
+    sanitise.outputs([shown({"text/html": "x" * 50_000}) for _ in range(100)])
+    assert len(parsed) == 3 * sanitise.HTML_CHARACTERS / 50_000
+    parsed.clear()
+    sanitise.outputs([{"output_type": "stream", "text": "x" * sanitise.TEXT_BYTES}, shown({"text/html": "<b>x</b>"})])
+    assert not parsed
+
+
+def test_the_outputs_of_a_notebook_share_one_budget():
+    whole = sanitise.WholeNotebook(100_000)
+    cell = [{"output_type": "stream", "name": "stdout", "text": "x" * 40_000}]
+    assert [sanitise.outputs(cell, whole) for _ in range(2)] == [cell, cell]
+    [note] = sanitise.outputs(cell, whole)
+    assert "from here on they are left out" in note["text"]
+    assert [sanitise.outputs(cell, whole) for _ in range(2)] == [[], []]
 
 
 @pytest.mark.parametrize("payload", HTML_PAYLOADS)
@@ -271,6 +394,23 @@ def test_what_is_no_image_is_left_out():
     ):
         for kind in ("image/png", "image/jpeg"):
             assert sanitise.outputs([shown({kind: data})])[0]["data"].keys() == {"text/plain"}
+
+
+def test_a_large_data_frame_stays_a_table():
+    row = (
+        "<tr>\n      <th>1</th>\n"
+        + '      <td><a href="https://example.org/abc">0.12345</a></td>\n'
+        + "      <td>-0.123</td>\n" * 12
+        + "    </tr>"
+    )
+    style = "<style scoped>\n    .dataframe tbody tr th {\n        vertical-align: top;\n    }\n</style>\n"
+    fragment = (
+        f'<div>\n{style}<table border="1" class="dataframe">\n<tbody>{row * 60}</tbody></table>\n<p>60 rows</p></div>'
+    )
+    shown = BeautifulSoup(sanitise.html(fragment), "html.parser")
+    assert len(shown.select("table.dataframe tr")) == 60
+    assert len(shown.find_all("td")) == 60 * 13
+    assert len(shown.find_all("a")) == 60
 
 
 def test_a_table_stays_a_table():
