@@ -1,12 +1,12 @@
 """How fast a class is graded, beside plain `nbgrader autograde` on the same notebooks.
 
-    python -m benchmarks.grading [--submissions 200] [--peer-submissions 30] [--rounds 3] [--workers 2] [--json FILE]
+    python -m benchmarks.grading [--submissions 200] [--rounds 3] [--workers 2] [--json FILE]
 
 Makes ordinary submissions of lesson 01 (right in several styles, half done, mistaken), and has both programs
 grade them as their users would: one command, start to finish, everything in nbgrader's gradebook. nbgrader
-grades one after another, so each round gives it a share of its own smaller number; the rates are compared.
-Twice: without the cells tagged `demo` (removed from the notebooks for both), and, on the smaller number alone,
-with every cell run in both. Rounds alternate between the two programs; the medians count.
+grades one after another, so it gets one submission of each kind a round; the rates are compared. Twice: without
+the cells tagged `demo` (removed from the notebooks for both), and with every cell run in both, where ours gets
+three of each kind. Rounds alternate between the two programs; the medians count.
 
 Hostile submissions are timed apart, by ours alone: plain nbgrader stops at some of them.
 """
@@ -50,6 +50,7 @@ Students = Mapping[str, Student]
 
 LESSON = "01_attention"
 ORDINARY = (Group.RIGHT, Group.UNFINISHED, Group.MISTAKEN)
+KINDS = [student for student in STUDENTS[LESSON] if student.group in ORDINARY]
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -73,16 +74,15 @@ class Cost:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--submissions", type=int, default=200, help="ordinary submissions (default: %(default)s)")
-    parser.add_argument("--peer-submissions", type=int, default=30, help="for nbgrader, over all rounds")
     parser.add_argument("--rounds", type=int, default=3, help="medians over so many rounds (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="katze-benchmark-") as folder:
-        everyone, few = ordinary(options.submissions, options.seed), ordinary(options.peer_submissions, options.seed)
-        rows = [*against_nbgrader(Path(folder), everyone, few, options.rounds, options.workers, demos=False)]
-        rows += against_nbgrader(Path(folder), few, few, options.rounds, options.workers, demos=True)
+        many, few = ordinary(options.submissions, options.seed), ordinary(3 * len(KINDS), options.seed)
+        rows = [*against_nbgrader(Path(folder), many, options.rounds, options.workers, demos=False)]
+        rows += against_nbgrader(Path(folder), few, options.rounds, options.workers, demos=True)
         course = make_course(Path(folder) / "phases", ordinary(24, options.seed), keep_demos=False)
         rows += where_the_time_goes(course)
         rows += [hostile(Path(folder), options.workers)]
@@ -91,8 +91,7 @@ def main() -> None:
 
 def ordinary(count: int, seed: int) -> Students:
     """So many ordinary students by a name of their own, in an order drawn from the seed."""
-    kinds = itertools.cycle([student for student in STUDENTS[LESSON] if student.group in ORDINARY])
-    chosen = list(itertools.islice(kinds, count))
+    chosen = list(itertools.islice(itertools.cycle(KINDS), count))
     random.Random(seed).shuffle(chosen)
     return {f"{number:04d}_{student.name}": student for number, student in enumerate(chosen)}
 
@@ -118,16 +117,13 @@ def make_course(folder: Path, students: Students, *, keep_demos: bool) -> Course
     return course
 
 
-def against_nbgrader(
-    folder: Path, students: Students, few: Students, rounds: int, workers: int, *, demos: bool
-) -> Iterator[Row]:
-    """Throughput and processor time of both, in turn; `few` of the same kinds for nbgrader, a share each round."""
+def against_nbgrader(folder: Path, students: Students, rounds: int, workers: int, *, demos: bool) -> Iterator[Row]:
+    """Throughput and processor time of both, in turn; nbgrader grades one submission of each kind."""
     what = "every cell run" if demos else "demo cells left out"
-    names = list(few)
     ours, theirs = [], []
     for turn in range(rounds):
         course = make_course(folder / f"ours-{demos}-{turn}", students, keep_demos=demos)
-        share = {name: few[name] for name in names[turn::rounds]}
+        share = ordinary(len(KINDS), seed=turn)
         peer = make_course(folder / f"peer-{demos}-{turn}", share, keep_demos=demos)
         run(peer, "nbgrader", "generate_assignment", LESSON, "--force", "--create")
         theirs.append(cost(peer, len(share), "nbgrader", "autograde", LESSON))
