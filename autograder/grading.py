@@ -265,8 +265,9 @@ class _Check:
             return True
         answer = _AnswerInBox(box, self.key.exercise)
         verdict = decide(self.key, [*self._visible, *answer.observe(self.key.hidden, hidden=True)])
-        before = earned(self.key.exercise, self.key.visible, decide(self.key, self._visible).cases)
-        self._hidden_failed = not answer.lost and verdict.points != before
+        before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
+        spoiled = verdict.points != before or verdict.outcome is Outcome.RULE_BROKEN
+        self._hidden_failed = not answer.lost and spoiled
         if not self._hidden_failed:
             self.verdict = verdict
         return not answer.lost

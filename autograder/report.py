@@ -14,6 +14,7 @@ from rich.text import Text
 
 from autograder.errors import BadInput
 from autograder.results import ClassResult, ExerciseResult, SubmissionResult
+from autograder.submission import count
 from course_lib import exercises
 from course_lib.checking import Outcome
 
@@ -23,8 +24,7 @@ COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRA
 def print_class(graded: ClassResult, console: Console | None = None) -> None:
     """A row for each student: points, outcomes by name, the mistakes that have names, and repairs."""
     console = console or Console()
-    count = len(graded.submissions)
-    title = f"{graded.lesson}: {count} submission{'s' if count != 1 else ''}"
+    title = f"{graded.lesson}: {count(len(graded.submissions), 'submission')}"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
@@ -53,7 +53,7 @@ def _outcomes(submission: SubmissionResult) -> str:
     ]
     remarks = [submission.problem] if submission.problem else []
     if submission.repairs:
-        remarks.append(f"{len(submission.repairs)} repair{'s' if len(submission.repairs) > 1 else ''}")
+        remarks.append(count(len(submission.repairs), "repair"))
     return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
 
 
@@ -99,7 +99,7 @@ def print_exercises(records: list[dict[str, Any]], console: Console | None = Non
     for lesson, group in itertools.groupby(records, key=lambda record: str(record["lesson"])):
         console.print(f"[bold]{escape(lesson)}[/]", highlight=False)
         for record in group:
-            points = f"{record['points']} point{'s' if record['points'] != 1 else ''}"
-            facts = f"{points}, {record['minutes']} minutes, {record['misconceptions']} known mistakes"
+            points, minutes = count(record["points"], "point"), record["minutes"]
+            facts = f"{points}, {minutes} minutes, {record['misconceptions']} known mistakes"
             console.print(f"  [cyan]{escape(record['id'])}[/]  [dim]{facts}[/]", highlight=False)
             console.print(Padding(Text(record["statement"]), (0, 0, 0, 6)))

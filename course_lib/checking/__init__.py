@@ -8,7 +8,7 @@ first difference), `judge.py` (the decision), `verdict.py` and `render.py` (what
 """
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.checking.judge import AnswerKey, decide, judge, observe_cases
+from course_lib.checking.judge import AnswerKey, decide, judge
 from course_lib.checking.notebook import PUBLIC_SEED, check
 from course_lib.checking.observation import Observation, Outcome, observe
 from course_lib.checking.verdict import Verdict
@@ -27,5 +27,4 @@ __all__ = [
     "decide",
     "judge",
     "observe",
-    "observe_cases",
 ]
