@@ -276,7 +276,9 @@ def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, chan
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
-    _here.worker = _Worker(assignment, zygote, keys, channels.get())
+    channel = channels.get()
+    zygote.take_over(channel)
+    _here.worker = _Worker(assignment, zygote, keys, channel)
 
 
 def _grade_one(student: str, folder: Path) -> _Graded:

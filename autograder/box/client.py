@@ -204,6 +204,15 @@ class Zygote:
             raise
         return Box(ours, keeper, limits, folder)
 
+    def take_over(self, channel: int) -> None:
+        """End the boxes that an earlier user of the channel, who has died, left open.
+
+        Raises:
+            BoxUnavailable: the zygote does not answer.
+        """
+        if self._channels:
+            self._channels[channel].ask({"do": "clear"})
+
     def close(self) -> None:
         """End the zygote and its boxes; only in the process that started it."""
         for channel in self._channels:
@@ -272,20 +281,24 @@ class _Channel:
             raise BoxUnavailable(f"a box could not be opened: {answer['failed']}")
         return _Forked(self, answer["process"], descriptors[0])
 
-    def ask(self, message: Json, wire: socket.socket | None = None) -> tuple[Json, list[int]]:
+    def ask(self, message: dict[str, Json], wire: socket.socket | None = None) -> tuple[Json, list[int]]:
+        number = secrets.token_hex(8)
+        data = json.dumps({**message, "id": number}).encode()
         with self._lock:
             try:
-                socket.send_fds(self._control, [json.dumps(message).encode()], [] if wire is None else [wire.fileno()])
+                socket.send_fds(self._control, [data], [] if wire is None else [wire.fileno()])
             except OSError as error:
                 raise BoxUnavailable("the zygote has ended") from error
-            try:
-                return self.receive(_ANSWER_SECONDS)
-            except BaseException:
-                self._control.close()  # an answer that comes too late must not be taken for the next one
-                raise
+            until = time.monotonic() + _ANSWER_SECONDS
+            while True:
+                answer, descriptors = self.receive(until - time.monotonic())
+                if answer["id"] == number:
+                    return answer, descriptors
+                for descriptor in descriptors:  # an answer to a worker that used this channel before, and died
+                    os.close(descriptor)
 
     def receive(self, seconds: float) -> tuple[Json, list[int]]:
-        self._control.settimeout(seconds)
+        self._control.settimeout(max(seconds, 0.001))
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 1)
         except OSError as error:

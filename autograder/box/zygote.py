@@ -184,15 +184,21 @@ class Zygote:
         if request["do"] == "open":
             self._open(channel, request, descriptors[0])
         elif request["do"] == "end":
-            self._reply(channel, {"status": self._end(request["process"])})
+            self._reply(channel, request, {"status": self._end(request["process"])})
+        elif request["do"] == "clear":
+            self._clear(channel)
+            self._reply(channel, request, {})
         else:
             for other in list(self._channels):
                 self._forget(other)
             os._exit(0)
 
-    def _reply(self, channel: int, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+    def _reply(
+        self, channel: int, request: dict[str, Any], message: dict[str, Any], descriptors: tuple[int, ...] = ()
+    ) -> None:
+        data = json.dumps({"id": request["id"], **message}).encode()
         with contextlib.suppress(OSError):  # who does not wait for the answer will be forgotten next
-            socket.send_fds(self._channels[channel], [json.dumps(message).encode()], descriptors)
+            socket.send_fds(self._channels[channel], [data], descriptors)
 
     def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
         limits = Limits(**request["limits"])
@@ -201,7 +207,7 @@ class Zygote:
             process = os.fork()
         except OSError as error:
             os.close(wire)
-            self._reply(channel, {"failed": str(error)})
+            self._reply(channel, request, {"failed": str(error)})
             return
         if process == 0:
             ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
@@ -209,7 +215,7 @@ class Zygote:
         os.close(wire)
         self._boxes[process] = channel
         handle = os.pidfd_open(process)
-        self._reply(channel, {"process": process}, (handle,))
+        self._reply(channel, request, {"process": process}, (handle,))
         os.close(handle)
 
     def _end(self, process: int) -> int:
@@ -238,8 +244,12 @@ class Zygote:
                     os.waitpid(process, 0)
 
     def _forget(self, channel: int) -> None:
-        """End the boxes of a channel whose owner has gone."""
+        """Close a channel whose owner has gone, and end its boxes."""
         self._channels.pop(channel).close()
+        self._clear(channel)
+
+    def _clear(self, channel: int) -> None:
+        """End the boxes of a channel."""
         for process in [process for process, owner in self._boxes.items() if owner == channel]:
             self._end(process)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -492,3 +496,19 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path) -> None:
         time.sleep(0.05)
     assert list(tmp_path.iterdir()) == []
     assert not Path(f"/proc/{process}").exists()
+
+
+def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_answer(zygote: Zygote) -> None:
+    control = zygote._channels[0]._control
+    ours, theirs = socket.socketpair()
+    with ours, theirs, tempfile.TemporaryDirectory() as folder:
+        wish = {"do": "open", "id": "of the dead", "folder": folder, "seed": None, "limits": asdict(zygote.limits)}
+        socket.send_fds(control, [json.dumps(wish).encode()], [theirs.fileno()])
+        theirs.close()
+        with zygote.open_box() as box:
+            assert box.run_cell("1 + 1").ok
+        ours.settimeout(20)
+        assert ours.recv(1)  # the box of the dead is still there, and greets
+        zygote.take_over(0)
+        while ours.recv(1 << 16):
+            pass
