@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import torch
 
-from course_lib.data import Pair, examples, pad, toy_translation
+from course_lib.data import examples, pad
 from course_lib.decoding import greedy_decode
+from course_lib.grammar import toy_translation
 from course_lib.models import Transformer, TransformerConfig
+from course_lib.texts import Pair
 from course_lib.tokenization import WordVocabulary
 from course_lib.training import Progress, TrainingConfig, linear_schedule, train
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from course_lib.data import toy_translation
+from course_lib.grammar import toy_translation
 from course_lib.translation import train_toy_translator
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course_lib.data import Pair
 from course_lib.models import Transformer, TransformerConfig
+from course_lib.texts import Pair
 from course_lib.tokenization import WordVocabulary
 from course_lib.translation import Translator, train_toy_translator
 

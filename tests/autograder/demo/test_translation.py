@@ -6,7 +6,7 @@ import pytest
 
 from autograder.demo.translation import Learned, learn, learn_here
 from course_lib import translation
-from course_lib.data import Split, toy_translation
+from course_lib.grammar import Split, toy_translation
 
 
 class Recorder:
