@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.checking.exercise import Case, Value
-from course_lib.checking.rules import RuleBroken, Trap
+from course_lib.checking.trap import RuleBroken, Trap
 
 _NOT_ITS_OWN = (str(Path(__file__).parents[1]) + os.sep, sysconfig.get_path("stdlib") + os.sep)
 """Lines in these folders are not the answer's own."""

@@ -1,4 +1,4 @@
-"""Names that an answer may not use: found in its syntax tree, and trapped when it runs.
+"""Names that an answer may not use, found in its syntax tree (`trap.py` finds them when it runs).
 
 Best effort, and said to be so: Python can reach a function in more ways than these two show. What may not be
 *read* is withheld from the box instead; a rule only keeps a student from skipping the work by one call.
@@ -7,12 +7,9 @@ Best effort, and said to be so: Python can reach a function in more ways than th
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-from torch.overrides import TorchFunctionMode
 
 LONGEST_CELL = 20_000
 LONGEST_CODE = 300_000
@@ -47,7 +44,7 @@ class Code:
     """The code of a notebook's cells, or of a file: parsed once, and asked about several answers.
 
     What takes too long to parse is passed over: cells longer than `LONGEST_CELL`, all that comes after
-    `LONGEST_CODE`, and what is no Python. A trap (below) still watches it run.
+    `LONGEST_CODE`, and what is no Python. A trap still watches it run.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:
@@ -85,34 +82,6 @@ class Code:
                     lines = statement.source.splitlines()
                     return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
         return None
-
-
-class RuleBroken(Exception):
-    """What a forbidden function of torch raises while an answer runs."""
-
-
-class Trap(TorchFunctionMode):
-    """While it is entered, calls of forbidden torch functions raise, by whatever name or detour they were reached.
-
-    Attributes:
-        used: the first forbidden name that was called, also where the answer caught the exception; empty if none.
-    """
-
-    def __init__(self, forbidden: Iterable[str]) -> None:
-        super().__init__()
-        self._forbidden = frozenset(forbidden)
-        self.used = ""
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """Called by torch in place of each of its functions."""
-        name = getattr(func, "__name__", "").partition(".")[0].lstrip("_").removeprefix("special_")
-        for forbidden in self._forbidden:
-            if name == forbidden or name.startswith(f"{forbidden}_"):
-                self.used = self.used or forbidden
-                raise RuleBroken(f"{forbidden} may not be used here")
-        return func(*args, **(kwargs or {}))
 
 
 def defines(source: str, name: str) -> bool:

@@ -1,0 +1,100 @@
+"""A trap for functions that an answer may not call, by whatever name or detour it reaches them.
+
+`rules.py` reads an answer; this watches it run, for what no reading finds: `getattr(torch, "soft" + "max")`, a
+function saved by an earlier cell, a cell too long to be read. Best effort, and said to be so: the answer runs in
+the same process, and who takes the trap apart escapes it. (A box adds a bar below Python, out of easy reach.)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from functools import cache
+from types import FrameType, TracebackType
+from typing import Any
+
+from torch.overrides import TorchFunctionMode
+
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+"""In the path of every installed package, and of nothing that a student writes."""
+
+
+class RuleBroken(Exception):
+    """What a forbidden function raises while an answer runs."""
+
+
+class Trap(TorchFunctionMode):
+    """While it is entered, calls of forbidden functions raise, here and in threads that the answer starts.
+
+    Three things are watched: what torch passes to a mode, which is every operation on tensors; every call of a
+    function written in C, also where the answer has turned modes off; and every call of a function in an installed
+    package, for some of torch's (`torch.func.jacfwd`) and all of other packages' are no operations.
+
+    Attributes:
+        used: the first forbidden name that was called, also where the answer caught the exception; empty if none.
+    """
+
+    def __init__(self, forbidden: Iterable[str]) -> None:
+        super().__init__()
+        names = tuple(forbidden)
+        self._forbidden = cache(lambda name: forbidden_name(name, names))
+        self._profilers: list[Any] = []
+        self.used = ""
+
+    def __enter__(self) -> Trap:
+        self._profilers = [sys.getprofile(), threading.getprofile()]
+        threading.setprofile(self._watch)
+        super().__enter__()  # type: ignore[no-untyped-call]
+        sys.setprofile(self._watch)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        ours, threads = self._profilers
+        sys.setprofile(ours)
+        threading.setprofile(threads)
+        super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Called by torch in place of each of its functions."""
+        self._refuse(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+    def _watch(self, frame: FrameType, event: str, called: Any) -> None:
+        """Called by Python before every call."""
+        if event == "c_call":
+            self._refuse(getattr(called, "__name__", ""))
+        elif event == "call" and self._forbidden(frame.f_code.co_qualname):
+            file = frame.f_code.co_filename
+            if any(part in file for part in _INSTALLED):
+                self._refuse(frame.f_code.co_qualname)
+
+    def _refuse(self, name: str) -> None:
+        broken = self._forbidden(name)
+        if broken:
+            self.used = self.used or broken
+            raise RuleBroken(f"{broken} may not be used here")
+
+
+def forbidden_name(name: str, forbidden: Iterable[str]) -> str:
+    """The forbidden name that a function's own name stands for; empty if none.
+
+    A name stands for another if it has its words, in order: `_safe_softmax` and `softmax.int` are a softmax, and
+    `_scaled_dot_product_flash_attention_for_cpu` is `scaled_dot_product_attention`.
+
+    Args:
+        name: as in `__name__` or `__qualname__`; of "jacfwd.<locals>.wrapper" every part counts.
+        forbidden: the names that may not be used.
+    """
+    parts = [part.split("_") for part in name.split(".")]
+    return next((wanted for wanted in forbidden if any(_in_order(wanted.split("_"), part) for part in parts)), "")
+
+
+def _in_order(words: list[str], among: list[str]) -> bool:
+    rest = iter(among)
+    return all(word in rest for word in words)
