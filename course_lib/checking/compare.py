@@ -110,7 +110,8 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
     if type(expected) is not type(actual):
         return Difference(
             Kind.TYPE,
-            f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}.",
+            _several_values(expected, actual, where)
+            or f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}.",
             expected=_type_phrase(expected),
             actual=_type_phrase(actual),
         )
@@ -141,6 +142,23 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
         wanted, got = short_repr(expected), short_repr(actual)
         return Difference(Kind.VALUE, f"{_sentence(where)} should be {wanted}, not {got}.", None, wanted, got)
     return None
+
+
+def _several_values(expected: Value, actual: Value, where: str) -> str:
+    """What to tell an answer that returns more than was asked for; empty where it does not."""
+    if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list)) or not actual:
+        return ""
+    many = f"{len(actual)} values" if len(actual) > 1 else f"a {type(actual).__name__} around one value"
+    told = f"{_sentence(where)} should be {_type_phrase(expected)} alone, but your answer returns {many}"
+    for place, item in enumerate(actual[:_ITEMS_TRIED]):
+        if type(item) is type(expected) and value_difference(expected, item, where) is None:
+            which = f"item {place}, which is right" if len(actual) > 1 else "the value itself, which is right"
+            return f"{told}: return only {which}."
+    return f"{told}: return only the one that was asked for."
+
+
+_ITEMS_TRIED = 8
+"""So many of the values that were returned too many are held against the one that was asked for."""
 
 
 def _tensor_difference(expected: Tensor, actual: Tensor, where: str) -> Difference | None:

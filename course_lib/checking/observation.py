@@ -11,7 +11,7 @@ import os
 import sysconfig
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -137,6 +137,11 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
     Returns:
         What happened. Exceptions are recorded, not raised; only KeyboardInterrupt passes through.
     """
+    with torch.inference_mode(False):  # a notebook may have left it on, and nothing made in it could be differentiated
+        return _observe(answer, case, forbidden)
+
+
+def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]) -> Observation:
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
     # An answer gets a copy of the leaf, for torch refuses in-place changes to a leaf with an error that misleads.
     args = [leaves[i].clone() if i in leaves else _fresh(value) for i, value in enumerate(case.args)]
@@ -145,8 +150,7 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
     trap = Trap(forbidden) if forbidden else None
     try:
         callee, weights = _prepared(answer, case)
-        grad_mode = torch.enable_grad() if gradient_names(case) else torch.no_grad()
-        with grad_mode, trap or nullcontext():
+        with _grad_mode(case), trap or nullcontext():
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
@@ -171,6 +175,14 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
         modified=modified,
         seconds=time.perf_counter() - start,
     )
+
+
+def _grad_mode(case: Case) -> AbstractContextManager[object]:
+    """Gradients as in a notebook, whatever it has set, so that an answer may use autograd itself.
+
+    Only a class whose gradients nobody asks for goes without: it may take its own parameters to numpy.
+    """
+    return torch.no_grad() if case.weights and not gradient_names(case) else torch.enable_grad()
 
 
 def cotangent(value: Tensor) -> Tensor:

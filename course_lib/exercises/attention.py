@@ -2,9 +2,9 @@
 
 An exercise is data: read the first one, and you can write another. It says what the student must define,
 which reference it is held against, on which cases, and which mistakes it knows by name. `katze certify`
-then proves that the cases tell all of these apart: every answer under `correct` passes, and every
-misconception fails and is named. Cases come in every kind that an answer must handle (`kinds`); the hidden
-ones are the same kinds with other sizes and other numbers.
+then proves that the cases tell all of these apart: every answer under `correct` passes (these stand in
+`course_lib/exercises/correct/attention.py`), and every misconception fails and is named. Cases come in every
+kind that an answer must handle (`kinds`); the hidden ones are the same kinds with other sizes and other numbers.
 
 Messages are for the student: what the answer does, then what to do instead.
 """
@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor
+from torch import Generator
 
 from course_lib import attention
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX, integer, kinds, sizes, unbatched_kinds
+from course_lib.exercises.correct import attention as correct
 from course_lib.exercises.worked_examples import A
 
 LESSON = "01_attention"
@@ -41,15 +41,6 @@ def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("the last word", (torch.randn(words, d_model, generator=generator) * 0.7, words - 1))
 
 
-def _context_by_loop(embeddings: Tensor, position: int) -> Tensor:
-    total, result = torch.tensor(0.0, dtype=embeddings.dtype), torch.zeros_like(embeddings[0])
-    for word in embeddings:
-        weight = torch.exp(torch.dot(word, embeddings[position]))
-        total = total + weight
-        result = result + weight * word
-    return result / total
-
-
 CONTEXTUAL_EMBEDDING = Exercise(
     id="attention.contextual_embedding",
     lesson=LESSON,
@@ -65,18 +56,7 @@ CONTEXTUAL_EMBEDDING = Exercise(
     source="S3, from dot products to normalised weights",
     reference=attention.contextual_embedding,
     cases=_context_cases,
-    correct=(
-        _context_by_loop,
-        lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
-        lambda embeddings, position: torch.einsum(
-            "j,jd->d", F.softmax(torch.einsum("jd,d->j", embeddings, embeddings[position]), dim=0), embeddings
-        ),
-        lambda embeddings, position: (
-            ((embeddings * embeddings[position]).sum(1, keepdim=True).double().softmax(0) * embeddings.double())
-            .sum(0)
-            .to(embeddings.dtype)
-        ),
-    ),
+    correct=correct.CONTEXTUAL_EMBEDDING,
     misconceptions=(
         Misconception(
             "context_ignored",
@@ -176,16 +156,6 @@ def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (kind.normal(queries, d_head), kind.normal(keys, d_head)))
 
 
-def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
-    rows = [[(q[..., i, :] * k[..., j, :]).sum(-1) for j in range(k.shape[-2])] for i in range(q.shape[-2])]
-    return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
-
-
-def _scores_by_bmm(q: Tensor, k: Tensor) -> Tensor:
-    flat = torch.bmm(q.reshape(-1, *q.shape[-2:]), k.reshape(-1, *k.shape[-2:]).transpose(1, 2))
-    return flat.reshape(*q.shape[:-1], k.shape[-2])
-
-
 SCORES = Exercise(
     id="attention.scores",
     lesson=LESSON,
@@ -201,14 +171,7 @@ SCORES = Exercise(
     source="S2, Attention: Working Example",
     reference=attention.dot_product_scores,
     cases=_scores_cases,
-    correct=(
-        lambda q, k: torch.einsum("...nd,...md->...nm", q, k),
-        lambda q, k: (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1),
-        lambda q, k: torch.from_numpy(q.numpy() @ k.numpy().swapaxes(-1, -2)),
-        lambda q, k: torch.matmul(k, q.mT).mT,
-        _scores_by_loop,
-        _scores_by_bmm,
-    ),
+    correct=correct.SCORES,
     misconceptions=(
         Misconception(
             "keys_as_rows",
@@ -293,13 +256,7 @@ SCALE = Exercise(
     source="S2, Attention: Working Example; Vaswani et al. (2017), section 3.2.1",
     reference=attention.scale_scores,
     cases=_scale_cases,
-    correct=(
-        lambda scores, d_head: scores * d_head**-0.5,
-        lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head)),
-        lambda scores, d_head: torch.from_numpy(scores.numpy() / math.sqrt(d_head)),
-        lambda scores, d_head: scores.clone().div_(d_head**0.5),
-        lambda scores, d_head: (scores.double() / math.sqrt(d_head)).to(scores.dtype),
-    ),
+    correct=correct.SCALE,
     misconceptions=(
         Misconception(
             "divided_by_number_of_keys",
@@ -377,25 +334,6 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     )
 
 
-def _weights_in_place(scaled: Tensor) -> Tensor:
-    alpha = scaled.clone()
-    alpha -= alpha.amax(dim=-1, keepdim=True)
-    alpha.exp_()
-    alpha /= alpha.sum(dim=-1, keepdim=True)
-    return alpha
-
-
-def _weights_by_loop(scaled: Tensor) -> Tensor:
-    exps = [torch.exp(row - max(row)) for row in scaled.reshape(-1, scaled.shape[-1])]
-    return torch.stack([row / sum(row) for row in exps]).reshape(scaled.shape)
-
-
-def _weights_in_numpy(scaled: Tensor) -> Tensor:
-    numbers = scaled.numpy()
-    exps = numpy.exp(numbers - numbers.max(axis=-1, keepdims=True))
-    return torch.from_numpy(exps / exps.sum(axis=-1, keepdims=True))
-
-
 WEIGHTS = Exercise(
     id="attention.weights",
     lesson=LESSON,
@@ -412,13 +350,7 @@ WEIGHTS = Exercise(
     reference=attention.attention_weights,
     cases=_weights_cases,
     parts={CORE: 2, "large scores": 1},
-    correct=(
-        _weights_in_place,
-        _weights_by_loop,
-        _weights_in_numpy,
-        lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
-        lambda scaled: 1 / torch.exp(scaled.unsqueeze(-2) - scaled.unsqueeze(-1)).sum(dim=-1),
-    ),
+    correct=correct.WEIGHTS,
     misconceptions=(
         Misconception(
             "large_scores_overflow",
@@ -509,16 +441,6 @@ def _output_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (torch.softmax(kind.normal(queries, keys), dim=-1), kind.normal(keys, d_value)))
 
 
-def _output_by_loop(alpha: Tensor, v: Tensor) -> Tensor:
-    rows = []
-    for query in range(alpha.shape[-2]):
-        row = torch.zeros_like(v[..., 0, :])
-        for key in range(v.shape[-2]):
-            row += alpha[..., query, key, None] * v[..., key, :]
-        rows.append(row)
-    return torch.stack(rows, dim=-2)
-
-
 OUTPUT = Exercise(
     id="attention.output",
     lesson=LESSON,
@@ -534,13 +456,7 @@ OUTPUT = Exercise(
     source="S2, Attention: Working Example",
     reference=attention.weighted_values,
     cases=_output_cases,
-    correct=(
-        lambda alpha, v: torch.einsum("...nm,...md->...nd", alpha, v),
-        lambda alpha, v: (alpha.unsqueeze(-1) * v.unsqueeze(-3)).sum(dim=-2),
-        lambda alpha, v: torch.from_numpy(numpy.matmul(alpha.numpy(), v.numpy())),
-        lambda alpha, v: (alpha.double() @ v.double()).to(v.dtype),
-        _output_by_loop,
-    ),
+    correct=correct.OUTPUT,
     misconceptions=(
         Misconception(
             "plain_mean",
@@ -616,33 +532,6 @@ def _attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (q, k, v), gradients=(0, 1, 2))
 
 
-def _attention_by_loop(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    if q.ndim > 2:
-        return torch.stack([_attention_by_loop(*sequence) for sequence in zip(q, k, v, strict=True)])
-    rows = []
-    for query in q:
-        exps = [torch.exp(torch.dot(query, key) / math.sqrt(len(query))) for key in k]
-        rows.append(torch.stack([e / sum(exps) * value for e, value in zip(exps, v, strict=True)]).sum(dim=0))
-    return torch.stack(rows)
-
-
-def _attention_by_einsum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    scores = torch.einsum("...nd,...md->...nm", q, k) / q.shape[-1] ** 0.5
-    return torch.einsum("...nm,...md->...nd", F.softmax(scores, dim=-1), v)
-
-
-def _attention_by_bmm(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    flat_q, flat_k, flat_v = (t.reshape(-1, *t.shape[-2:]) for t in (q, k, v))
-    start = torch.zeros(len(flat_q), q.shape[-2], k.shape[-2], dtype=q.dtype)
-    scaled = torch.baddbmm(start, flat_q, flat_k.mT, alpha=1 / math.sqrt(q.shape[-1]))
-    return torch.bmm(torch.nn.Softmax(dim=2)(scaled), flat_v).reshape(*q.shape[:-1], v.shape[-1])
-
-
-def _attention_in_double(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    exps = torch.exp((q / math.sqrt(q.shape[-1])).double() @ k.double().mT)
-    return (exps @ v.double() / exps.sum(dim=-1, keepdim=True)).to(v.dtype)
-
-
 SCALED_DOT_PRODUCT = Exercise(
     id="attention.scaled_dot_product",
     lesson=LESSON,
@@ -658,7 +547,7 @@ SCALED_DOT_PRODUCT = Exercise(
     source="Vaswani et al. (2017), section 3.2.1; S2, Scaled Dot-Product",
     reference=attention.scaled_dot_product_attention,
     cases=_attention_cases,
-    correct=(_attention_by_loop, _attention_by_einsum, _attention_by_bmm, _attention_in_double),
+    correct=correct.SCALED_DOT_PRODUCT,
     misconceptions=(
         Misconception(
             "divided_by_number_of_keys",
@@ -783,16 +672,6 @@ def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("many samples of variance 1", (q, k))
 
 
-def _variance_by_loop(q: Tensor, k: Tensor) -> Tensor:
-    dots = [torch.dot(a, b) for a, b in zip(q, k, strict=True)]
-    mean = sum(dots) / len(dots)
-    return torch.stack([(dot - mean) ** 2 for dot in dots]).sum() / (len(dots) - 1)
-
-
-def _variance_in_numpy(q: Tensor, k: Tensor) -> Tensor:
-    return torch.tensor(numpy.var((q.numpy() * k.numpy()).sum(axis=1), ddof=1), dtype=q.dtype)
-
-
 DOT_PRODUCT_VARIANCE = Exercise(
     id="attention.dot_product_variance",
     lesson=LESSON,
@@ -808,13 +687,7 @@ DOT_PRODUCT_VARIANCE = Exercise(
     source="S2, the motivation for scaling",
     reference=attention.dot_product_variance,
     cases=_variance_cases,
-    correct=(
-        lambda q, k: torch.var(torch.einsum("sd,sd->s", q, k)),
-        lambda q, k: torch.diagonal(q @ k.T).std() ** 2,
-        lambda q, k: torch.cov((q.unsqueeze(1) @ k.unsqueeze(2)).flatten()),
-        _variance_by_loop,
-        _variance_in_numpy,
-    ),
+    correct=correct.DOT_PRODUCT_VARIANCE,
     misconceptions=(
         Misconception(
             "biased",
@@ -900,30 +773,6 @@ def _jacobian_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one score far above the rest", (saturated,))
 
 
-def _jacobian_by_loop(scores: Tensor) -> Tensor:
-    alpha = scores.softmax(dim=-1)
-    jacobian = torch.zeros(*alpha.shape, alpha.shape[-1], dtype=alpha.dtype)
-    for i in range(alpha.shape[-1]):
-        for j in range(alpha.shape[-1]):
-            jacobian[..., i, j] = alpha[..., i] * (float(i == j) - alpha[..., j])
-    return jacobian
-
-
-def _jacobian_by_where(scores: Tensor) -> Tensor:
-    exps = torch.exp(scores)
-    alpha = exps / exps.sum(dim=-1, keepdim=True)
-    square = torch.einsum("...i,...j->...ij", alpha, alpha)
-    diagonal = torch.eye(alpha.shape[-1], dtype=torch.bool)
-    return torch.where(diagonal, alpha.unsqueeze(-1) - square, -square)
-
-
-def _jacobian_in_place(scores: Tensor) -> Tensor:
-    alpha = torch.softmax(scores, dim=-1)
-    jacobian = -alpha.unsqueeze(-1) @ alpha.unsqueeze(-2)
-    jacobian.diagonal(dim1=-2, dim2=-1).add_(alpha)
-    return jacobian
-
-
 SOFTMAX_JACOBIAN = Exercise(
     id="attention.softmax_jacobian",
     lesson=LESSON,
@@ -939,15 +788,7 @@ SOFTMAX_JACOBIAN = Exercise(
     source="S2, large values and the gradients of the softmax",
     reference=attention.softmax_jacobian,
     cases=_jacobian_cases,
-    correct=(
-        _jacobian_by_loop,
-        _jacobian_by_where,
-        _jacobian_in_place,
-        lambda scores: (
-            torch.softmax(scores, -1)[..., :, None]
-            * (torch.eye(scores.shape[-1], dtype=scores.dtype) - torch.softmax(scores, -1)[..., None, :])
-        ),
-    ),
+    correct=correct.SOFTMAX_JACOBIAN,
     misconceptions=(
         Misconception(
             "only_the_diagonal",

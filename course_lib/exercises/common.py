@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 SOFTMAX = ("softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin", "Softmax2d")
 """Forbidden where the student writes the softmax."""
@@ -86,6 +86,20 @@ def sizes(generator: Generator, count: int) -> list[int]:
 def integer(generator: Generator, low: int, high: int) -> int:
     """One of low, low + 1, ..., high - 1."""
     return int(torch.randint(low, high, (), generator=generator))
+
+
+def pooling(pool: Callable[[Tensor, Tensor, Tensor], Tensor]) -> type[nn.Module]:
+    """A class like `course_lib.masking.AttentionPooling` whose forward is `pool(x, mask, query)`."""
+
+    class AttentionPooling(nn.Module):
+        def __init__(self, d_model: int) -> None:
+            super().__init__()
+            self.query = nn.Parameter(torch.zeros(d_model))
+
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            return pool(x, mask, self.query)
+
+    return AttentionPooling
 
 
 def _choice(generator: Generator, choice: tuple[int, ...], count: int) -> list[int]:

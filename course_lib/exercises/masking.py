@@ -9,16 +9,15 @@ case (and points) of their own: how an answer fills what is forbidden then shows
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-import numpy
 import torch
-import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX, Kind, integer, kinds, sizes
+from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX, Kind, integer, kinds, pooling, sizes
+from course_lib.exercises.correct import masking as correct
 from course_lib.exercises.worked_examples import B
 
 LESSON = "02_masking"
@@ -56,17 +55,6 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(f"length {longer}", (longer,))
 
 
-def _causal_by_loop(length: int) -> Tensor:
-    return torch.tensor([[key <= query for key in range(length)] for query in range(length)])
-
-
-def _causal_in_place(length: int) -> Tensor:
-    mask = torch.zeros(length, length, dtype=torch.bool)
-    for query in range(length):
-        mask[query, : query + 1] = True
-    return mask
-
-
 CAUSAL_MASK = Exercise(
     id="masking.causal_mask",
     lesson=LESSON,
@@ -82,14 +70,7 @@ CAUSAL_MASK = Exercise(
     source="S2, masked self-attention; S0 and S4, why a model must not look ahead",
     reference=masking.causal_mask,
     cases=_causal_cases,
-    correct=(
-        _causal_by_loop,
-        _causal_in_place,
-        lambda length: torch.arange(length).unsqueeze(1) >= torch.arange(length),
-        lambda length: torch.from_numpy(numpy.tri(length, dtype=bool)),
-        lambda length: ~torch.triu(torch.ones(length, length), diagonal=1).bool(),
-        lambda length: torch.cumsum(torch.eye(length), dim=1).T == 1,
-    ),
+    correct=correct.CAUSAL_MASK,
     misconceptions=(
         Misconception(
             "itself_forbidden",
@@ -161,30 +142,6 @@ def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one query may attend to nothing, the next to everything", (scaled, mask), part="fully masked rows")
 
 
-def _masked_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
-    rows = zip(scaled.reshape(-1, scaled.shape[-1]), mask.reshape(-1, mask.shape[-1]), strict=True)
-    alpha = [torch.zeros_like(row).masked_scatter(allowed, row[allowed].softmax(0)) for row, allowed in rows]
-    return torch.stack(alpha).reshape(scaled.shape)
-
-
-def _masked_by_where(scaled: Tensor, mask: Tensor) -> Tensor:
-    alpha = torch.softmax(torch.where(mask, scaled, -1e9), dim=-1)
-    return torch.where(mask.any(dim=-1, keepdim=True), alpha, 0.0)
-
-
-def _masked_by_renormalising(scaled: Tensor, mask: Tensor) -> Tensor:
-    alpha = torch.softmax(scaled, dim=-1) * mask
-    return alpha / (alpha.sum(dim=-1, keepdim=True) + 1e-9)
-
-
-def _masked_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
-    masked = scaled.clone()
-    masked[~mask] = torch.finfo(scaled.dtype).min
-    alpha = F.softmax(masked, dim=-1)
-    alpha[~mask] = 0
-    return alpha
-
-
 MASKED_WEIGHTS = Exercise(
     id="masking.masked_weights",
     lesson=LESSON,
@@ -201,14 +158,7 @@ MASKED_WEIGHTS = Exercise(
     reference=masking.masked_weights,
     cases=_masked_cases,
     parts={CORE: 3, "fully masked rows": 1},
-    correct=(
-        lambda scaled, mask: torch.softmax(_fill(scaled, mask), dim=-1).nan_to_num(nan=0.0),
-        lambda scaled, mask: torch.softmax(scaled + (~mask).float() * -1e9, dim=-1) * mask,
-        _masked_by_loop,
-        _masked_by_where,
-        _masked_by_renormalising,
-        _masked_in_place,
-    ),
+    correct=correct.MASKED_WEIGHTS,
     misconceptions=(
         Misconception(
             "nan_where_nothing_is_allowed",
@@ -310,27 +260,6 @@ def _exp_times_mask(shifted: Tensor, mask: Tensor) -> Tensor:
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-def _multiplicative_in_numpy(scaled: Tensor, mask: Tensor) -> Tensor:
-    scores, allowed = scaled.numpy(), mask.numpy()
-    largest = numpy.where(allowed, scores, -numpy.inf).max(axis=-1, keepdims=True)
-    kept = numpy.exp(numpy.minimum(scores - largest, 0)) * allowed
-    return torch.from_numpy(kept / kept.sum(axis=-1, keepdims=True))
-
-
-def _multiplicative_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
-    alpha = torch.zeros_like(scaled).reshape(-1, scaled.shape[-1])
-    rows = zip(scaled.reshape(alpha.shape), mask.reshape(alpha.shape), strict=True)
-    for number, (row, allowed) in enumerate(rows):
-        kept = torch.exp(row[allowed] - row[allowed].max())
-        alpha[number, allowed] = kept / kept.sum()
-    return alpha.reshape(scaled.shape)
-
-
-def _multiplicative_in_double(scaled: Tensor, mask: Tensor) -> Tensor:
-    kept = torch.exp(scaled.double()) * mask
-    return (kept / kept.sum(dim=-1, keepdim=True)).float()
-
-
 MULTIPLICATIVE_WEIGHTS = Exercise(
     id="masking.multiplicative_weights",
     lesson=LESSON,
@@ -348,17 +277,7 @@ MULTIPLICATIVE_WEIGHTS = Exercise(
     reference=masking.multiplicative_weights,
     cases=_multiplicative_cases,
     parts={CORE: 2, "large scores": 1},
-    correct=(
-        lambda scaled, mask: _exp_times_mask(
-            _fill(scaled, mask) - _fill(scaled, mask).amax(dim=-1, keepdim=True), mask
-        ),
-        lambda scaled, mask: torch.exp(
-            torch.where(mask, scaled, -1e9) - _fill(scaled, mask).logsumexp(dim=-1, keepdim=True)
-        ),
-        _multiplicative_in_numpy,
-        _multiplicative_by_loop,
-        _multiplicative_in_double,
-    ),
+    correct=correct.MULTIPLICATIVE_WEIGHTS,
     misconceptions=(
         Misconception(
             "large_scores_overflow",
@@ -457,33 +376,6 @@ def _self_scaled(x: Tensor) -> Tensor:
     return _self_scores(x) / math.sqrt(x.shape[-1])
 
 
-def _self_attention_by_loop(x: Tensor, mask: Tensor) -> Tensor:
-    if x.ndim > 2:
-        return torch.stack([_self_attention_by_loop(*sequence) for sequence in zip(x, mask, strict=True)])
-    rows = []
-    for word, allowed in zip(x, mask, strict=True):
-        visible = x[allowed]
-        rows.append(torch.softmax(visible @ word / math.sqrt(len(word)), dim=0) @ visible)
-    return torch.stack(rows)
-
-
-def _self_attention_by_einsum(x: Tensor, mask: Tensor) -> Tensor:
-    scores = torch.einsum("...nd,...md->...nm", x, x).masked_fill(mask == 0, -1e9)
-    return torch.einsum("...nm,...md->...nd", F.softmax(scores / x.shape[-1] ** 0.5, dim=-1), x)
-
-
-def _self_attention_multiplied(x: Tensor, mask: Tensor) -> Tensor:
-    kept = torch.exp(_self_scaled(x).double()) * mask
-    return (kept / kept.sum(dim=-1, keepdim=True) @ x.double()).to(x.dtype)
-
-
-def _self_attention_by_bmm(x: Tensor, mask: Tensor) -> Tensor:
-    flat = x.reshape(-1, *x.shape[-2:])
-    bias = torch.zeros(mask.shape, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, *mask.shape[-2:])
-    scaled = torch.baddbmm(bias, flat, flat.mT, alpha=1 / math.sqrt(x.shape[-1]))
-    return torch.bmm(scaled.softmax(dim=-1), flat).reshape(x.shape)
-
-
 MASKED_SELF_ATTENTION = Exercise(
     id="masking.masked_self_attention",
     lesson=LESSON,
@@ -499,12 +391,7 @@ MASKED_SELF_ATTENTION = Exercise(
     source="S2, the second working example; S4, the cheating problem",
     reference=masking.masked_self_attention,
     cases=_self_attention_cases,
-    correct=(
-        _self_attention_by_loop,
-        _self_attention_by_einsum,
-        _self_attention_multiplied,
-        _self_attention_by_bmm,
-    ),
+    correct=correct.MASKED_SELF_ATTENTION,
     misconceptions=(
         Misconception(
             "divided_by_number_of_keys",
@@ -611,17 +498,6 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("an empty sequence and a full one", (torch.tensor([0, longest]), longest))
 
 
-def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
-    return torch.tensor([[position < length for position in range(max_length)] for length in lengths.tolist()])
-
-
-def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
-    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
-    for row, length in zip(mask, lengths, strict=True):
-        row[:length] = True
-    return mask
-
-
 PADDING_MASK = Exercise(
     id="masking.padding_mask",
     lesson=LESSON,
@@ -637,14 +513,7 @@ PADDING_MASK = Exercise(
     source="S4, a mask for each sequence, depending on its length",
     reference=masking.padding_mask,
     cases=_padding_cases,
-    correct=(
-        _padding_by_loop,
-        _padding_in_place,
-        lambda lengths, max_length: torch.arange(max_length).expand(len(lengths), -1) < lengths[:, None],
-        lambda lengths, max_length: torch.from_numpy(numpy.arange(max_length)[None, :] < lengths.numpy()[:, None]),
-        lambda lengths, max_length: torch.ones(max_length + 1, max_length).tril(diagonal=-1).bool()[lengths],
-        lambda lengths, max_length: torch.ones(len(lengths), max_length).cumsum(dim=1) <= lengths.view(-1, 1),
-    ),
+    correct=correct.PADDING_MASK,
     misconceptions=(
         Misconception(
             "inverted",
@@ -734,16 +603,6 @@ def _padding(generator: Generator, batch: int, length: int) -> Tensor:
     return masking.padding_mask(lengths, length)
 
 
-def _combined_by_loop(causal: Tensor, padding: Tensor) -> Tensor:
-    return torch.stack([torch.stack([row & words for row in causal]) for words in padding])
-
-
-def _combined_in_place(causal: Tensor, padding: Tensor) -> Tensor:
-    both = causal.repeat(len(padding), 1, 1)
-    both.masked_fill_(~padding[:, None, :], False)
-    return both
-
-
 COMBINED_MASK = Exercise(
     id="masking.combined_mask",
     lesson=LESSON,
@@ -759,14 +618,7 @@ COMBINED_MASK = Exercise(
     source="S4, masks for a batch; S2, masked self-attention",
     reference=masking.combined_mask,
     cases=_combined_cases,
-    correct=(
-        _combined_by_loop,
-        _combined_in_place,
-        lambda causal, padding: torch.logical_and(causal[None], padding[:, None, :]),
-        lambda causal, padding: ~(~causal | ~padding.unsqueeze(1)),
-        lambda causal, padding: torch.einsum("qk,bk->bqk", causal.float(), padding.float()).bool(),
-        lambda causal, padding: torch.from_numpy(causal.numpy()[None, :, :] & padding.numpy()[:, None, :]),
-    ),
+    correct=correct.COMBINED_MASK,
     misconceptions=(
         Misconception(
             "either_is_enough",
@@ -854,20 +706,6 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
 
 
-def _pooling(pool: Callable[[Tensor, Tensor, Tensor], Tensor]) -> type[nn.Module]:
-    """A class like the reference whose forward is `pool(x, mask, query)`."""
-
-    class AttentionPooling(nn.Module):
-        def __init__(self, d_model: int) -> None:
-            super().__init__()
-            self.query = nn.Parameter(torch.zeros(d_model))
-
-        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-            return pool(x, mask, self.query)
-
-    return AttentionPooling
-
-
 def _pooling_scaled(x: Tensor, query: Tensor) -> Tensor:
     return x @ query / math.sqrt(x.shape[-1])
 
@@ -875,36 +713,6 @@ def _pooling_scaled(x: Tensor, query: Tensor) -> Tensor:
 def _pooled(scaled: Tensor, mask: Tensor, x: Tensor) -> Tensor:
     """The words averaged under a mask, from scaled scores [batch, words]."""
     return (torch.softmax(_fill(scaled, mask), dim=-1).unsqueeze(-1) * x).sum(dim=1)
-
-
-@_pooling
-def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    rows = []
-    for sequence, allowed in zip(x, mask, strict=True):
-        words = sequence[allowed]
-        exps = torch.exp(words @ query / math.sqrt(len(query)))
-        rows.append((exps.unsqueeze(-1) * words).sum(dim=0) / exps.sum())
-    return torch.stack(rows)
-
-
-@_pooling
-def _pooling_by_einsum(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    scaled = torch.einsum("bwd,d->bw", x, query) / query.numel() ** 0.5
-    return torch.einsum("bw,bwd->bd", F.softmax(scaled.masked_fill(mask == 0, -1e9), dim=1), x)
-
-
-@_pooling
-def _pooling_by_bmm(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    queries = query.expand(len(x), 1, -1)
-    bias = torch.zeros_like(mask, dtype=x.dtype).masked_fill(~mask, -math.inf).unsqueeze(1)
-    alpha = torch.softmax(torch.bmm(queries, x.transpose(1, 2)) / math.sqrt(x.shape[2]) + bias, dim=2)
-    return torch.bmm(alpha, x).squeeze(1)
-
-
-@_pooling
-def _pooling_multiplied(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    kept = torch.exp(F.linear(x, query.unsqueeze(0) / math.sqrt(x.shape[-1])).squeeze(-1)) * mask
-    return torch.matmul(kept.unsqueeze(1), x).squeeze(1) / kept.sum(dim=1, keepdim=True)
 
 
 ATTENTION_POOLING = Exercise(
@@ -923,47 +731,47 @@ ATTENTION_POOLING = Exercise(
     source="S1, attention in general; S3, mean pooling",
     reference=masking.AttentionPooling,
     cases=_pooling_cases,
-    correct=(_pooling_by_loop, _pooling_by_einsum, _pooling_by_bmm, _pooling_multiplied),
+    correct=correct.ATTENTION_POOLING,
     misconceptions=(
         Misconception(
             "padding_counted",
             "Your answer gives weight to padding: the mask is not used. Fill the scores with -inf where it is False.",
-            _pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), torch.ones_like(mask), x)),
+            pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), torch.ones_like(mask), x)),
         ),
         Misconception(
             "mean_pooling",
             "Your answer is the plain mean of the words, and the query plays no part. Weight the words by the softmax "
             "of their scaled dot products with the query.",
-            _pooling(lambda x, mask, query: (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)),
+            pooling(lambda x, mask, query: (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)),
         ),
         Misconception(
             "mean_pooling_with_padding",
             "Your answer is the plain mean over all positions, padding included, as on slide S3. Weight the words by "
             "the softmax of their scaled dot products with the query, with padding masked out.",
-            _pooling(lambda x, mask, query: x.mean(dim=1)),
+            pooling(lambda x, mask, query: x.mean(dim=1)),
         ),
         Misconception(
             "not_scaled",
             "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
-            _pooling(lambda x, mask, query: _pooled(x @ query, mask, x)),
+            pooling(lambda x, mask, query: _pooled(x @ query, mask, x)),
         ),
         Misconception(
             "divided_by_d_model",
             "Your answer divides the scores by d_model, as the formula on slide S1 does. The paper's formula takes "
             "the root: divide by √d_model.",
-            _pooling(lambda x, mask, query: _pooled(x @ query / len(query), mask, x)),
+            pooling(lambda x, mask, query: _pooled(x @ query / len(query), mask, x)),
         ),
         Misconception(
             "root_of_number_of_words",
             "Your answer divides the scores by the root of the number of words. Divide by √d_model, the root of "
             "x.shape[-1].",
-            _pooling(lambda x, mask, query: _pooled(x @ query / math.sqrt(x.shape[1]), mask, x)),
+            pooling(lambda x, mask, query: _pooled(x @ query / math.sqrt(x.shape[1]), mask, x)),
         ),
         Misconception(
             "scores_times_mask",
             "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so that "
             "padding still gets weight. Fill them with -inf before the softmax.",
-            _pooling(
+            pooling(
                 lambda x, mask, query: _pooled(_pooling_scaled(x, query) * mask, torch.ones_like(mask), x),
             ),
         ),
@@ -971,7 +779,7 @@ ATTENTION_POOLING = Exercise(
             "masked_after_softmax",
             "Your answer masks after the softmax, so that the weights of a padded sequence no longer sum to 1. Mask "
             "the scores, before the softmax.",
-            _pooling(
+            pooling(
                 lambda x, mask, query: _pooled(_pooling_scaled(x, query), torch.ones_like(mask), x * mask.unsqueeze(-1))
             ),
         ),
@@ -979,7 +787,7 @@ ATTENTION_POOLING = Exercise(
             "softmax_over_the_batch",
             "Your answer takes the softmax over the batch (dim=0), which mixes different sequences. Take it over the "
             "words, dim=-1 of the scores [batch, words].",
-            _pooling(
+            pooling(
                 lambda x, mask, query: (
                     torch.softmax(_fill(_pooling_scaled(x, query), mask, -1e9), dim=0).unsqueeze(1) @ x
                 ).squeeze(1)
@@ -989,25 +797,25 @@ ATTENTION_POOLING = Exercise(
             "weighted_mean",
             "Your answer takes the mean of the weighted words (or divides by their number). The weights sum to 1 "
             "already: add the weighted words up.",
-            _pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), mask, x) / x.shape[1]),
+            pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), mask, x) / x.shape[1]),
         ),
         Misconception(
             "dimension_kept",
             "Your answer is [batch, 1, d_model]: the dimension of the single query is still there. Remove it with "
             "squeeze(1).",
-            _pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), mask, x).unsqueeze(1)),
+            pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), mask, x).unsqueeze(1)),
         ),
         Misconception(
             "query_detached",
             "The values are right, but no gradient reaches `query`: somewhere you use query.data, query.detach() or "
             "torch.tensor(query). Use the parameter itself, or it can never be learned.",
-            _pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query.detach()), mask, x)),
+            pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query.detach()), mask, x)),
         ),
         Misconception(
             "weights_detached",
             "The values are right, but the gradient stops at your weights: they are detached from the graph "
             "(.detach(), .data, numpy or no_grad), so that `query` can never be learned.",
-            _pooling(
+            pooling(
                 lambda x, mask, query: _pooled(_pooling_scaled(x, query).detach(), mask, x),
             ),
         ),

@@ -19,6 +19,7 @@ from course_lib import exercises
 from course_lib.checking import CORE, Case, Exercise, Misconception
 
 SCALE = exercises.find("attention.scale")
+RIGHT = len(SCALE.correct) + 1
 STUB = "def scale_scores(scores, d_head):\n    raise NotImplementedError()\n"
 RELEASE = Path(__file__).parents[2] / "notebooks"
 
@@ -55,7 +56,7 @@ class TestFails:
         found = certificate(reference=lambda scores, d_head: scores / d_head)
         correct, passed = found.correct
         assert passed == 1
-        assert correct == 6
+        assert correct == RIGHT
         assert found.misconceptions == (9, 8, 8)
         assert any("divided_by_d_head is accepted" in failure for failure in found.failures)
         assert any(
@@ -68,9 +69,9 @@ class TestFails:
             raise ZeroDivisionError("no")
 
         found = certificate(correct=(*SCALE.correct, broken))
-        assert found.correct == (7, 6)
+        assert found.correct == (RIGHT + 1, RIGHT)
         assert (
-            "correct answer 6 is not accepted: worked example A: Your answer raised ZeroDivisionError: no"
+            f"correct answer {RIGHT} is not accepted: worked example A: Your answer raised ZeroDivisionError: no"
             in (found.failures[0])
         )
 
@@ -211,7 +212,7 @@ class TestShown:
         assert certificate().record() == {
             "id": "attention.scale",
             "points": 1,
-            "correct": [6, 6],
+            "correct": [RIGHT, RIGHT],
             "misconceptions": [9, 9, 9],
             "stub_rejected": True,
         }
@@ -219,7 +220,7 @@ class TestShown:
     @pytest.mark.parametrize(
         ("make", "words"),
         [
-            (certificate, ("attention.scale ", "6/6", "9/9", "yes")),
+            (certificate, ("attention.scale ", f"{RIGHT}/{RIGHT}", "9/9", "yes")),
             (
                 lambda: certificate(STUB.replace("raise NotImplementedError()", "pass")),
                 ("attention.scale  FAILS", "NO", "attention.scale: the stub is wrong with 0.0 points"),

@@ -86,3 +86,21 @@ def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> Non
     assert wrong is not None
     assert wrong.kind is Kind.GRADIENT
     assert "the gradient of x" in wrong.message
+
+
+def test_more_than_one_value_is_told_as_such() -> None:
+    def told(actual: object) -> str:
+        found = value_difference(E, actual, "the result")
+        assert found is not None
+        assert found.kind is Kind.TYPE
+        return found.message
+
+    alone = "The result should be a torch.Tensor alone, but your answer returns "
+    assert told((E + 1, E.clone())) == f"{alone}2 values: return only item 1, which is right."
+    assert told([E + 1, E + 2]) == f"{alone}2 values: return only the one that was asked for."
+    assert told((E,)) == f"{alone}a tuple around one value: return only the value itself, which is right."
+    assert told(()) == "The result should be a torch.Tensor, but it is a tuple."
+    nested: object = E
+    for _ in range(30):
+        nested = (nested,) * 8
+    assert told(nested) == f"{alone}8 values: return only the one that was asked for."

@@ -1,3 +1,7 @@
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -116,3 +120,31 @@ def test_a_class_that_is_not_a_module_is_told_so() -> None:
     seen = observe(dict, case)
     assert seen.raised is not None
     assert "torch.nn.Module" in seen.raised.message
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_an_answer_may_use_autograd_whatever_the_notebook_has_set(
+    mode: Callable[[], AbstractContextManager[None]],
+) -> None:
+    def slope(x: Tensor) -> Tensor:
+        x = x.requires_grad_()
+        return torch.autograd.grad((x**2).sum(), x)[0]
+
+    with mode():
+        x = torch.tensor([1.0, 2.0])
+        assert torch.equal(observe(slope, Case("a slope", (x,))).value, 2 * x)
+        seen = observe(lambda x: x**2, Case("a square", (torch.tensor([3.0]),), gradients=(0,)))
+        assert seen.gradients[0] is not None
+
+
+def test_a_module_whose_gradients_nobody_asks_for_may_leave_torch() -> None:
+    class Scale(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(2))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.from_numpy((x * self.weight).numpy())
+
+    weights = {"weight": torch.tensor([2.0, 3.0])}
+    assert observe(Scale, Case("no gradients", (torch.ones(2),), weights=weights)).returned

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from course_lib import exercises
-from course_lib.checking import Exercise
+from course_lib.checking import Exercise, observe
 from course_lib.exercises import masking
 from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX
 
@@ -77,6 +77,14 @@ class TestEveryExercise:
     @every_exercise
     def test_its_module_is_withheld(self, exercise: Exercise) -> None:
         assert exercise.reference.__module__ in exercise.withheld
+
+    @every_exercise
+    def test_many_right_answers_are_known_and_none_breaks_a_rule(self, exercise: Exercise) -> None:
+        assert len(set(exercise.correct)) >= 8
+        case = exercise.visible_cases()[0]
+        for answer in exercise.correct:
+            seen = observe(answer, case, exercise.forbidden)
+            assert seen.returned, (answer, seen.raised)
 
     def test_what_is_forbidden(self) -> None:
         for exercise_id in ("attention.weights", "masking.multiplicative_weights"):
