@@ -21,11 +21,15 @@ from course_lib.checking import Exercise
 ROOT = Path(__file__).parents[1]
 
 FLOORS = [
+    "optional",
+    "tables",
     "attention",
     "masking",
     "positions",
     "multihead",
     "blocks",
+    "caching",
+    "configurations",
     "models",
     "tokenization",
     "texts",
@@ -35,6 +39,8 @@ FLOORS = [
     "training",
     "decoding",
     "translation",
+    "scoring",
+    "metrics",
 ]
 """The library's modules, lowest first: each may import those before it."""
 
@@ -46,6 +52,9 @@ ON_COLAB = {"IPython", "cycler", "ipywidgets", "matplotlib", "numpy", "torch"}
 
 INSTALLED_ON_COLAB = {"jaxtyping"}
 """What the install cell brings (with its own dependency, wadler-lindig)."""
+
+ASKED_FOR = {"jiwer", "nltk", "rouge_score", "sacrebleu", "tokenizers"}
+"""What a function imports with `course_lib.optional.needed_for`, which says how to install it where it is missing."""
 
 
 def python_files(package: str) -> list[Path]:
@@ -60,7 +69,7 @@ def module_name(path: Path) -> str:
 def imports(code: str, *, top_level: bool = False) -> Iterator[str]:
     """The absolute names that code imports; `from a import b` gives "a.b", which may be a module or a name in one.
 
-    With `top_level`, only what runs on import: not what stands in a function.
+    With `top_level`, only what runs on import: not what stands in a function or is for type checkers.
     """
     nodes: list[ast.AST] = [ast.parse(code)]
     while nodes:
@@ -70,8 +79,14 @@ def imports(code: str, *, top_level: bool = False) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute, so that they can be read without their file"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif not (top_level and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))):
+        elif not (top_level and runs_later(node)):
             nodes.extend(ast.iter_child_nodes(node))
+
+
+def runs_later(node: ast.AST) -> bool:
+    if isinstance(node, ast.If):
+        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def rooms(names: Iterator[str]) -> set[str]:
@@ -98,7 +113,8 @@ def withheld(lesson: str) -> set[str]:
 
 def test_imports_are_found_wherever_they_stand() -> None:
     code = "import a.b as c\ndef f():\n    from d import e, g\nclass H:\n    from i import j\nif 1:\n    import k\n"
-    assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k"}
+    code += "if TYPE_CHECKING:\n    import l\n"
+    assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k", "l"}
     assert set(imports(code, top_level=True)) == {"a.b", "i.j", "k"}
     assert rooms(iter(["course_lib.show.bars", "course_lib.checking.check", "torch"])) == {"show", "checking"}
 
@@ -135,9 +151,10 @@ def test_show_imports_no_model_and_no_exercise(path: Path) -> None:
 
 @pytest.mark.parametrize("path", python_files("course_lib"), ids=module_name)
 def test_the_library_imports_only_what_a_student_has(path: Path) -> None:
-    roots = {name.split(".")[0] for name in imports(path.read_text())}
+    code = path.read_text()
     known = {"course_lib", *sys.stdlib_module_names, *ON_COLAB, *INSTALLED_ON_COLAB}
-    assert roots <= known
+    assert {name.split(".")[0] for name in imports(code, top_level=True)} <= known
+    assert {name.split(".")[0] for name in imports(code)} <= known | ASKED_FOR
 
 
 @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)

@@ -1,0 +1,278 @@
+"""Scores computed by hand: what the lesson on evaluation explains and has students write (S1, "evaluation").
+
+    labels      accuracy, precision, recall, F1; over all tokens, or whole sentences
+    generation  perplexity, BLEU's clipped n-gram precision, word error rate
+
+`course_lib.metrics` computes published metrics with the libraries that papers report; these few are equal to
+theirs and short enough to read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+Words = Sequence[str]
+"""A sentence that is already split into words."""
+
+# --- Labels ----------------------------------------------------------------------------------------------------
+
+
+def accuracy(
+    predicted: Int[Tensor, "..."], expected: Int[Tensor, "..."], mask: Bool[Tensor, "..."] | None = None
+) -> float:
+    """The share of labels that are right: of tokens ([batch, words]), or of sequences ([batch]).
+
+    Args:
+        predicted, expected: labels, in the same shape.
+        mask: True at the labels that count, such as those of words and not of padding; None counts all.
+
+    Raises:
+        ValueError: the shapes differ, or no label counts.
+    """
+    predicted, expected = _counted(predicted, expected, mask)
+    return (predicted == expected).float().mean().item()
+
+
+def sequence_accuracy(
+    predicted: Int[Tensor, "batch words"], expected: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
+) -> float:
+    """The share of sequences in which every label that counts is right (S1: whole-sentence accuracy).
+
+    Raises:
+        ValueError: the shapes differ, or there is no sequence.
+    """
+    _require_same_shape(predicted, expected, mask)
+    if not len(predicted):
+        raise ValueError("there is nothing to score: no sequence")
+    return ((predicted == expected) | ~mask).all(dim=-1).float().mean().item()
+
+
+@dataclass(frozen=True)
+class PrecisionRecallF1:
+    """How well a label, or a set of them, is found. All are shares from 0 to 1; 0 where they would be 0 / 0.
+
+    Attributes:
+        precision: of what was predicted to be it, how much is.
+        recall: of what is it, how much was predicted to be.
+        f1: their harmonic mean.
+        support: how often it is expected.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+def precision_recall_f1(
+    predicted: Int[Tensor, "..."],
+    expected: Int[Tensor, "..."],
+    labels: Sequence[int],
+    mask: Bool[Tensor, "..."] | None = None,
+    *,
+    average: Literal["micro", "macro"] = "micro",
+) -> PrecisionRecallF1:
+    """Precision, recall and F1 of several labels together.
+
+    "micro" adds up the counts of all the labels first, so that a frequent label weighs more: over *every*
+    label it is the accuracy. "macro" is the plain mean over the labels, rare ones included.
+
+    Args:
+        predicted, expected: labels, in the same shape; of tokens or of sequences.
+        labels: those to score; leave out such as "no entity" to score how well the others are found.
+        mask: True at the labels that count; None counts all.
+        average: how to join the labels.
+
+    Raises:
+        ValueError: the shapes differ, no label counts, or `labels` is empty.
+    """
+    if not labels:
+        raise ValueError("there is nothing to score: name at least one label")
+    predicted, expected = _counted(predicted, expected, mask)
+    counts = [_LabelCounts.of(label, predicted, expected) for label in labels]
+    if average == "micro":
+        return sum(counts, start=_LabelCounts(0, 0, 0)).score()
+    scores = [count.score() for count in counts]
+    return PrecisionRecallF1(
+        precision=sum(score.precision for score in scores) / len(scores),
+        recall=sum(score.recall for score in scores) / len(scores),
+        f1=sum(score.f1 for score in scores) / len(scores),
+        support=sum(score.support for score in scores),
+    )
+
+
+@dataclass(frozen=True)
+class _LabelCounts:
+    """How often a label was right, was predicted, and was expected."""
+
+    right: int
+    predicted: int
+    expected: int
+
+    @classmethod
+    def of(cls, label: int, predicted: Tensor, expected: Tensor) -> _LabelCounts:
+        said, true = predicted == label, expected == label
+        return cls(int((said & true).sum()), int(said.sum()), int(true.sum()))
+
+    def __add__(self, other: _LabelCounts) -> _LabelCounts:
+        return _LabelCounts(self.right + other.right, self.predicted + other.predicted, self.expected + other.expected)
+
+    def score(self) -> PrecisionRecallF1:
+        return PrecisionRecallF1(
+            precision=self.right / max(self.predicted, 1),
+            recall=self.right / max(self.expected, 1),
+            f1=2 * self.right / max(self.predicted + self.expected, 1),
+            support=self.expected,
+        )
+
+
+def _counted(predicted: Tensor, expected: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The labels that count, in one row each."""
+    mask = torch.ones_like(expected, dtype=torch.bool) if mask is None else mask
+    _require_same_shape(predicted, expected, mask)
+    if not mask.any():
+        raise ValueError("there is nothing to score: no label counts")
+    return predicted[mask], expected[mask]
+
+
+def _require_same_shape(predicted: Tensor, expected: Tensor, mask: Tensor) -> None:
+    if not predicted.shape == expected.shape == mask.shape:
+        shapes = ", ".join(str(list(tensor.shape)) for tensor in (predicted, expected, mask))
+        raise ValueError(f"predicted, expected and mask must have the same shape, not {shapes}")
+
+
+# --- Language models -------------------------------------------------------------------------------------------
+
+
+def perplexity(log_likelihoods: Float[Tensor, "..."], mask: Bool[Tensor, "..."] | None = None) -> float:
+    """exp of the mean negative log-likelihood of the words: among how many equal choices the model seems to guess.
+
+    Args:
+        log_likelihoods: ln of the probability that the model gave to each right word, in nats.
+        mask: True at the words that count; None counts all.
+
+    Raises:
+        ValueError: no word counts.
+    """
+    counted = log_likelihoods if mask is None else log_likelihoods[mask]
+    if not counted.numel():
+        raise ValueError("there is nothing to score: no word counts")
+    return math.exp(-counted.double().mean().item())
+
+
+# --- Generated text --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NgramMatches:
+    """How many n-grams of a hypothesis its references have too.
+
+    Attributes:
+        matched: those found, each at most as often as the reference that has it most often.
+        total: all n-grams of the hypothesis.
+    """
+
+    matched: int
+    total: int
+
+    @property
+    def precision(self) -> float:
+        """matched / total; 0 where there is no n-gram at all."""
+        return self.matched / self.total if self.total else 0.0
+
+    def __add__(self, other: NgramMatches) -> NgramMatches:
+        return NgramMatches(self.matched + other.matched, self.total + other.total)
+
+
+def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
+    """How often each run of n consecutive words occurs.
+
+    Raises:
+        ValueError: `n` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"an n-gram has at least 1 word, not {n}")
+    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
+
+
+def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> NgramMatches:
+    """The n-grams of one hypothesis, counted as BLEU counts them.
+
+    Without the clipping *the the the* would match every *the* of *the cat*, and be perfect.
+    Papineni et al. (2002), section 2.1.
+
+    Raises:
+        ValueError: there is no reference.
+    """
+    if not references:
+        raise ValueError("there is nothing to compare with: give at least one reference")
+    allowed: Counter[tuple[str, ...]] = Counter()
+    for reference in references:
+        allowed |= ngrams(reference, n)  # the larger count of each n-gram
+    found = ngrams(hypothesis, n)
+    return NgramMatches(matched=(found & allowed).total(), total=found.total())
+
+
+def ngram_precision(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]], n: int) -> float:
+    """BLEU's modified n-gram precision of a corpus, from 0 to 1.
+
+    The sentences' counts are added before they are divided ("micro", S1); the mean of the sentences' own
+    precisions ("macro") is something else.
+
+    Args:
+        hypotheses: the sentences to judge.
+        references: for each of them one or more right ones.
+        n: the length of the n-grams; BLEU takes 1 to 4.
+
+    Raises:
+        ValueError: there are no hypotheses, or not as many lists of references.
+    """
+    _require_pairs(len(hypotheses), len(references))
+    pairs = zip(hypotheses, references, strict=True)
+    counts = (clipped_ngrams(hypothesis, right, n) for hypothesis, right in pairs)
+    return sum(counts, start=NgramMatches(0, 0)).precision
+
+
+def edit_distance(hypothesis: Words, reference: Words) -> int:
+    """The fewest words to substitute, delete or insert that turn one sentence into the other (Levenshtein, 1966).
+
+    With D[i][j] the distance of the first i words of the hypothesis to the first j of the reference,
+
+        D[i][j] = min(D[i-1][j] + 1, D[i][j-1] + 1, D[i-1][j-1] + [hypothesis word i ≠ reference word j])
+
+    which is filled row by row, so that one row is enough.
+    """
+    row = list(range(len(reference) + 1))
+    for i, word in enumerate(hypothesis, start=1):
+        above, row = row, [i]
+        for j, right in enumerate(reference, start=1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (word != right)))
+    return row[-1]
+
+
+def word_error_rate(hypotheses: Sequence[Words], references: Sequence[Words]) -> float:
+    """Edits over reference words, summed over the corpus first; it may exceed 1.
+
+    Raises:
+        ValueError: there are no hypotheses, not as many references, or the references have no word.
+    """
+    _require_pairs(len(hypotheses), len(references))
+    words = sum(len(reference) for reference in references)
+    if not words:
+        raise ValueError("a word error rate needs references with words")
+    return sum(edit_distance(*pair) for pair in zip(hypotheses, references, strict=True)) / words
+
+
+def _require_pairs(hypotheses: int, references: int) -> None:
+    if not hypotheses:
+        raise ValueError("there is nothing to score: no hypotheses")
+    if hypotheses != references:
+        raise ValueError(f"each hypothesis needs its reference, but there are {hypotheses} and {references}")
