@@ -133,12 +133,14 @@ def fused_attention(
     mask: Bool[Tensor, "... queries keys"] | None = None,
     *,
     is_causal: bool = False,
+    dropout: float = 0.0,
 ) -> Float[Tensor, "... queries d_value"]:
     """The same `out` from torch's fused kernel, without the intermediates.
 
     Args:
         q, k, v, mask: as for `attention`.
         is_causal: in place of a causal `mask`, where there are as many queries as keys.
+        dropout: the share of weights to drop; 0 unless training, for torch drops whatever the model's mode.
 
     Raises:
         TypeError: `mask` is not boolean.
@@ -151,7 +153,7 @@ def fused_attention(
         )
     if mask is not None:
         _require_boolean(mask)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
 
 
 def contextual_embedding(embeddings: Float[Tensor, "words d_model"], position: int) -> Float[Tensor, " d_model"]:

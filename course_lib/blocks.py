@@ -1,99 +1,202 @@
-"""The transformer's blocks: attention and a feed-forward network, each followed by "add & norm".
+"""The transformer's blocks: attention and a feed-forward network, each joined to its input by "add & norm".
 
 Every layer takes and returns [batch, words, d_model], which is why blocks can be stacked. The norm stands
-after the residual connection (post-norm), as in the paper:
+after the residual connection (post-norm), as in the paper and in BERT, or before the sublayer (pre-norm), as
+in GPT-2; pre-norm leaves a path from the first embedding to the last block on which nothing is rescaled.
 
-    x = layer_norm(x + dropout(sublayer(x)))
+    post-norm:  x = layer_norm(x + dropout(sublayer(x)))
+    pre-norm:   x = x + dropout(sublayer(layer_norm(x)))
 
-Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; slides S2, S3 and S4.
+Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; Xiong et al. (2020), "On Layer Normalization in the
+Transformer Architecture"; slides S2, S3 and S4.
 """
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_lib.multihead import MultiHeadAttention
+from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention
+
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
+"""What bends the feed-forward network's line: the paper's, BERT's, GPT-2's, and Marian's."""
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,  # x Φ(x), by the error function
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # the approximation that GPT-2 was trained with
+    "silu": F.silu,
+}
+
+
+@dataclass(frozen=True)
+class BlockConfig:
+    """The sizes of one block, the same for all the blocks of a model.
+
+    Attributes:
+        d_model: the length of a word's vector.
+        heads: in each multi-head attention; they divide `d_model` among them.
+        d_hidden: the width of the feed-forward network.
+        dropout: the share of values that training drops from what a sublayer adds.
+        attention_dropout: the share of attention weights that training drops.
+        activation: of the feed-forward network.
+        norm_first: pre-norm instead of post-norm.
+        norm_epsilon: added to the variance in each layer norm.
+    """
+
+    d_model: int
+    heads: int
+    d_hidden: int
+    dropout: float = 0.0
+    attention_dropout: float = 0.0
+    activation: Activation = "relu"
+    norm_first: bool = False
+    norm_epsilon: float = 1e-5
+
+    def __post_init__(self) -> None:
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")
+        for name in ("dropout", "attention_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 0 and below 1, not {getattr(self, name)}")
 
 
 class FeedForward(nn.Module):
-    """The same small network at every word: FFN(x) = relu(x W_1 + b_1) W_2 + b_2."""
+    """The same small network at every word: FFN(x) = activation(x W_1 + b_1) W_2 + b_2."""
 
-    def __init__(self, d_model: int, d_hidden: int) -> None:
+    def __init__(self, d_model: int, d_hidden: int, activation: Activation = "relu") -> None:
         super().__init__()
         self.W_1 = nn.Linear(d_model, d_hidden)
+        self.activation = ACTIVATIONS[activation]
         self.W_2 = nn.Linear(d_hidden, d_model)
 
-    def forward(self, x: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch words d_model"]:
+    def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Each word's vector by itself; nothing passes between words here."""
-        out: Tensor = self.W_2(torch.relu(self.W_1(x)))
+        out: Tensor = self.W_2(self.activation(self.W_1(x)))
         return out
 
 
 class AddAndNorm(nn.Module):
-    """layer_norm(x + dropout(y)): what a sublayer found out is added to what came in, then standardised."""
+    """The residual connection and the layer norm around one sublayer.
 
-    def __init__(self, d_model: int, dropout: float) -> None:
+    `before` gives what the sublayer reads, and the module itself joins the sublayer's output to its input.
+    """
+
+    def __init__(self, d_model: int, dropout: float, *, norm_first: bool = False, epsilon: float = 1e-5) -> None:
         super().__init__()
+        self.norm_first = norm_first
         self.dropout = nn.Dropout(dropout)
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = nn.LayerNorm(d_model, epsilon)
+
+    def before(self, x: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch words d_model"]:
+        """What the sublayer reads: `x`, standardised first in pre-norm."""
+        out: Tensor = self.norm(x) if self.norm_first else x
+        return out
 
     def forward(
         self, x: Float[Tensor, "batch words d_model"], y: Float[Tensor, "batch words d_model"]
     ) -> Float[Tensor, "batch words d_model"]:
-        """Join a sublayer's output `y` to its input `x`."""
-        out: Tensor = self.norm(x + self.dropout(y))
-        return out
+        """Join a sublayer's output `y` to its input `x`, and standardise the sum in post-norm."""
+        total: Tensor = x + self.dropout(y)
+        return total if self.norm_first else self.norm(total)
+
+
+@dataclass(frozen=True)
+class BlockOutput:
+    """What a block returns when its attention weights are asked for.
+
+    Attributes:
+        out: the new vector of each word.
+        self_alpha: the self-attention's weights.
+        cross_alpha: the cross-attention's weights; None in an encoder block.
+    """
+
+    out: Float[Tensor, "batch words d_model"]
+    self_alpha: Float[Tensor, "batch heads words keys"] | None = None
+    cross_alpha: Float[Tensor, "batch heads words source"] | None = None
 
 
 class EncoderBlock(nn.Module):
-    """Self-attention over all the words, then the feed-forward network."""
+    """Self-attention over the words, then the feed-forward network; with a causal mask, a block of GPT."""
 
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
-        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
+        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
+        self.add_and_norm_1 = _add_and_norm(config)
+        self.feed_forward = FeedForward(config.d_model, config.d_hidden, config.activation)
+        self.add_and_norm_2 = _add_and_norm(config)
 
     def forward(
-        self, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch words d_model"]:
-        """One layer of the encoder; `mask` hides the padding."""
-        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
-        x = self.add_and_norm_2(x, self.feed_forward(x))
-        return x
+        self,
+        x: Float[Tensor, "batch words d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        is_causal: bool = False,
+        cache: KeyValueCache | None = None,
+        need_weights: bool = False,
+    ) -> BlockOutput:
+        """One layer of the encoder.
+
+        Args:
+            x: the words.
+            mask: where a word may attend: not to padding.
+            is_causal, cache, need_weights: as for `MultiHeadAttention`.
+        """
+        attended = self.self_attention(
+            self.add_and_norm_1.before(x), None, mask, is_causal=is_causal, cache=cache, need_weights=need_weights
+        )
+        x = self.add_and_norm_1(x, attended.out)
+        x = self.add_and_norm_2(x, self.feed_forward(self.add_and_norm_2.before(x)))
+        return BlockOutput(x, attended.alpha)
 
 
 class DecoderBlock(nn.Module):
     """Masked self-attention, then cross-attention to the encoder's words, then the feed-forward network."""
 
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float) -> None:
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
-        self.cross_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
-        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
+        self.add_and_norm_1 = _add_and_norm(config)
+        self.cross_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
+        self.add_and_norm_2 = _add_and_norm(config)
+        self.feed_forward = FeedForward(config.d_model, config.d_hidden, config.activation)
+        self.add_and_norm_3 = _add_and_norm(config)
 
     def forward(
         self,
         x: Float[Tensor, "batch words d_model"],
-        memory: Float[Tensor, "batch source d_model"],
+        memory: Float[Tensor, "batch source d_model"] | KeysAndValues,
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "batch words d_model"]:
+        *,
+        is_causal: bool = False,
+        cache: KeyValueCache | None = None,
+        need_weights: bool = False,
+    ) -> BlockOutput:
         """One layer of the decoder.
 
         Args:
-            x: the target's words so far.
-            memory: the encoder's output: keys and values of the cross-attention.
+            x: the target's words, those in the cache left out.
+            memory: the encoder's output, or its keys and values for this block's cross-attention.
             mask: where a target word may attend among the target's words (causal).
             memory_mask: where it may attend among the source's words (no padding).
+            is_causal, cache, need_weights: as for `MultiHeadAttention`.
         """
-        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
-        x = self.add_and_norm_2(x, self.cross_attention(x, memory, memory_mask).out)
-        x = self.add_and_norm_3(x, self.feed_forward(x))
-        return x
+        attended = self.self_attention(
+            self.add_and_norm_1.before(x), None, mask, is_causal=is_causal, cache=cache, need_weights=need_weights
+        )
+        x = self.add_and_norm_1(x, attended.out)
+        crossed = self.cross_attention(self.add_and_norm_2.before(x), memory, memory_mask, need_weights=need_weights)
+        x = self.add_and_norm_2(x, crossed.out)
+        x = self.add_and_norm_3(x, self.feed_forward(self.add_and_norm_3.before(x)))
+        return BlockOutput(x, attended.alpha, crossed.alpha)
+
+
+def _add_and_norm(config: BlockConfig) -> AddAndNorm:
+    return AddAndNorm(config.d_model, config.dropout, norm_first=config.norm_first, epsilon=config.norm_epsilon)

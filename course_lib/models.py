@@ -1,52 +1,43 @@
-"""Models: the encoder-decoder transformer (T-ED) of the paper.
+"""Models: the encoder-decoder `Transformer` (T-ED), the decoder `GPT` (T-D) and the encoder `BERT` (T-E).
 
-    encoder: source ids -> states           [batch, source, d_model]
-    decoder: target ids, states -> logits   [batch, target, vocabulary]
+    Transformer: source ids, target ids -> logits   [batch, target, vocabulary]
+    GPT:         ids                    -> logits   [batch, words, vocabulary]
+    BERT:        ids, segments          -> states   [batch, words, d_model], and one vector for all of them
 
-Vaswani et al. (2017), section 3; slides S2 and S4.
+All three are the same blocks; they differ in who may attend to whom, and in what stands before and behind.
+
+Vaswani et al. (2017), section 3; Radford et al. (2019), "Language Models are Unsupervised Multitask Learners";
+Devlin et al. (2019), "BERT"; slides S1 to S4.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
-import torch.nn.functional as F
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.blocks import DecoderBlock, EncoderBlock
+from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForward
+from course_lib.caching import TextCache
+from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.masking import causal_mask
-from course_lib.positions import SinusoidalPositions
+from course_lib.multihead import MultiHeadAttention
+from course_lib.positions import LearnedPositions, SinusoidalPositions
 
-
-@dataclass(frozen=True)
-class TransformerConfig:
-    """The sizes of a transformer; those not named are the paper's base model's.
-
-    Attributes:
-        source_vocabulary: how many words the source language has.
-        target_vocabulary: how many words the target language has.
-        d_model: the length of a word's vector, in every layer.
-        heads: in each multi-head attention; they divide `d_model` among them.
-        d_hidden: the width of the feed-forward networks.
-        encoder_layers: blocks in the encoder.
-        decoder_layers: blocks in the decoder.
-        dropout: the share of values that training drops after the embeddings and after each sublayer.
-        tied_output: whether the output layer's rows are the target's word embeddings (S0).
-        padding_id: the id of <pad>, in both languages.
-    """
-
-    source_vocabulary: int
-    target_vocabulary: int
-    d_model: int = 512
-    heads: int = 8
-    d_hidden: int = 2048
-    encoder_layers: int = 6
-    decoder_layers: int = 6
-    dropout: float = 0.1
-    tied_output: bool = True
-    padding_id: int = 0
+__all__ = [
+    "BERT",
+    "GPT",
+    "BERTConfig",
+    "BERTOutput",
+    "Encoded",
+    "GPTConfig",
+    "States",
+    "Transformer",
+    "TransformerConfig",
+]
 
 
 @dataclass(frozen=True)
@@ -62,6 +53,21 @@ class Encoded:
     mask: Bool[Tensor, "batch 1 source"]
 
 
+@dataclass(frozen=True)
+class States:
+    """What a stack of decoding blocks returns.
+
+    Attributes:
+        states: a vector for each word; `logits` makes of it the scores of the word behind.
+        self_alpha: each block's self-attention weights, [batch, heads, words, keys]; empty unless asked for.
+        cross_alpha: each block's cross-attention weights, [batch, heads, words, source]; likewise.
+    """
+
+    states: Float[Tensor, "batch words d_model"]
+    self_alpha: tuple[Tensor, ...] = ()
+    cross_alpha: tuple[Tensor, ...] = ()
+
+
 class Transformer(nn.Module):
     """The encoder-decoder transformer.
 
@@ -72,51 +78,336 @@ class Transformer(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        sizes = (config.d_model, config.heads, config.d_hidden, config.dropout)
         self.source_embedding = nn.Embedding(config.source_vocabulary, config.d_model)
         self.target_embedding = nn.Embedding(config.target_vocabulary, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)
         self.dropout = nn.Dropout(config.dropout)
-        self.encoder = nn.ModuleList(EncoderBlock(*sizes) for _ in range(config.encoder_layers))
-        self.decoder = nn.ModuleList(DecoderBlock(*sizes) for _ in range(config.decoder_layers))
-        self.output = nn.Linear(config.d_model, config.target_vocabulary, bias=False)
-        self.apply(_initialise)
+        self.encoder = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderBlock(config.block) for _ in range(config.decoder_layers))
+        self.encoder_norm = _final_norm(config)
+        self.decoder_norm = _final_norm(config)
+        self.output = nn.Linear(config.d_model, config.target_vocabulary, bias=config.output_bias)
+        _initialise_as_glorot(self)
+        if config.shared_embeddings:
+            self.source_embedding.weight = self.target_embedding.weight
         if config.tied_output:
             self.output.weight = self.target_embedding.weight
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits of the word after each target word: position t has seen target words 0..t and all the source."""
+        """Logits of the word after each target word: position t has seen target words 0..t and all the source.
+
+        Raises:
+            TypeError: ids that are not whole numbers.
+            ValueError: ids outside the vocabulary, no words, or not as many targets as sources.
+        """
         return self.decode(target, self.encode(source))
 
     def encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         """Read the source. Every word may attend to every other, but not to padding."""
+        require_ids(source, self.config.source_vocabulary, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
         x = self._embed(source, self.source_embedding)
         for block in self.encoder:
-            x = block(x, mask)
-        return Encoded(x, mask)
+            x = block(x, mask).out
+        return Encoded(self.encoder_norm(x), mask)
 
-    def decode(self, target: Int[Tensor, "batch target"], encoded: Encoded) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits of the word after each target word, given the encoded source."""
-        mask = causal_mask(target.shape[1], device=target.device)  # hides padding too: it stands behind every word
-        x = self._embed(target, self.target_embedding)
-        for block in self.decoder:
-            x = block(x, encoded.states, mask, encoded.mask)
-        return F.linear(x, self.output.weight)
+    def decode(
+        self, target: Int[Tensor, "batch target"], encoded: Encoded, cache: TextCache | None = None
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Logits of the word after each target word, given the encoded source and the words in the cache."""
+        return self.logits(self.target_states(target, encoded, cache).states)
 
-    def _embed(self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding) -> Float[Tensor, "batch words d_model"]:
+    def target_states(
+        self,
+        target: Int[Tensor, "batch target"],
+        encoded: Encoded,
+        cache: TextCache | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> States:
+        """The decoder's vectors, without the output layer.
+
+        Args:
+            target: ids; padding must stand behind the words, where being causal hides it.
+            encoded: of the source.
+            cache: the words before `target`; those of `target` are added.
+            need_weights: return the attention weights too.
+        """
+        require_ids(target, self.config.target_vocabulary, "target")
+        if len(target) != len(encoded.states):
+            raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
+        start = _start(cache, target)
+        mask, is_causal = _causal(target.shape[1], start, None, target.device)
+        x = self._embed(target, self.target_embedding, start)
+        outputs = []
+        for i, block in enumerate(self.decoder):
+            memory = cache.memory[i] if cache else encoded.states
+            own = cache.blocks[i] if cache else None
+            output = block(x, memory, mask, encoded.mask, is_causal=is_causal, cache=own, need_weights=need_weights)
+            x = output.out
+            outputs.append(output)
+        return _states(self.decoder_norm(x), outputs, need_weights)
+
+    def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
+        """The output layer: a score for each word of the target language."""
+        out: Tensor = self.output(states)
+        return out
+
+    def cache(self, encoded: Encoded, capacity: int) -> TextCache:
+        """An empty cache for `capacity` target words, with the source's keys and values for every block."""
+        blocks = cast("list[DecoderBlock]", list(self.decoder))
+        memory = tuple(block.cross_attention.keys_and_values(encoded.states) for block in blocks)
+        return TextCache.empty(
+            self.config.block, len(self.decoder), len(encoded.states), capacity, encoded.states, memory
+        )
+
+    def _embed(
+        self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding, start: int = 0
+    ) -> Float[Tensor, "batch words d_model"]:
         scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
-        x: Tensor = self.dropout(self.positions(embedding(ids) * scale))
+        x: Tensor = self.dropout(self.positions(embedding(ids) * scale, start))
         return x
 
 
-def _initialise(module: nn.Module) -> None:
+class GPT(nn.Module):
+    """The decoder-only transformer: a language model.
+
+    Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
+    """
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.positions = LearnedPositions(config.d_model, config.context)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
+        self.norm = _final_norm(config)
+        self.output = nn.Linear(config.d_model, config.vocabulary, bias=False)
+        _initialise_as_gpt(self)
+        if config.tied_output:
+            self.output.weight = self.embedding.weight
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        mask: Bool[Tensor, "batch words"] | None = None,
+        cache: TextCache | None = None,
+    ) -> Float[Tensor, "batch words vocabulary"]:
+        """Logits of the word after each word: position t has seen words 0..t.
+
+        Args:
+            ids: the words.
+            mask: True at words, False at padding, before or behind them; None where there is none.
+            cache: the words before `ids`; those of `ids` are added.
+
+        Raises:
+            TypeError: ids that are not whole numbers, or a mask that is not boolean.
+            ValueError: ids outside the vocabulary, no words, more words than the context, or a mask of another shape.
+        """
+        return self.logits(self.states(ids, mask, cache).states)
+
+    def states(
+        self,
+        ids: Int[Tensor, "batch words"],
+        mask: Bool[Tensor, "batch words"] | None = None,
+        cache: TextCache | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> States:
+        """The blocks' vectors, without the output layer; `need_weights` adds the attention weights."""
+        require_ids(ids, self.config.vocabulary, "ids")
+        require_mask(mask, ids)
+        start = _start(cache, ids)
+        if start + ids.shape[1] > self.config.context:
+            raise ValueError(f"{start + ids.shape[1]} words are more than the context of {self.config.context}")
+        seen = cache.see(mask, ids) if cache else mask
+        places = None if seen is None else (seen.cumsum(dim=1)[:, start:] - 1).clamp(min=0)
+        attend, is_causal = _causal(ids.shape[1], start, seen, ids.device)
+        x = self.dropout(self.positions(self.embedding(ids), start, places))
+        outputs = []
+        for i, block in enumerate(self.blocks):
+            own = cache.blocks[i] if cache else None
+            output = block(x, attend, is_causal=is_causal, cache=own, need_weights=need_weights)
+            x = output.out
+            outputs.append(output)
+        return _states(self.norm(x), outputs, need_weights)
+
+    def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
+        """The output layer: a score for each word of the vocabulary."""
+        out: Tensor = self.output(states)
+        return out
+
+    def cache(self, batch: int, capacity: int) -> TextCache:
+        """An empty cache for `batch` texts of `capacity` words."""
+        if capacity > self.config.context:
+            raise ValueError(f"{capacity} words are more than the context of {self.config.context}")
+        return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
+
+
+@dataclass(frozen=True)
+class BERTOutput:
+    """What BERT returns.
+
+    Attributes:
+        states: a vector for each word that has seen all the others.
+        pooled: one for the whole sequence, made from its first word, [CLS].
+    """
+
+    states: Float[Tensor, "batch words d_model"]
+    pooled: Float[Tensor, "batch d_model"]
+
+
+class BERT(nn.Module):
+    """The encoder-only transformer: every word sees every other, so it can read but not write."""
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.positions = LearnedPositions(config.d_model, config.context)
+        self.segment_embedding = nn.Embedding(config.segments, config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
+        self.pooler = nn.Linear(config.d_model, config.d_model)
+        self.apply(_initialise_normally)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences, each of one text or of two.
+
+        Args:
+            ids: the words, [CLS] first and [SEP] behind each text.
+            segments: 0 at the words of the first text, 1 at those of the second; None for a single text.
+            mask: True at words, False at padding; None where there is none.
+
+        Raises:
+            TypeError: ids that are not whole numbers, or a mask that is not boolean.
+            ValueError: ids outside the vocabulary, no words, more words than the context, or shapes that differ.
+        """
+        require_ids(ids, self.config.vocabulary, "ids")
+        require_mask(mask, ids)
+        segments = torch.zeros_like(ids) if segments is None else segments
+        require_ids(segments, self.config.segments, "segments")
+        if segments.shape != ids.shape:
+            raise ValueError(f"segments must be {list(ids.shape)} as ids are, not {list(segments.shape)}")
+        x = self.positions(self.embedding(ids) + self.segment_embedding(segments))
+        x = self.dropout(self.norm(x))
+        for block in self.blocks:
+            x = block(x, None if mask is None else mask.unsqueeze(1)).out
+        return BERTOutput(x, torch.tanh(self.pooler(x[:, 0])))
+
+
+def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str) -> None:
+    """Refuse what is not a batch of ids below `vocabulary`, before anything is computed with it.
+
+    Raises:
+        TypeError: they are not whole numbers.
+        ValueError: they have another shape, there are none, or one is outside the vocabulary.
+    """
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be whole numbers (torch.long), not {ids.dtype}")
+    if ids.dim() != 2:
+        raise ValueError(f"{name} must be [batch, words], not {list(ids.shape)}")
+    if not ids.numel():
+        raise ValueError(f"{name} has no words: {list(ids.shape)}")
+    if ids.is_meta or torch.compiler.is_compiling():
+        return  # there are no values yet
+    least, most = (bound.item() for bound in ids.aminmax())
+    if least < 0 or most >= vocabulary:
+        wrong = least if least < 0 else most
+        raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")
+
+
+def require_mask(mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> None:
+    """Refuse a padding mask that is not boolean, or not of the shape of its words.
+
+    Raises:
+        TypeError: it is not boolean.
+        ValueError: it has another shape.
+    """
+    if mask is None:
+        return
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = a word, False = padding), not {mask.dtype}; write mask.bool()")
+    if mask.shape != ids.shape:
+        raise ValueError(f"mask must be {list(ids.shape)} as ids are, not {list(mask.shape)}")
+
+
+def _start(cache: TextCache | None, ids: Tensor) -> int:
+    """The position of the next word; the cache must have room for all of them."""
+    if cache is None:
+        return 0
+    cache.require_room(*ids.shape)
+    return cache.length
+
+
+def _causal(
+    words: int, start: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device
+) -> tuple[Bool[Tensor, "..."] | None, bool]:
+    """The mask for `words` queries that follow `start` other words, or None; and whether it is causal by a flag.
+
+    The flag is right only where no words came before: torch aligns its mask at the top left.
+    """
+    if seen is None and words == 1:
+        return None, False
+    if seen is None and start == 0:
+        return None, True
+    causal = causal_mask(start + words, device)[start:]
+    return causal if seen is None else causal & seen.unsqueeze(1), False
+
+
+def _states(states: Tensor, outputs: list[BlockOutput], need_weights: bool) -> States:
+    if not need_weights:
+        return States(states)
+    cross = tuple(output.cross_alpha for output in outputs if output.cross_alpha is not None)
+    return States(states, tuple(output.self_alpha for output in outputs if output.self_alpha is not None), cross)
+
+
+def _final_norm(config: TransformerConfig | GPTConfig) -> nn.Module:
+    """In pre-norm nothing standardises the last block's output; in post-norm the block itself does."""
+    return nn.LayerNorm(config.d_model, config.norm_epsilon) if config.norm_first else nn.Identity()
+
+
+def _initialise_as_glorot(model: Transformer) -> None:
     """Glorot's uniform weights and zero biases; embeddings of length about 1."""
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)
-    if isinstance(module, nn.Embedding):
-        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            for projection in module.W_qkv.weight.chunk(3):  # each by itself: together they look three times as wide
+                nn.init.xavier_uniform_(projection)
+
+
+def _initialise_normally(module: nn.Module) -> None:
+    """GPT-2's and BERT's: normal weights of deviation 0.02 and zero biases."""
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def _initialise_as_gpt(model: GPT) -> None:
+    """As `_initialise_normally`, but what is added to the residual path shrinks with the number of additions.
+
+    Radford et al. (2019), section 2.3: by 1 / √N, of the N = 2 layers that add to it.
+    """
+    model.apply(_initialise_normally)
+    deviation = 0.02 / math.sqrt(2 * len(model.blocks))
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            nn.init.normal_(module.W_o.weight, std=deviation)
+        if isinstance(module, FeedForward):
+            nn.init.normal_(module.W_2.weight, std=deviation)

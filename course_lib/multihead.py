@@ -5,27 +5,121 @@
 
 Vaswani et al. (2017), section 3.2.2; slides S1 to S4. Attention itself has nothing to learn: every
 parameter here belongs to one of the four projections.
+
+`multi_head_attention` is the formula with the projections given; `MultiHeadAttention` learns them, all of
+W_q, W_k and W_v in one matrix, so that one multiplication makes q, k and v.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jaxtyping import Bool, Float
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.attention import attention, fused_attention
+from course_lib.attention import attention, fused_attention, weighted_values
+from course_lib.masking import causal_mask
 
 
 def split_heads(x: Float[Tensor, "batch words d_model"], heads: int) -> Float[Tensor, "batch heads words d_head"]:
     """Cut each word's vector into `heads` pieces of d_head = d_model / heads, and put the heads before the words."""
-    pieces: Tensor = x.unflatten(-1, (heads, -1))
-    return pieces.transpose(-3, -2)
+    batch, words, d_model = x.shape
+    return x.view(batch, words, heads, d_model // heads).transpose(1, 2)
 
 
 def join_heads(x: Float[Tensor, "batch heads words d_head"]) -> Float[Tensor, "batch words d_model"]:
     """The inverse of `split_heads`: each word's pieces, one behind the other."""
-    return x.transpose(-3, -2).flatten(-2)
+    return x.transpose(1, 2).flatten(2)
+
+
+def multi_head_attention(
+    x: Float[Tensor, "batch queries d_model"],
+    memory: Float[Tensor, "batch keys d_model"],
+    W_q: Float[Tensor, "d_model d_model"],
+    W_k: Float[Tensor, "d_model d_model"],
+    W_v: Float[Tensor, "d_model d_model"],
+    W_o: Float[Tensor, "d_model d_model"],
+    heads: int,
+    mask: Bool[Tensor, "..."] | None = None,
+) -> Float[Tensor, "batch queries d_model"]:
+    """The formula above, with the projections given and without biases.
+
+    Args:
+        x: where the queries come from.
+        memory: where the keys and the values come from; `x` itself for self-attention.
+        W_q, W_k, W_v, W_o: projections, applied as x W; head i has the i-th d_head columns of the first three
+            and the i-th d_head rows of the last.
+        heads: how many; they divide d_model among them.
+        mask: True where a query may attend; as for `MultiHeadAttention`.
+
+    Raises:
+        ValueError: d_model cannot be divided by `heads`.
+        TypeError: `mask` is not boolean.
+    """
+    _require_divisible(x.shape[-1], heads)
+    q, k, v = (split_heads(y, heads) for y in (x @ W_q, memory @ W_k, memory @ W_v))
+    return join_heads(attention(q, k, v, _for_every_head(mask)).out) @ W_o
+
+
+@dataclass(frozen=True)
+class KeysAndValues:
+    """What the queries of multi-head attention meet: projected, and cut into heads.
+
+    Attributes:
+        keys: one for each word of the memory.
+        values: likewise.
+    """
+
+    keys: Float[Tensor, "batch heads keys d_head"]
+    values: Float[Tensor, "batch heads keys d_head"]
+
+
+class KeyValueCache:
+    """The keys and values of the words read so far, so that each word is projected once.
+
+    Room for all of them is taken at the start; a step writes one column and gets a view of those filled.
+
+    Attributes:
+        length: how many columns are filled, padding included.
+        capacity: how many there are.
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        heads: int,
+        capacity: int,
+        d_head: int,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        self.length = 0
+        self.capacity = capacity
+        self._keys = torch.empty(batch, heads, capacity, d_head, device=device, dtype=dtype)
+        self._values = torch.empty_like(self._keys)
+
+    def append(
+        self, k: Float[Tensor, "batch heads words d_head"], v: Float[Tensor, "batch heads words d_head"]
+    ) -> KeysAndValues:
+        """Write down the next words' keys and values; all of them so far, as views.
+
+        Raises:
+            ValueError: there is no room for them; nothing is written.
+        """
+        start, end = self.length, self.length + k.shape[2]
+        if end > self.capacity:
+            raise ValueError(f"the cache has room for {self.capacity} words, not {end}: make it larger at the start")
+        self._keys[:, :, start:end] = k
+        self._values[:, :, start:end] = v
+        self.length = end
+        return KeysAndValues(self._keys[:, :, :end], self._values[:, :, :end])
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        """Let row i go on from what row `rows[i]` has read: a beam that goes on with another's words."""
+        self._keys[:, :, : self.length] = self._keys[rows, :, : self.length]
+        self._values[:, :, : self.length] = self._values[rows, :, : self.length]
 
 
 @dataclass(frozen=True)
@@ -46,49 +140,111 @@ class MultiHeadAttention(nn.Module):
     """Self-attention, or with `memory` cross-attention, in several heads.
 
     Parameters:
-        W_q, W_k, W_v, W_o: linear layers from d_model to d_model. The columns of head i are the i-th piece of
-            d_head outputs of `W_q`, `W_k` and `W_v`, and the i-th piece of inputs of `W_o`.
+        W_qkv: one linear layer from d_model to 3 d_model: the rows of its weight are those of W_q, then of W_k,
+            then of W_v. Head i owns the i-th d_head rows of each.
+        W_o: a linear layer from d_model to d_model; head i owns the i-th d_head columns of its weight.
     """
 
-    def __init__(self, d_model: int, heads: int) -> None:
+    def __init__(self, d_model: int, heads: int, dropout: float = 0.0) -> None:
         """Four projections.
+
+        Args:
+            d_model: the length of a word's vector.
+            heads: how many; they divide `d_model` among them.
+            dropout: the share of attention weights that training drops: 0 in the paper, 0.1 in GPT-2 and BERT.
 
         Raises:
             ValueError: `d_model` cannot be divided by `heads`.
         """
         super().__init__()
-        if d_model % heads:
-            raise ValueError(f"d_model must be a multiple of the number of heads, not {d_model} for {heads} heads")
+        _require_divisible(d_model, heads)
+        self.d_model = d_model
         self.heads = heads
-        self.W_q = nn.Linear(d_model, d_model)
-        self.W_k = nn.Linear(d_model, d_model)
-        self.W_v = nn.Linear(d_model, d_model)
+        self.dropout = dropout
+        self.W_qkv = nn.Linear(d_model, 3 * d_model)
         self.W_o = nn.Linear(d_model, d_model)
 
     def forward(
         self,
         x: Float[Tensor, "batch queries d_model"],
-        memory: Float[Tensor, "batch keys d_model"] | None = None,
+        memory: Float[Tensor, "batch keys d_model"] | KeysAndValues | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         *,
+        is_causal: bool = False,
+        cache: KeyValueCache | None = None,
         need_weights: bool = False,
     ) -> MultiHeadOutput:
         """Attend from every word of `x`.
 
         Args:
             x: where the queries come from.
-            memory: where the keys *and* the values come from; None for self-attention, where it is `x`.
+            memory: where the keys *and* the values come from, or these, where they were made in advance;
+                None for self-attention, where it is `x`.
             mask: True where a query may attend; [queries, keys] for all, [batch, queries, keys] for all
                 heads, or [batch, heads, queries, keys]. Each dimension may also be 1.
+            is_causal: in place of a causal `mask`, where there are as many queries as keys.
+            cache: for self-attention, the words before `x`; the words of `x` are added, and keys are all of them.
             need_weights: take the explicit path and return alpha too; `out` is the same.
+
+        Raises:
+            TypeError: `mask` is not boolean.
+            ValueError: shapes that do not fit, or a full cache.
         """
-        memory = x if memory is None else memory
-        q = split_heads(self.W_q(x), self.heads)
-        k = split_heads(self.W_k(memory), self.heads)
-        v = split_heads(self.W_v(memory), self.heads)
-        if mask is not None and mask.dim() == 3:
-            mask = mask.unsqueeze(1)  # the same for every head
-        if need_weights:
-            steps = attention(q, k, v, mask)
-            return MultiHeadOutput(self.W_o(join_heads(steps.out)), steps.alpha)
-        return MultiHeadOutput(self.W_o(join_heads(fused_attention(q, k, v, mask))))
+        self._require_fitting(x, memory, mask)
+        if memory is None:
+            q, k, v = self._project(x)
+            pairs = KeysAndValues(k, v) if cache is None else cache.append(k, v)
+        else:
+            q = split_heads(F.linear(x, self.W_qkv.weight[: self.d_model], self.W_qkv.bias[: self.d_model]), self.heads)
+            pairs = memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
+        return self._attend(q, pairs, _for_every_head(mask), is_causal, need_weights)
+
+    def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
+        """The memory's keys and values: a decoder makes them once and uses them at every step."""
+        projected = F.linear(memory, self.W_qkv.weight[self.d_model :], self.W_qkv.bias[self.d_model :])
+        k, v = projected.chunk(2, dim=-1)
+        return KeysAndValues(split_heads(k, self.heads), split_heads(v, self.heads))
+
+    def _project(self, x: Float[Tensor, "batch words d_model"]) -> tuple[Tensor, Tensor, Tensor]:
+        """The queries, keys and values of self-attention, each [batch, heads, words, d_head]."""
+        batch, words, d_model = x.shape
+        pieces = self.W_qkv(x).view(batch, words, 3, self.heads, d_model // self.heads)
+        q, k, v = pieces.permute(2, 0, 3, 1, 4).unbind(0)
+        return q, k, v
+
+    def _attend(
+        self,
+        q: Float[Tensor, "batch heads queries d_head"],
+        pairs: KeysAndValues,
+        mask: Bool[Tensor, "..."] | None,
+        is_causal: bool,
+        need_weights: bool,
+    ) -> MultiHeadOutput:
+        k, v = pairs.keys, pairs.values
+        dropout = self.dropout if self.training else 0.0
+        if not need_weights:
+            out = fused_attention(q, k, v, mask, is_causal=is_causal, dropout=dropout)
+            return MultiHeadOutput(self.W_o(join_heads(out)))
+        if is_causal:
+            mask = causal_mask(q.shape[2], device=q.device)
+        alpha = attention(q, k, v, mask).alpha
+        out = weighted_values(F.dropout(alpha, dropout, self.training), v)
+        return MultiHeadOutput(self.W_o(join_heads(out)), alpha)
+
+    def _require_fitting(self, x: Tensor, memory: Tensor | KeysAndValues | None, mask: Tensor | None) -> None:
+        if x.dim() != 3 or x.shape[2] != self.d_model:
+            raise ValueError(f"x must be [batch, words, {self.d_model}], not {list(x.shape)}")
+        if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != x.shape[::2]):
+            raise ValueError(f"memory must be [{x.shape[0]}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
+        if mask is not None and mask.dtype != torch.bool:
+            raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
+
+
+def _require_divisible(d_model: int, heads: int) -> None:
+    if heads < 1 or d_model % heads:
+        raise ValueError(f"d_model must be a multiple of the number of heads, not {d_model} for {heads} heads")
+
+
+def _for_every_head(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
+    """A mask of [batch, queries, keys] holds for every head of its sentence."""
+    return mask.unsqueeze(1) if mask is not None and mask.dim() == 3 else mask

@@ -2,7 +2,7 @@
 
 Attention by itself sees a set: shuffle the words and its outputs are shuffled alike (S3, S4). So each
 word's embedding gets a vector added that depends on its position alone; it is computed (sinusoidal) or
-learned.
+learned. Two simpler ideas stand at the top, for the lesson to show where they fail.
 
 Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 """
@@ -10,11 +10,41 @@ Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 WAVELENGTH_BASE = 10_000.0
 """The slowest sinusoid's wavelength is nearly 2π times this many words."""
+
+
+def appended_index(x: Float[Tensor, "... words d_model"]) -> Float[Tensor, "... words d_model+1"]:
+    """Each word's vector with its position, counted from 0, as one more number (S3: the first idea).
+
+    It fails: the number grows without bound, and soon drowns the others.
+    """
+    index = torch.arange(x.shape[-2], dtype=x.dtype, device=x.device).unsqueeze(-1)
+    return torch.cat([x, index.expand(*x.shape[:-1], 1)], dim=-1)
+
+
+def binary_counting(length: int, bits: int, device: torch.device | str | None = None) -> Float[Tensor, "length bits"]:
+    """Positions as binary numbers, the lowest bit first: bit i of row pos is ⌊pos / 2^i⌋ mod 2 (S3).
+
+    Bounded, but it jumps: from 7 to 8 four bits change, from 8 to 9 one. Sinusoids are its smooth form.
+
+    Raises:
+        ValueError: `bits` cannot count so far.
+    """
+    if length > 2**bits:
+        raise ValueError(f"{bits} bits count {2**bits} positions, not {length}")
+    position = torch.arange(length, device=device).unsqueeze(-1)
+    return (position >> torch.arange(bits, device=device)).bitwise_and(1).float()
+
+
+def _frequencies(d_model: int, device: torch.device | str | None) -> Float[Tensor, " pairs"]:
+    """One angular frequency, in radians a word, for each pair of dimensions: 10000^(-2i / d_model)."""
+    if d_model % 2:
+        raise ValueError(f"sinusoidal positions need an even d_model, not {d_model}")
+    return WAVELENGTH_BASE ** (-torch.arange(0, d_model, 2, device=device) / d_model)
 
 
 def sinusoidal_encoding(
@@ -28,12 +58,27 @@ def sinusoidal_encoding(
     Raises:
         ValueError: `d_model` is odd, so that its last sine would have no cosine.
     """
-    if d_model % 2:
-        raise ValueError(f"sinusoidal positions need an even d_model, not {d_model}")
     position = torch.arange(length, device=device).unsqueeze(-1)
-    frequency = WAVELENGTH_BASE ** (-torch.arange(0, d_model, 2, device=device) / d_model)
-    angle = position * frequency  # [length, d_model / 2], in radians
+    angle = position * _frequencies(d_model, device)  # [length, d_model / 2], in radians
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+
+
+def shift_matrix(
+    shift: int, d_model: int, device: torch.device | str | None = None
+) -> Float[Tensor, "d_model d_model"]:
+    """The matrix M with encoding[pos + shift] = M encoding[pos], the same for every position (S2).
+
+    A shift turns each pair (sin, cos) by its own angle, frequency · shift, so M holds one 2 x 2 rotation for
+    each frequency on its diagonal: [[cos, sin], [-sin, cos]]. This is why the paper hopes that a model
+    can learn to attend by relative positions (section 3.5).
+
+    Raises:
+        ValueError: `d_model` is odd.
+    """
+    angle = shift * _frequencies(d_model, device)
+    rotations = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()], dim=-1)  # [pairs, 4]
+    matrix: Tensor = torch.block_diag(*rotations.view(-1, 2, 2))
+    return matrix
 
 
 class SinusoidalPositions(nn.Module):
@@ -46,12 +91,22 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         self.register_buffer("encoding", sinusoidal_encoding(max_length, d_model), persistent=False)
 
-    def forward(self, x: Float[Tensor, "... words d_model"]) -> Float[Tensor, "... words d_model"]:
-        """Each word's embedding plus the encoding of its position."""
+    def forward(
+        self, x: Float[Tensor, "... words d_model"], start: int = 0, places: Int[Tensor, "batch words"] | None = None
+    ) -> Float[Tensor, "... words d_model"]:
+        """Each word's embedding plus the encoding of its position.
+
+        Args:
+            x: embeddings.
+            start: the position of the first word; the others follow it.
+            places: the position of each word, below start + words, where padding keeps them from following.
+        """
         words, d_model = x.shape[-2:]
-        if words > self.encoding.shape[0]:
-            self.encoding = sinusoidal_encoding(2 * words, d_model, self.encoding.device).to(self.encoding.dtype)
-        return x + self.encoding[:words]
+        if start + words > self.encoding.shape[0]:
+            with torch.inference_mode(False):  # else it would be of no use to a later training
+                longer = sinusoidal_encoding(2 * (start + words), d_model, self.encoding.device)
+                self.encoding = longer.to(self.encoding.dtype)
+        return x + _rows(self.encoding, words, start, places)
 
 
 class LearnedPositions(nn.Module):
@@ -65,13 +120,26 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
 
-    def forward(self, x: Float[Tensor, "... words d_model"]) -> Float[Tensor, "... words d_model"]:
+    def forward(
+        self, x: Float[Tensor, "... words d_model"], start: int = 0, places: Int[Tensor, "batch words"] | None = None
+    ) -> Float[Tensor, "... words d_model"]:
         """Each word's embedding plus the vector of its position.
+
+        Args:
+            x: embeddings.
+            start: the position of the first word; the others follow it.
+            places: the position of each word, below start + words, where padding keeps them from following.
 
         Raises:
             ValueError: the sequence is longer than `max_length`.
         """
         words, max_length = x.shape[-2], self.encoding.shape[0]
-        if words > max_length:
-            raise ValueError(f"a sequence of {words} words is longer than the {max_length} learned positions")
-        return x + self.encoding[:words]
+        if start + words > max_length:
+            raise ValueError(f"a sequence of {start + words} words is longer than the {max_length} learned positions")
+        return x + _rows(self.encoding, words, start, places)
+
+
+def _rows(
+    encoding: Float[Tensor, "positions d_model"], words: int, start: int, places: Int[Tensor, "batch words"] | None
+) -> Float[Tensor, "... words d_model"]:
+    return encoding[start : start + words] if places is None else encoding[places]

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.blocks import AddAndNorm, DecoderBlock, EncoderBlock, FeedForward
+from course_lib.blocks import AddAndNorm, BlockConfig, DecoderBlock, EncoderBlock, FeedForward
 from course_lib.masking import causal_mask, combined_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
 
 D_MODEL, HEADS, D_HIDDEN = 12, 3, 20
+SIZES = BlockConfig(D_MODEL, HEADS, D_HIDDEN)
 PADDING = padding_mask(torch.tensor([5, 3]), 5)
 
 
 def attention_weights(name: str, ours: MultiHeadAttention) -> dict[str, Tensor]:
-    projections = [ours.W_q, ours.W_k, ours.W_v]
     return {
-        f"{name}.in_proj_weight": torch.cat([projection.weight for projection in projections]),
-        f"{name}.in_proj_bias": torch.cat([projection.bias for projection in projections]),
+        f"{name}.in_proj_weight": ours.W_qkv.weight,
+        f"{name}.in_proj_bias": ours.W_qkv.bias,
         f"{name}.out_proj.weight": ours.W_o.weight,
         f"{name}.out_proj.bias": ours.W_o.bias,
     }
@@ -43,23 +45,23 @@ def shaken(block: nn.Module) -> nn.Module:
 
 class TestAgainstTorch:
     def test_encoder_block(self) -> None:
-        ours = shaken(EncoderBlock(D_MODEL, HEADS, D_HIDDEN, dropout=0.0))
+        ours = shaken(EncoderBlock(SIZES))
         theirs = nn.TransformerEncoderLayer(D_MODEL, HEADS, D_HIDDEN, dropout=0.0, batch_first=True)
         theirs.load_state_dict(layer_weights(ours, [ours.add_and_norm_1, ours.add_and_norm_2]))
         x = torch.randn(2, 5, D_MODEL, requires_grad=True)
-        out, expected = ours(x, PADDING.unsqueeze(1)), theirs(x, src_key_padding_mask=~PADDING)
+        out, expected = ours(x, PADDING.unsqueeze(1)).out, theirs(x, src_key_padding_mask=~PADDING)
         assert_close(out, expected)
         cotangent = torch.randn_like(out)
         assert_close(torch.autograd.grad(out, x, cotangent), torch.autograd.grad(expected, x, cotangent))
 
     def test_decoder_block(self) -> None:
-        ours = shaken(DecoderBlock(D_MODEL, HEADS, D_HIDDEN, dropout=0.0))
+        ours = shaken(DecoderBlock(SIZES))
         theirs = nn.TransformerDecoderLayer(D_MODEL, HEADS, D_HIDDEN, dropout=0.0, batch_first=True)
         weights = layer_weights(ours, [ours.add_and_norm_1, ours.add_and_norm_2, ours.add_and_norm_3])
         theirs.load_state_dict(weights | attention_weights("multihead_attn", ours.cross_attention))
         x, memory = torch.randn(2, 4, D_MODEL), torch.randn(2, 5, D_MODEL)
         target = padding_mask(torch.tensor([4, 2]), 4)
-        out = ours(x, memory, combined_mask(causal_mask(4), target), PADDING.unsqueeze(1))
+        out = ours(x, memory, combined_mask(causal_mask(4), target), PADDING.unsqueeze(1)).out
         expected = theirs(
             x,
             memory,
@@ -94,8 +96,8 @@ class TestAddAndNorm:
 
 @pytest.mark.parametrize("block", [EncoderBlock, DecoderBlock])
 def test_dropout_is_off_in_evaluation(block: type[nn.Module]) -> None:
-    layer, x = block(D_MODEL, HEADS, D_HIDDEN, dropout=0.5), torch.randn(2, 5, D_MODEL)
+    layer, x = block(dataclasses.replace(SIZES, dropout=0.5)), torch.randn(2, 5, D_MODEL)
     inputs = (x,) if block is EncoderBlock else (x, torch.randn(2, 6, D_MODEL))
-    assert not torch.equal(layer(*inputs), layer(*inputs))
+    assert not torch.equal(layer(*inputs).out, layer(*inputs).out)
     layer.eval()
-    assert torch.equal(layer(*inputs), layer(*inputs))
+    assert torch.equal(layer(*inputs).out, layer(*inputs).out)

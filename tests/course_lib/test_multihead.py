@@ -16,11 +16,10 @@ D_MODEL, HEADS = 12, 3
 def torch_twin(ours: MultiHeadAttention) -> nn.MultiheadAttention:
     """Torch's multi-head attention with the weights of ours."""
     theirs = nn.MultiheadAttention(D_MODEL, ours.heads, batch_first=True)
-    projections = [ours.W_q, ours.W_k, ours.W_v]
     theirs.load_state_dict(
         {
-            "in_proj_weight": torch.cat([projection.weight for projection in projections]),
-            "in_proj_bias": torch.cat([projection.bias for projection in projections]),
+            "in_proj_weight": ours.W_qkv.weight,
+            "in_proj_bias": ours.W_qkv.bias,
             "out_proj.weight": ours.W_o.weight,
             "out_proj.bias": ours.W_o.bias,
         }
@@ -64,8 +63,7 @@ class TestAgainstTorch:
         theirs, x = torch_twin(multihead), torch.randn(2, 5, D_MODEL)
         multihead(x).out.square().sum().backward()
         theirs(x, x, x)[0].square().sum().backward()
-        projections = [multihead.W_q, multihead.W_k, multihead.W_v]
-        assert_close(torch.cat([p.weight.grad for p in projections]), theirs.in_proj_weight.grad)
+        assert_close(multihead.W_qkv.weight.grad, theirs.in_proj_weight.grad)
         assert_close(multihead.W_o.weight.grad, theirs.out_proj.weight.grad)
 
 

@@ -1,0 +1,222 @@
+"""The sizes of the three models, and those that were published under a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from course_lib.blocks import Activation, BlockConfig
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The sizes of an encoder-decoder transformer; those not named are the paper's base model's.
+
+    Attributes:
+        source_vocabulary: how many words the source language has.
+        target_vocabulary: how many words the target language has.
+        d_model: the length of a word's vector, in every layer.
+        heads: in each multi-head attention; they divide `d_model` among them.
+        d_hidden: the width of the feed-forward networks.
+        encoder_layers: blocks in the encoder.
+        decoder_layers: blocks in the decoder.
+        dropout: the share of values that training drops after the embeddings and after each sublayer.
+        tied_output: whether the output layer's rows are the target's word embeddings (S0).
+        padding_id: the id of <pad>, in both languages.
+        start_id: the id that every target begins with, <s>.
+        end_id: the id that every target ends with, <e>.
+        shared_embeddings: whether both languages have one vocabulary, and one embedding for it.
+        output_bias: whether the output layer adds a learned number to each word's score.
+        attention_dropout: the share of attention weights that training drops.
+        activation: of the feed-forward networks.
+        norm_first: pre-norm instead of post-norm.
+        norm_epsilon: added to the variance in each layer norm.
+    """
+
+    source_vocabulary: int
+    target_vocabulary: int
+    d_model: int = 512
+    heads: int = 8
+    d_hidden: int = 2048
+    encoder_layers: int = 6
+    decoder_layers: int = 6
+    dropout: float = 0.1
+    tied_output: bool = True
+    padding_id: int = 0
+    start_id: int = 1
+    end_id: int = 2
+    shared_embeddings: bool = False
+    output_bias: bool = False
+    attention_dropout: float = 0.0
+    activation: Activation = "relu"
+    norm_first: bool = False
+    norm_epsilon: float = 1e-5
+
+    def __post_init__(self) -> None:
+        _require_vocabulary(self.source_vocabulary, "source_vocabulary")
+        _require_vocabulary(self.target_vocabulary, "target_vocabulary")
+        if self.shared_embeddings and self.source_vocabulary != self.target_vocabulary:
+            raise ValueError(
+                "shared embeddings need one vocabulary, "
+                f"not {self.source_vocabulary} and {self.target_vocabulary} words"
+            )
+
+    @classmethod
+    def base(cls, vocabulary: int = 37_000) -> TransformerConfig:
+        """The paper's base model (table 3), for a vocabulary that both languages share; English-German had 37,000."""
+        return cls(vocabulary, vocabulary, shared_embeddings=True)
+
+    @classmethod
+    def big(cls, vocabulary: int = 37_000) -> TransformerConfig:
+        """The paper's big model (table 3): twice as wide, twice the heads, three times the dropout."""
+        return cls(vocabulary, vocabulary, 1024, 16, 4096, dropout=0.3, shared_embeddings=True)
+
+    @property
+    def block(self) -> BlockConfig:
+        """The sizes of each block."""
+        return _block(self, self.norm_first)
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The sizes of a decoder-only transformer; those not named are GPT-2's, the smallest.
+
+    Attributes:
+        vocabulary: how many words there are.
+        context: the longest sequence.
+        d_model: the length of a word's vector, in every layer.
+        heads: in each multi-head attention; they divide `d_model` among them.
+        layers: blocks.
+        d_hidden: the width of the feed-forward networks.
+        dropout: the share of values that training drops after the embeddings and after each sublayer.
+        activation: of the feed-forward networks.
+        norm_first: pre-norm instead of post-norm.
+        tied_output: whether the output layer's rows are the word embeddings (S0).
+        attention_dropout: the share of attention weights that training drops.
+        norm_epsilon: added to the variance in each layer norm.
+        end_id: the id that ends a text; None where texts have no end.
+        padding_id: the id of padding in prompts of different lengths; None where there is none.
+    """
+
+    vocabulary: int
+    context: int = 1024
+    d_model: int = 768
+    heads: int = 12
+    layers: int = 12
+    d_hidden: int = 3072
+    dropout: float = 0.1
+    activation: Activation = "gelu"
+    norm_first: bool = True
+    tied_output: bool = True
+    attention_dropout: float = 0.0
+    norm_epsilon: float = 1e-5
+    end_id: int | None = None
+    padding_id: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_vocabulary(self.vocabulary, "vocabulary")
+
+    @classmethod
+    def gpt2(cls) -> GPTConfig:
+        """The smallest GPT-2: 12 layers."""
+        return cls._gpt2(768, 12, 12)
+
+    @classmethod
+    def gpt2_medium(cls) -> GPTConfig:
+        """GPT-2 of 24 layers."""
+        return cls._gpt2(1024, 16, 24)
+
+    @classmethod
+    def gpt2_large(cls) -> GPTConfig:
+        """GPT-2 of 36 layers."""
+        return cls._gpt2(1280, 20, 36)
+
+    @classmethod
+    def gpt2_xl(cls) -> GPTConfig:
+        """GPT-2 of 48 layers."""
+        return cls._gpt2(1600, 25, 48)
+
+    @classmethod
+    def _gpt2(cls, d_model: int, heads: int, layers: int) -> GPTConfig:
+        return cls(
+            vocabulary=50_257,
+            context=1024,
+            d_model=d_model,
+            heads=heads,
+            layers=layers,
+            d_hidden=4 * d_model,
+            activation="gelu_tanh",
+            attention_dropout=0.1,
+            end_id=50_256,
+        )
+
+    @property
+    def block(self) -> BlockConfig:
+        """The sizes of each block."""
+        return _block(self, self.norm_first)
+
+
+@dataclass(frozen=True)
+class BERTConfig:
+    """The sizes of an encoder-only transformer; those not named are BERT base's (uncased).
+
+    Attributes:
+        vocabulary: how many words there are.
+        context: the longest sequence.
+        d_model: the length of a word's vector, in every layer.
+        heads: in each multi-head attention; they divide `d_model` among them.
+        layers: blocks.
+        d_hidden: the width of the feed-forward networks.
+        segments: how many texts a sequence may hold.
+        dropout: the share of values that training drops after the embeddings and after each sublayer.
+        attention_dropout: the share of attention weights that training drops.
+        activation: of the feed-forward networks.
+        norm_epsilon: added to the variance in each layer norm.
+    """
+
+    vocabulary: int = 30_522
+    context: int = 512
+    d_model: int = 768
+    heads: int = 12
+    layers: int = 12
+    d_hidden: int = 3072
+    segments: int = 2
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    activation: Activation = "gelu"
+    norm_epsilon: float = 1e-12
+
+    def __post_init__(self) -> None:
+        _require_vocabulary(self.vocabulary, "vocabulary")
+
+    @classmethod
+    def base(cls) -> BERTConfig:
+        """BERT base, uncased."""
+        return cls()
+
+    @classmethod
+    def large(cls) -> BERTConfig:
+        """BERT large, uncased."""
+        return cls(d_model=1024, heads=16, layers=24, d_hidden=4096)
+
+    @property
+    def block(self) -> BlockConfig:
+        """The sizes of each block."""
+        return _block(self, norm_first=False)
+
+
+def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool) -> BlockConfig:
+    return BlockConfig(
+        d_model=config.d_model,
+        heads=config.heads,
+        d_hidden=config.d_hidden,
+        dropout=config.dropout,
+        attention_dropout=config.attention_dropout,
+        activation=config.activation,
+        norm_first=norm_first,
+        norm_epsilon=config.norm_epsilon,
+    )
+
+
+def _require_vocabulary(words: int, name: str) -> None:
+    if words < 1:
+        raise ValueError(f"{name} must be at least 1, not {words}")
