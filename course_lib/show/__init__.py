@@ -1,6 +1,6 @@
 """Pictures and widgets for the lessons. They draw what they are given and compute nothing that is graded.
 
-- `use_style`, `figure`: matplotlib figures, sharp and legible on light and dark pages
+- `use_style`, `frames`, `figure`: matplotlib figures, sharp and legible on light and dark pages
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
 - `when_ready`: a picture that waits for the function that a student is still writing
@@ -8,7 +8,7 @@
 """
 
 from course_lib.show.bars import bars
-from course_lib.show.figures import figure, use_style
+from course_lib.show.figures import figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
 from course_lib.show.ready import when_ready
 from course_lib.show.stepper import AttentionStepper, attention_stepper
@@ -19,6 +19,7 @@ __all__ = [
     "attention_stepper",
     "bars",
     "figure",
+    "frames",
     "matrices",
     "use_style",
     "when_ready",

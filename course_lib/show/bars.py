@@ -9,7 +9,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, ORANGE, STYLE, figure
+from course_lib.show.figures import BLUE, LAID_OUT, ORANGE, figure
 
 
 def bars(
@@ -36,9 +36,10 @@ def draw_bars(words: Sequence[str], values: Tensor, title: str, highlight: int |
     if tuple(values.shape) != (len(words),):
         raise ValueError(f"{len(words)} words need values of shape [{len(words)}], not {list(values.shape)}")
     heights = values.detach().double().tolist()
-    with plt.rc_context(STYLE):
-        drawn = Figure(figsize=(0.95 * len(words) + 0.8, 2.6))
-        axes = drawn.subplots()
+    with plt.rc_context(LAID_OUT):
+        width, height = 0.95 * len(words) + 0.8, 2.6
+        drawn = Figure(figsize=(width, height))
+        axes = drawn.add_axes((0.1 / width, 0.34 / height, 1 - 0.2 / width, 1 - 0.7 / height))
         colours = [ORANGE if index == highlight else BLUE for index in range(len(words))]
         drawn_bars = axes.bar(range(len(words)), heights, width=0.66, color=colours)
         axes.bar_label(drawn_bars, [f"{height:.2f}" for height in heights], padding=2, fontsize=9.5)

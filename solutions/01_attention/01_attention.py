@@ -46,7 +46,6 @@
 # %%
 import math
 
-import matplotlib.pyplot as plt
 import torch
 
 from course_lib import show
@@ -178,7 +177,7 @@ def station_in_two_sentences():
             [[0.1, 0.1], [0.3, 2.2], [1.4, 1.4], [0.1, 0.1], [0.2, 1.3], [0.3, 0.4], [0.4, 1.0]]
         ),
     }
-    drawn, panels = plt.subplots(1, 2, figsize=(9.5, 3.7), sharex=True, sharey=True)
+    drawn, panels = show.frames(2, width=9.5, height=3.7)
     for panel, (text, vectors) in zip(panels, sentences.items(), strict=True):
         words = text.split()
         position = words.index("station")
@@ -695,19 +694,21 @@ check("attention.dot_product_variance", hidden=True)
 def variance_against_dimension():
     generator = torch.Generator().manual_seed(1)
     widths = [2**power for power in range(1, 11)]
+    q_all, k_all = (torch.randn(1000, widths[-1], generator=generator) for _ in range(2))
     raw, by_root, by_d = [], [], []
     for d in widths:
-        a, b = (torch.randn(4000, d, generator=generator) for _ in range(2))
+        a, b = q_all[:, :d], k_all[:, :d]
         raw.append(float(dot_product_variance(a, b)))
         by_root.append(float(dot_product_variance(a / math.sqrt(d), b)))
         by_d.append(float(dot_product_variance(a / d, b)))
-    drawn, axes = plt.subplots(figsize=(6.4, 3.6))
+    drawn, [axes] = show.frames()
     axes.loglog(widths, raw, "o-", label="q · k")
     axes.loglog(widths, by_root, "o-", label="q · k / √d")
     axes.loglog(widths, by_d, "o-", label="q · k / d  (S1)")
     axes.loglog(widths, widths, ":", color="#8a8f98", label="theory: d")
     axes.set(xlabel="d_head", ylabel="variance, measured", title="Only the root keeps the scores at one size")
     axes.set_xticks(widths[::2], labels=[str(d) for d in widths[::2]])
+    axes.set_yticks([0.001, 0.1, 10, 1000], labels=["0.001", "0.1", "10", "1000"])
     axes.minorticks_off()
     axes.legend()
     show.figure(drawn, "Variance of dot products against d_head: q·k grows like d, divided by √d it stays at 1.")
@@ -789,23 +790,25 @@ def jacobian_of_the_example():
 @show.when_ready
 def gradient_against_dimension():
     generator = torch.Generator().manual_seed(2)
-    widths = [2**power for power in range(0, 13)]
+    widths = [2**power for power in range(0, 11)]
+    query = torch.randn(200, 1, widths[-1], generator=generator)
+    sixteen_keys = torch.randn(200, 16, widths[-1], generator=generator)
     unscaled, by_root = [], []
     for d in widths:
-        a = torch.randn(200, 1, d, generator=generator)
-        b = torch.randn(200, 16, d, generator=generator)
-        dots = (a * b).sum(dim=-1)
+        dots = (query[..., :d] * sixteen_keys[..., :d]).sum(dim=-1)
         unscaled.append(float(softmax_jacobian(dots).norm(dim=(-2, -1)).mean()))
         by_root.append(float(softmax_jacobian(dots / math.sqrt(d)).norm(dim=(-2, -1)).mean()))
-    drawn, axes = plt.subplots(figsize=(6.4, 3.6))
+    drawn, [axes] = show.frames()
     axes.semilogx(widths, by_root, "o-", color="#d9822b", label="softmax(q · k / √d)")
     axes.semilogx(widths, unscaled, "o-", color="#3b6fb6", label="softmax(q · k)")
     axes.set(xlabel="d_head", ylabel="mean size of ∂alpha / ∂scores", ylim=(0, None))
     axes.set_title("Without scaling the gradient fades as the vectors get longer")
-    axes.set_xticks(widths[::3], labels=[str(d) for d in widths[::3]])
+    axes.set_xticks(widths[::2], labels=[str(d) for d in widths[::2]])
     axes.minorticks_off()
     axes.legend()
-    show.figure(drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling to 0 without.")
+    show.figure(
+        drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling towards 0 without."
+    )
 
 
 # %% [markdown]
@@ -854,12 +857,10 @@ def gradient_against_dimension():
 # machine you are sitting at**.
 
 # %% tags=["demo"]
-import statistics
 import time
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-d_model, batch = 64, 16
-lengths = [2, 8, 32, 128, 512, 1024]
+d_model, batch = 64, 8
 rnn = torch.nn.RNN(d_model, d_model, batch_first=True).to(device)
 to_q, to_k, to_v = (torch.nn.Linear(d_model, d_model, bias=False).to(device) for _ in range(3))
 
@@ -872,26 +873,32 @@ def self_attention(x):
 
 @torch.no_grad()
 def milliseconds(layer, x):
-    """The median of three runs, after one to warm up. A GPU works in the background: wait for it."""
+    """The fastest of three runs: the first one warms up. A GPU works in the background: wait for it."""
     taken = []
-    for _ in range(4):
+    for _ in range(3):
         start = time.perf_counter()
         layer(x)
         if device.type == "cuda":
             torch.cuda.synchronize()
         taken.append(1000 * (time.perf_counter() - start))
-    return statistics.median(taken[1:])
+    return min(taken)
 
 
-batches = [torch.randn(batch, length, d_model, device=device) for length in lengths]
-rnn_ms = [milliseconds(rnn, x) for x in batches]
-attention_ms = [milliseconds(self_attention, x) for x in batches]
+lengths, rnn_ms, attention_ms = [], [], []
+for length in [2**power for power in range(1, 12)]:
+    x = torch.randn(batch, length, d_model, device=device)
+    lengths.append(length)
+    rnn_ms.append(milliseconds(rnn, x))
+    attention_ms.append(milliseconds(self_attention, x))
+    if length >= 64 and attention_ms[-1] > 2 * rnn_ms[-1]:
+        break  # attention has lost; on a device where it never does we stop at 2048 words
 
-drawn, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.5))
+drawn, (left, right) = show.frames(2, width=9.5, height=3.5)
 for axes, recurrent, attending in ((left, lengths, [1] * len(lengths)), (right, rnn_ms, attention_ms)):
     axes.loglog(lengths, recurrent, "o-", label="RNN")
     axes.loglog(lengths, attending, "o-", label="self-attention")
-    axes.set_xticks(lengths, labels=[str(length) for length in lengths])
+    axes.set_xticks(lengths[::2], labels=[str(length) for length in lengths[::2]])
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.set_xlabel("words in the sentence")
 left.set(ylabel="steps", title="Steps that must wait for each other")

@@ -38,7 +38,6 @@
 # %%
 import math
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -113,7 +112,7 @@ past_only = position.unsqueeze(1) >= position
 cheating, cheating_alpha = train(free)
 honest, honest_alpha = train(past_only)
 
-drawn, axes = plt.subplots(figsize=(6.4, 3.2))
+drawn, [axes] = show.frames(height=3.2)
 axes.plot(cheating, color="#d9822b", label="sees everything")
 axes.plot(honest, color="#3b6fb6", label="sees only the past")
 axes.axhline(math.log(SYMBOLS), color="#8a8f98", linestyle=":", label="log 8: nobody can do better honestly")

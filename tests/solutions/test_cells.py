@@ -179,7 +179,6 @@ def test_the_first_code_cell_imports_what_the_lesson_needs(notebook: NotebookNod
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     for line in (
         "import torch",
-        "import matplotlib.pyplot as plt",
         "from course_lib import show",
         "from course_lib.checking import check",
     ):

@@ -114,6 +114,19 @@ def test_a_figure_is_sharp_opaque_and_described(monkeypatch: pytest.MonkeyPatch)
     assert not plt.get_fignums(), "closed, so that it is not shown twice"
 
 
+def test_frames_stand_side_by_side_with_room_for_their_labels() -> None:
+    drawn, frames = show.frames(2, width=9.0, height=3.0)
+    for axes in frames:
+        axes.plot([0, 1000], [0, 1000])
+        axes.set(title="a title", xlabel="across", ylabel="upwards")
+    figures.png(drawn)
+    pixels = drawn.get_window_extent()
+    left, right = (axes.get_tightbbox() for axes in frames)
+    assert pixels.x0 <= left.x0 < left.x1 < right.x0 < right.x1 <= pixels.x1
+    assert all(pixels.y0 <= box.y0 < box.y1 <= pixels.y1 for box in (left, right))
+    assert left.width == pytest.approx(right.width)
+
+
 def test_matrices_and_bars_reach_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Image] = []
     monkeypatch.setattr(figures, "display", shown.append)
