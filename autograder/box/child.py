@@ -7,7 +7,6 @@ trusted: what goes out is checked at the other end, and what must not be known i
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures.process
 import contextlib
 import io
 import os
@@ -16,14 +15,13 @@ import resource
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
 
 from autograder.box import landlock
+from autograder.box.kernels import barred
 from autograder.box.levels import Level, Limits, confine, release_reserve
 from autograder.box.protocol import (
     OUT_OF_MEMORY_STATUS,
@@ -40,8 +38,10 @@ from autograder.box.protocol import (
 )
 from autograder.box.recorder import Recorder, Stream
 from autograder.box.shell import BoxShell, describe_error
+from autograder.box.substitutes import stay_in_one_process
 from course_lib.checking.exercise import Case
-from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, observe
+from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, observe
+from course_lib.checking.trap import RuleBroken
 
 
 @dataclass(frozen=True)
@@ -133,29 +133,7 @@ def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Lim
     shell.loop_runner = loop.run_until_complete
     sys.stdin = io.StringIO()
     sys.stdout, sys.stderr = Stream(shell.recorder, "stdout"), Stream(shell.recorder, "stderr")
-    _do_without_workers(shell)
-
-
-def _do_without_workers(shell: BoxShell) -> None:
-    """Let data loaders and pools of workers do their work in this process: a box starts no others."""
-    original = torch.utils.data.DataLoader.__init__
-
-    def loader(self: Any, *args: Any, **kwargs: Any) -> None:
-        if kwargs.get("num_workers"):
-            shell.recorder.notice("`num_workers` was taken as 0: a notebook is graded in one process.")
-            for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context"):
-                kwargs.pop(name, None)
-        original(self, *args, **kwargs)
-
-    class Threads(ThreadPoolExecutor):
-        def __init__(self, max_workers: int | None = None, *args: Any, **kwargs: Any) -> None:
-            shell.recorder.notice("`ProcessPoolExecutor` used threads: a notebook is graded in one process.")
-            initializer, initargs = kwargs.get("initializer"), kwargs.get("initargs", ())
-            super().__init__(max_workers, initializer=initializer, initargs=initargs)
-
-    torch.utils.data.DataLoader.__init__ = loader  # type: ignore[method-assign]
-    concurrent.futures.process.ProcessPoolExecutor = Threads  # type: ignore[assignment,misc]
-    concurrent.futures.ProcessPoolExecutor = Threads  # type: ignore[assignment,misc]
+    stay_in_one_process(shell.recorder.notice, shell.notice_no_programs)
 
 
 # Answering --------------------------------------------------------------------------------------------------
@@ -209,10 +187,14 @@ class Inhabitant:
         if name not in self._shell.user_ns:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
         try:
-            return observe(self._shell.user_ns[name], case, forbidden)
+            with barred(forbidden) as used:
+                seen = observe(self._shell.user_ns[name], case, forbidden)
         except BaseException as error:  # what came back fails when it is looked at
             failure, raised = describe_error(error)
             return Observation(returned=False, failure=failure, raised=raised)
+        if used and seen.failure is not Outcome.RULE_BROKEN:
+            return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, used[0]))
+        return seen
 
     def _encode(self, frame: Frame) -> bytes:
         return encode_frame(frame, self._limits.frame_bytes)

@@ -26,6 +26,8 @@ _CHILD_SIDE = (
     "box/attempts.py",
     "box/recorder.py",
     "box/shell.py",
+    "box/kernels.py",
+    "box/substitutes.py",
     "box/child.py",
     "box/zygote.py",
 )

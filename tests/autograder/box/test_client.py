@@ -425,10 +425,10 @@ def test_a_fresh_process_for_each_box() -> None:
 
 
 LEAVE_PROCESSES_BEHIND = """
-import os, subprocess, sys, time
+import os, sys, time
 sleep = [sys.executable, "-S", "-c", "import time; time.sleep(1000)"]
-child = subprocess.Popen(sleep)
-session = subprocess.Popen(sleep, start_new_session=True)
+child = os.posix_spawn(sys.executable, sleep, os.environ)
+session = os.posix_spawn(sys.executable, sleep, os.environ, setsid=True)
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -439,7 +439,7 @@ if os.fork() == 0:
     os._exit(0)
 while not os.path.exists("orphan"):
     time.sleep(0.01)
-print(child.pid, session.pid, open("orphan").read())
+print(child, session, open("orphan").read())
 """
 
 

@@ -154,14 +154,15 @@ def test_no_network(box: Box) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "import subprocess; subprocess.run(['/bin/true'])",
-        "import subprocess; subprocess.run('true', shell=True)",
+        "import os; os.spawnv(os.P_WAIT, '/bin/true', ['true'])",
+        "import _posixsubprocess as p, os; p.fork_exec([b'true'], [b'/bin/true'], True, (), None, None, "
+        "-1, -1, -1, -1, -1, -1, *os.pipe(), True, False, 0, None, None, None, -1, None, True)",
         "import os; os.fork()",
         "import os; os.forkpty()",
         "import os; os.execv('/bin/true', ['true'])",
         "import os; os.posix_spawn('/bin/true', ['true'], {})",
-        "import multiprocessing as m; m.get_context('fork').Process(target=print).start()",
-        "import multiprocessing as m; m.get_context('spawn').Process(target=print).start()",
+        "import multiprocessing.context as m; m.ForkContext().Process(target=print).start()",
+        "import multiprocessing.context as m; m.SpawnContext().Process(target=print).start()",
         "import os; os.kill(os.getppid(), 0)",
         "import os; os.kill(1, 0)",
         "import os; os.kill(0, 0)",

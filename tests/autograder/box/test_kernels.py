@@ -1,0 +1,116 @@
+"""The bar below Python: forbidden kernels are out of reach while it stands, and back afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.box import Box
+from autograder.box.kernels import barred
+from course_lib.checking import Case, Outcome
+from course_lib.checking.trap import RuleBroken
+
+X = torch.randn(1, 2, 3, 4)
+SCRIPT = """
+def softmax(x):
+    return torch.softmax(x, -1)
+def attention(x):
+    return torch._C._nn.scaled_dot_product_attention(x, x, x)
+"""
+
+
+def scripted(name: str) -> Callable[[Tensor], Tensor]:
+    function: Callable[[Tensor], Tensor] = getattr(torch.jit.CompilationUnit(SCRIPT), name)
+    return function
+
+
+@pytest.mark.parametrize("x", [X, X.double(), X.clone().requires_grad_(), X[..., :0]], ids=str)
+@pytest.mark.parametrize(
+    ("forbidden", "call"),
+    [
+        ("softmax", lambda x: torch.softmax(x, -1)),
+        ("softmax", scripted("softmax")),
+        ("softmin", lambda x: F.softmin(x, -1)),
+        ("log_softmax", lambda x: F.log_softmax(x, -1)),
+        ("scaled_dot_product_attention", scripted("attention")),
+        ("scaled_dot_product_attention", lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True)),
+        ("scaled_dot_product_attention", lambda x: F.scaled_dot_product_attention(x[0, 0], x[0, 0], x[0, 0])),
+    ],
+)
+def test_a_barred_kernel_cannot_be_run(forbidden: str, call: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    if x.numel() == 0:
+        x = X[..., :1]
+    with barred([forbidden]) as used, pytest.raises((RuleBroken, RuntimeError)):
+        call(x)
+    assert used == [forbidden]
+    call(x)
+    assert used == [forbidden]
+
+
+def test_a_bar_holds_in_other_threads() -> None:
+    returned: list[Tensor] = []
+
+    def work() -> None:
+        with contextlib.suppress(RuleBroken):
+            returned.append(torch.softmax(X, -1))
+
+    with barred(["softmax"]) as used:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert (returned, used) == ([], ["softmax"])
+
+
+def test_what_is_allowed_runs_on() -> None:
+    with barred(["softmax", "jacobian"]) as used:
+        assert torch.logsumexp(X, -1).shape == X.shape[:-1]
+        assert F.log_softmax(X, -1).shape == X.shape
+    with barred(["scaled_dot_product_attention"]):
+        assert torch.softmax(X, -1).shape == X.shape
+    with barred([]):
+        assert torch.softmax(X, -1).shape == X.shape
+    assert used == []
+
+
+DETOURS = {
+    "a script": "answer = torch.jit.CompilationUnit('def f(x):\\n    return torch.soft' + 'max(x, -1)\\n').f",
+    "an older thread": """
+import queue, threading
+asked, answered, function = queue.Queue(), queue.Queue(), getattr(torch, "soft" + "max")
+def work():
+    while True:
+        try:
+            answered.put(function(asked.get(), -1))
+        except Exception as error:
+            answered.put(torch.zeros(3))
+threading.Thread(target=work, daemon=True).start()
+def answer(x):
+    asked.put(x)
+    return answered.get()
+""",
+    "no trap": """
+import sys
+def answer(x):
+    sys.setprofile(None)
+    with torch._C.DisableTorchFunction():
+        return getattr(torch, "soft" + "max")(x, -1)
+""",
+}
+
+
+@pytest.mark.parametrize("detour", DETOURS)
+def test_an_answer_that_gets_around_the_trap_still_breaks_the_rule(box: Box, detour: str) -> None:
+    result = box.run_cell(f"import torch\n{DETOURS[detour]}")
+    assert result.ok, result.raised
+    case = Case("a case", (torch.ones(3),))
+    seen = box.observe("answer", case, forbidden=["softmax"])
+    assert seen.failure is Outcome.RULE_BROKEN
+    assert seen.raised is not None
+    assert seen.raised.message.startswith("softmax")
+    assert torch.equal(box.observe("answer", case).value, torch.full((3,), 1 / 3))
