@@ -32,6 +32,8 @@ FLOORS = [
     "configurations",
     "models",
     "tokenization",
+    "subwords",
+    "fast_subwords",
     "texts",
     "lexicon",
     "grammar",
@@ -47,13 +49,13 @@ FLOORS = [
 ROOMS = ["checking", "exercises", "show"]
 """The library's packages, which stand beside the floors."""
 
-ON_COLAB = {"IPython", "cycler", "ipywidgets", "matplotlib", "numpy", "torch"}
+ON_COLAB = {"IPython", "cycler", "ipywidgets", "matplotlib", "numpy", "tokenizers", "torch"}
 """What `course_lib` may import because Colab has it."""
 
 INSTALLED_ON_COLAB = {"jaxtyping"}
 """What the install cell brings (with its own dependency, wadler-lindig)."""
 
-ASKED_FOR = {"jiwer", "nltk", "rouge_score", "sacrebleu", "tokenizers"}
+ASKED_FOR = {"jiwer", "nltk", "rouge_score", "sacrebleu"}
 """What a function imports with `course_lib.optional.needed_for`, which says how to install it where it is missing."""
 
 
