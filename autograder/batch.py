@@ -66,7 +66,7 @@ class Assignment:
         lesson: the lesson.
         release: its released notebook.
         level: the level of the boxes.
-        limits: the limits of a submission.
+        limits: what each submission may use.
         skip_demos: leave out cells tagged `demo`.
         feedback: write feedback pages.
     """
@@ -122,7 +122,7 @@ def grade_lesson(
         workers: submissions graded at once.
         min_level: refuse to grade in weaker boxes than this; by default L2 on Linux.
         level: grade at exactly this level, whatever the machine could do.
-        limits: what each submission may use.
+        limits: what each submission may use; by default what the course says.
         skip_demos: leave out cells tagged `demo`, unless a later cell needs one.
         feedback: write feedback pages.
         console: where the progress bar goes; by default standard error.
@@ -132,10 +132,11 @@ def grade_lesson(
             gradebook that is in use or was made by another version, or no box of the level wanted.
     """
     start = time.perf_counter()
+    course.require_exercises(exercise.id for exercise in exercises.all())
     release = Release.load(course.release_notebook(lesson))
     submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
     level = choose_level(min_level) if level is None else level
-    assignment = Assignment(course, lesson, release, level, limits or Limits(), skip_demos, feedback)
+    assignment = Assignment(course, lesson, release, level, limits or course.limits, skip_demos, feedback)
     workers = min(workers, len(submissions))
     with contextlib.ExitStack() as resources:
         zygote = Zygote(assignment.withheld, level, assignment.limits, channels=workers)
@@ -336,8 +337,9 @@ def _grade(worker: _Worker, student: str, folder: Path) -> _Graded:
         repaired.cells,
         open_box=lambda seconds: worker.zygote.open_box(channel=worker.channel, seconds=seconds),
         key_for=lambda exercise: worker.keys.key(exercise, student),
-        seconds=assignment.limits.submission_seconds,
+        limits=assignment.limits,
         skip_demos=assignment.skip_demos,
+        allowances=assignment.course.exercise_limits,
     )
     return _written(assignment, student, submission, repaired, graded)
 
@@ -389,12 +391,12 @@ def _write_feedback(
 
 
 def _outputs(graded: Graded) -> dict[int, list[dict[str, Any]]]:
-    """What the cells put out, with a notice where one was stopped."""
-    notices = {
-        place: [{"output_type": "stream", "name": "stderr", "text": notice + "\n"}]
-        for place, notice in graded.notices.items()
-    }
-    return {**graded.outputs, **notices}
+    """What the cells put out, and below it a notice where one has hit a limit."""
+    outputs = dict(graded.outputs)
+    for place, notice in graded.notices.items():
+        said = {"output_type": "stream", "name": "stderr", "text": f"[katze] {notice}\n"}
+        outputs[place] = [*outputs.get(place, []), said]
+    return outputs
 
 
 def _check_outputs(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:

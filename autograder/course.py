@@ -1,7 +1,7 @@
 """A course on disk: the folder with `nbgrader_config.py`, and where everything in it lies.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.repository` and `c.Katze.solutions_directory`.
+own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits` and `c.Katze.exercise_limits`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import contextlib
 import os
 import re
 import secrets
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from autograder.errors import BadInput
+from autograder.limits import Allowance, Limits
+from autograder.settings import limits_from
 
 CONFIG_NAME = "nbgrader_config.py"
 SECRET_BYTES = 32
@@ -36,6 +39,8 @@ class Course:
         autograded: graded notebooks, in the same layout.
         feedback: feedback, in the same layout.
         gradebook: nbgrader's database.
+        limits: what each submission may use.
+        exercise_limits: what single exercises may use instead, by their ids.
         config: everything that `nbgrader_config.py` sets, for nbgrader's own classes.
     """
 
@@ -49,6 +54,8 @@ class Course:
     autograded: Path
     feedback: Path
     gradebook: Path
+    limits: Limits
+    exercise_limits: Mapping[str, Allowance] = field(hash=False)
     config: Config = field(repr=False, compare=False)
 
     @classmethod
@@ -85,8 +92,11 @@ class Course:
                 ("feedback", "feedback"),
             ]
         }
+        limits, exercise_limits = limits_from(config)
         return cls(
             root=root,
+            limits=limits,
+            exercise_limits=exercise_limits,
             course_id=_setting(config, "CourseDirectory", "course_id", ""),
             repository=_repository(root, config),
             solutions=root / _setting(config, "Katze", "solutions_directory", "solutions"),
@@ -94,6 +104,17 @@ class Course:
             config=config,
             **folders,
         )
+
+    def require_exercises(self, known: Iterable[str]) -> None:
+        """Refuse limits of exercises that do not exist: a misspelt id would change nothing, silently.
+
+        Raises:
+            BadInput: `c.Katze.exercise_limits` names one that is not among `known`.
+        """
+        for exercise in sorted(set(self.exercise_limits) - set(known)):
+            raise BadInput(
+                f"{CONFIG_NAME}: c.Katze.exercise_limits: there is no exercise {exercise!r}; see `katze exercises`"
+            )
 
     def lessons(self) -> list[str]:
         """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""

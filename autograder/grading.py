@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autograder.box import BoxLost, CellResult
+from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
@@ -30,14 +31,20 @@ MOST_BOXES = 40
 """A submission is replayed at most this often, if its time allows; one that ends every box is stopped here."""
 
 
+NO_ALLOWANCES: Mapping[str, Allowance] = {}
+"""What a course allows single exercises where it says nothing."""
+
+_OF_CODE = (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
+
+
 class AnyBox(Protocol):
     """What grading needs of a box."""
 
-    def run_cell(self, source: str) -> CellResult:
+    def run_cell(self, source: str, allowed: Allowance) -> CellResult:
         """Run one cell."""
 
     def observe_cases(
-        self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str]
+        self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str], allowed: Allowance
     ) -> Iterable[Observation]:
         """Call a name of the student's on one case after another, until one of `ENDINGS`."""
 
@@ -79,7 +86,7 @@ class Graded:
     Attributes:
         verdicts: one for each exercise that the lesson checks, in the notebook's order.
         outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
-        notices: for each cell that was stopped, by its place, a sentence that says why.
+        notices: for each cell that hit a limit or ended its box, by its place, a sentence that says so.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -88,7 +95,12 @@ class Graded:
 
 
 def grade_cells(
-    cells: Sequence[Cell], open_box: OpenBox, key_for: KeyFor, seconds: float, skip_demos: bool = True
+    cells: Sequence[Cell],
+    open_box: OpenBox,
+    key_for: KeyFor,
+    limits: Limits,
+    skip_demos: bool = True,
+    allowances: Mapping[str, Allowance] = NO_ALLOWANCES,
 ) -> Graded:
     """Run the cells of a repaired submission and judge every answer it checks.
 
@@ -100,10 +112,11 @@ def grade_cells(
         cells: in notebook order.
         open_box: opens a fresh box.
         key_for: gives the answer key of an exercise.
-        seconds: wall-clock time for the whole submission, replays included.
+        limits: of the boxes; `submission_seconds` holds for all boxes together.
         skip_demos: leave out cells tagged `demo`, unless a later cell turns out to need one.
+        allowances: what single exercises may use instead, by their ids.
     """
-    run = _Run(cells, open_box, key_for, time.monotonic() + seconds, skip_demos)
+    run = _Run(cells, open_box, key_for, limits, skip_demos, allowances)
     for _ in range(MOST_BOXES):
         if run.finished() or run.seconds_left() <= 0:
             break
@@ -115,18 +128,26 @@ class _Run:
     """The state of grading one submission, over as many boxes as it takes."""
 
     def __init__(
-        self, cells: Sequence[Cell], open_box: OpenBox, key_for: KeyFor, deadline: float, skip_demos: bool
+        self,
+        cells: Sequence[Cell],
+        open_box: OpenBox,
+        key_for: KeyFor,
+        limits: Limits,
+        skip_demos: bool,
+        allowances: Mapping[str, Allowance],
     ) -> None:
         self.cells = cells
         self.open_box = open_box
-        self.deadline = deadline
+        self.limits = limits
+        self.deadline = time.monotonic() + limits.submission_seconds
         self.skip_demos = skip_demos
+        self.allowances = allowances
         self.reached_the_end = False
         self.outputs: dict[int, list[dict[str, Any]]] = {}
         self.lost: dict[int, BoxLost] = {}
         self.raised: dict[int, tuple[Outcome, Raised]] = {}
         self.checks = {
-            cell.exercise: _Check(key_for(exercises.find(cell.exercise)))
+            cell.exercise: _Check(key_for(exercises.find(cell.exercise)), limits, self._allowed(cell))
             for cell in cells
             if cell.kind is CellKind.CHECK and cell.exercise
         }
@@ -143,12 +164,32 @@ class _Run:
 
     def graded(self) -> Graded:
         """What is known now; an exercise that was never reached has run out of time."""
-        notices = {
-            place: f"Stopped in this cell: {lost.reason}. The other exercises keep their points."
-            for place, lost in self.lost.items()
-        }
+        notices = {place: self._stopped(place, lost) for place, lost in self.lost.items()}
+        for place, (failure, _) in self.raised.items():
+            if failure is Outcome.OUT_OF_MEMORY:
+                memory = self._allowed(self.cells[place]).applied(self.limits).memory_bytes
+                notices[place] = f"Cell {self._number(place)} needed more than {size(memory)} of memory."
         verdicts = {name: check.verdict or check.too_late() for name, check in self.checks.items()}
         return Graded(verdicts, self.outputs, notices)
+
+    def _stopped(self, place: int, lost: BoxLost) -> str:
+        """What the student reads where a cell has ended its box."""
+        number = self._number(place)
+        if lost.out_of_time:  # nothing can run after this
+            total = self.limits.submission_seconds
+            return f"Stopped after {total:g} s in cell {number}; the earlier exercises keep their points."
+        others = "the other exercises keep their points."
+        if lost.seconds is not None:
+            return f"Stopped after {lost.seconds:g} s in cell {number}; {others}"
+        return f"Stopped in cell {number}: {lost.reason}; {others}"
+
+    def _number(self, place: int) -> int:
+        """The number that a notebook shows beside this cell when it is run from the top: cells of code are counted."""
+        return sum(cell.kind in _OF_CODE for cell in self.cells[: place + 1])
+
+    def _allowed(self, cell: Cell) -> Allowance:
+        """What a cell may use instead of the limits: an exercise's answer and its check have some of their own."""
+        return self.allowances.get(cell.exercise or "", NO_ALLOWANCE)
 
     def in_one_box(self) -> None:
         """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
@@ -171,7 +212,7 @@ class _Run:
     def _run(self, box: AnyBox, place: int, cell: Cell, skipped: bool) -> bool:
         """Run one cell; False where the box is lost, or must be left because a skipped cell was needed."""
         try:
-            result = box.run_cell(cell.source)
+            result = box.run_cell(cell.source, self._allowed(cell))
         except BoxLost as lost:
             self.lost[place] = lost
             self.outputs.pop(place, None)
@@ -219,8 +260,10 @@ class _Run:
 class _Check:
     """One exercise on its way to a verdict."""
 
-    def __init__(self, key: AnswerKey) -> None:
+    def __init__(self, key: AnswerKey, limits: Limits, allowed: Allowance) -> None:
         self.key = key
+        self._limits = limits
+        self._allowed = allowed
         self.verdict: Verdict | None = None
         self._visible: list[Observation] | None = None
         self._hidden_failed = False
@@ -236,15 +279,15 @@ class _Check:
         """Run the visible cases, or all where the hidden ones have failed before; whether to go on in this box."""
         if self.verdict is not None or (self._visible is not None and not self._hidden_failed):
             return True
-        answer = _AnswerInBox(box, self.key.exercise)
+        answer = _AnswerInBox(box, self.key.exercise, self._allowed)
         seen = answer.observe(self.key.visible)
         ended = seen[-1].failure in ENDINGS
         if self._hidden_failed and not ended:
             seen += answer.observe(self.key.hidden, hidden=True)
         if self._hidden_failed or ended:
-            self.verdict = decide(self.key, seen)
+            self.verdict = self._with_limit(decide(self.key, seen), answer.lost)
         self._visible = seen
-        return not answer.lost and not self._hidden_failed
+        return answer.lost is None and not self._hidden_failed
 
     def misses_a_name(self, demos: Sequence[str]) -> bool:
         """Whether the visible cases failed for want of a name that one of these cells may define."""
@@ -263,37 +306,51 @@ class _Check:
         """Run the hidden cases; whether the box lives on."""
         if self.verdict is not None or self._visible is None:
             return True
-        answer = _AnswerInBox(box, self.key.exercise)
+        answer = _AnswerInBox(box, self.key.exercise, self._allowed)
         verdict = decide(self.key, [*self._visible, *answer.observe(self.key.hidden, hidden=True)])
+        verdict = self._with_limit(verdict, answer.lost)
         before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
         spoiled = verdict.points != before or verdict.outcome is Outcome.RULE_BROKEN
-        self._hidden_failed = not answer.lost and spoiled
+        self._hidden_failed = answer.lost is None and spoiled
         if not self._hidden_failed:
             self.verdict = verdict
-        return not answer.lost
+        return answer.lost is None
+
+    def _with_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
+        """The verdict with a sentence on the limit that the answer ran into, if it did."""
+        if lost is not None and lost.outcome is verdict.outcome:
+            return replace(verdict, note=f"Your answer was stopped: {lost.reason}.")
+        if verdict.outcome is Outcome.OUT_OF_MEMORY:
+            memory = size(self._allowed.applied(self._limits).memory_bytes)
+            return replace(verdict, note=f"Your answer needed more than {memory} of memory.")
+        return verdict
 
     def too_late(self) -> Verdict:
         """The verdict where the submission's time was used up."""
-        note = "The time for the whole submission was used up before this exercise was reached."
+        total = self._limits.submission_seconds
+        note = f"The {total:g} s for the whole submission were used up before this exercise was reached."
         return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
 
 
 class _AnswerInBox:
     """A student's answer, called in its box. A box that is lost becomes an observation of its own."""
 
-    def __init__(self, box: AnyBox, exercise: Exercise) -> None:
+    def __init__(self, box: AnyBox, exercise: Exercise, allowed: Allowance) -> None:
         self._box = box
         self._exercise = exercise
-        self.lost = False
+        self._allowed = allowed
+        self.lost: BoxLost | None = None
 
     def observe(self, cases: Sequence[Case], hidden: bool = False) -> list[Observation]:
         """What it does on these cases, up to the first that ends the run or the box."""
         wanted = self._exercise
         seen: list[Observation] = []
         try:
-            for one in self._box.observe_cases(wanted.name, cases, hidden=hidden, forbidden=wanted.forbidden):
+            for one in self._box.observe_cases(
+                wanted.name, cases, hidden=hidden, forbidden=wanted.forbidden, allowed=self._allowed
+            ):
                 seen.append(one)  # those before a loss count
         except BoxLost as lost:
-            self.lost = True
+            self.lost = lost
             seen.append(Observation(returned=False, failure=lost.outcome))
         return seen

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.box import Level, Limits, Zygote, choose_level
+from autograder.box import Level, Zygote, choose_level
 from autograder.errors import BadInput
 from autograder.grading import grade_cells
+from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Verdict
@@ -34,7 +35,7 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
             cells,
             open_box=lambda seconds: zygote.open_box(seconds=seconds),
             key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
-            seconds=limits.submission_seconds,
+            limits=limits,
         )
     return graded.verdicts[exercise.id], level
 

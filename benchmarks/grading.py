@@ -245,7 +245,7 @@ def grade_timed(
     inside = sum(clock.seconds[kind][-1] for kind in clock.seconds)
     start = time.perf_counter()
     graded = grade_cells(
-        repaired.cells, open_box, lambda exercise: keys.key(exercise, student), zygote.limits.submission_seconds
+        repaired.cells, open_box, lambda exercise: keys.key(exercise, student), zygote.limits
     )
     spent = time.perf_counter() - start
     boxed = sum(clock.seconds[kind][-1] for kind in clock.seconds) - inside

@@ -6,9 +6,10 @@ Read it in this order. What crosses: `protocol.py`. What a box may not do: `leve
 """
 
 from autograder.box.client import Box, BoxLost, BoxUnavailable, Zygote
-from autograder.box.levels import Level, Limits, describe
+from autograder.box.levels import Level, describe
 from autograder.box.protocol import CellResult
 from autograder.box.selftest import choose_level, self_test
+from autograder.limits import Limits
 
 __all__ = [
     "Box",

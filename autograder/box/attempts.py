@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autograder.box.grants import open_grants
-from autograder.box.levels import Level, Limits, confine
+from autograder.box.levels import Level, confine
+from autograder.limits import Limits
 
 
 def try_everything(root: str, port: int) -> None:

@@ -22,7 +22,7 @@ import torch
 
 from autograder.box import landlock
 from autograder.box.kernels import barred
-from autograder.box.levels import Level, Limits, confine, release_reserve
+from autograder.box.levels import Level, confine, limit_memory, release_reserve
 from autograder.box.protocol import (
     OUT_OF_MEMORY_STATUS,
     Decoder,
@@ -39,6 +39,7 @@ from autograder.box.protocol import (
 from autograder.box.recorder import Recorder, Stream
 from autograder.box.shell import BoxShell, describe_error
 from autograder.box.substitutes import stay_in_one_process
+from autograder.limits import Limits
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, observe
 from course_lib.checking.trap import RuleBroken
@@ -73,10 +74,10 @@ def live(wire: int, shell: BoxShell, setup: Setup) -> None:
     """
     status = 1
     try:
-        loop = _settle(wire, setup)
+        loop, mapped = _settle(wire, setup)
         _prepare_shell(shell, loop, setup.limits)
         _send(wire, {"kind": "ready"}, setup.limits)
-        _serve(wire, Inhabitant(shell, setup.limits), setup.limits)
+        _serve(wire, Inhabitant(shell, setup.limits, mapped), setup.limits)
         status = 0
     except MemoryError:
         status = OUT_OF_MEMORY_STATUS
@@ -87,8 +88,8 @@ def live(wire: int, shell: BoxShell, setup: Setup) -> None:
         os._exit(status)
 
 
-def _settle(wire: int, setup: Setup) -> asyncio.AbstractEventLoop:
-    """Leave everything shared with others behind, and confine."""
+def _settle(wire: int, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
+    """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far."""
     if os.getsid(0) != os.getpid():
         os.setsid()
     own = os.open(setup.folder, getattr(os, "O_PATH", os.O_RDONLY))
@@ -106,8 +107,7 @@ def _settle(wire: int, setup: Setup) -> asyncio.AbstractEventLoop:
         file.write("500")  # where memory runs out, a box goes before the grader
     loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
     asyncio.set_event_loop(loop)
-    confine(setup.level, setup.limits, own, setup.grants)
-    return loop
+    return loop, confine(setup.level, setup.limits, own, setup.grants)
 
 
 def _close_all_but(keep: set[int]) -> None:
@@ -140,14 +140,25 @@ def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Lim
 
 
 class Inhabitant:
-    """Runs what it is asked to run, and turns every ending into data."""
+    """Runs what it is asked to run, and turns every ending into data.
 
-    def __init__(self, shell: BoxShell, limits: Limits) -> None:
+    Args:
+        shell: where cells run.
+        limits: what they may use, unless a request allows something else.
+        mapped: the address space that the libraries take, from which memory counts.
+    """
+
+    def __init__(self, shell: BoxShell, limits: Limits, mapped: int) -> None:
         self._shell = shell
         self._limits = limits
+        self._mapped = mapped
 
     def answer(self, request: Frame) -> Iterator[bytes]:
         """The replies to one request, ready to be sent: one to a cell, one for each case to an observation."""
+        allowed = replace(self._limits, **request.header.get("allowed", {}))
+        self._shell.recorder.limit = allowed.output_bytes
+        if self._mapped:  # elsewhere the address space is not limited
+            limit_memory(allowed.memory_bytes + self._mapped)
         if request.header["kind"] == "cell":
             yield self._cell(request, request.header["id"])
         else:

@@ -27,10 +27,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, Self
 
-from autograder.box.levels import Level, Limits
+from autograder.box.levels import Level
 from autograder.box.library import copy_library
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
@@ -48,6 +49,7 @@ from autograder.box.protocol import (
     encode_frame,
     output_bytes,
 )
+from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
 
@@ -66,13 +68,17 @@ class BoxLost(Exception):
 
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
-        reason: a few words on how; of a sealed box no more than the outcome says.
+        reason: a clause on how, for the student; of a sealed box no more than the outcome says.
+        seconds: where a clock has stopped it, after how long.
+        out_of_time: whether that was the time for the whole submission, so that nothing can follow.
     """
 
-    def __init__(self, outcome: Outcome, reason: str) -> None:
+    def __init__(self, outcome: Outcome, reason: str, seconds: float | None = None, out_of_time: bool = False) -> None:
         super().__init__(f"{outcome}: {reason}")
         self.outcome = outcome
         self.reason = reason
+        self.seconds = seconds
+        self.out_of_time = out_of_time
 
 
 _SEALED_REASONS = {
@@ -364,6 +370,7 @@ class Box:
         self._wire = wire
         self._keeper = keeper
         self._limits = limits
+        self._now = limits  # with what the last request allows
         self._folder = folder
         self._lost: BoxLost | None = None
         self._closed = False
@@ -372,13 +379,13 @@ class Box:
         self._next_look = 0.0
         wire.setblocking(False)
         try:
-            greeting = self._receive(time.monotonic() + START_SECONDS, "opening a box").header
+            greeting = self._receive(_Clock.of(START_SECONDS)).header
         except BoxLost as error:
             raise BoxUnavailable(f"a box could not be opened: {error.reason}") from error
         if greeting != {"kind": "ready"}:
             self.close()
             raise BoxUnavailable(f"a box could not be opened: {greeting.get('reason')}")
-        self._until = time.monotonic() + limits.submission_seconds
+        self._until = _Clock.of(limits.submission_seconds, out_of_time=True)
 
     def __enter__(self) -> Self:
         return self
@@ -391,18 +398,23 @@ class Box:
         """Whether the box has been asked a hidden case: what it does from then on may tell the inputs."""
         return self._sealed
 
-    def run_cell(self, source: str) -> CellResult:
+    def run_cell(self, source: str, allowed: Allowance = NO_ALLOWANCE) -> CellResult:
         """Run a cell as a notebook would.
 
         From a sealed box no outputs come back, and of an exception only a built-in name.
+
+        Args:
+            source: the cell's code.
+            allowed: what it may use instead of the box's limits.
 
         Raises:
             BoxLost: the box is gone.
             BoxUnavailable: the zygote is gone, and the box with it.
         """
         begin = time.monotonic()
-        request = self._ask({"kind": "cell", "source": source}, Encoder(), self._limits.cell_seconds, "a cell")
-        frame = self._answer(request, self._limits.cell_seconds, "a cell")
+        self._now = allowed.applied(self._limits)
+        request = self._ask({"kind": "cell", "source": source}, Encoder(), self._now.cell_seconds, allowed)
+        frame = self._answer(request, self._now.cell_seconds)
         try:
             _require_fields(frame, "cell")
             result = decode_cell(frame.header["cell"])
@@ -411,10 +423,18 @@ class Box:
         seconds = time.monotonic() - begin
         if self._sealed:
             return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
-        outputs = self._shown(result.outputs)
+        outputs = _shown(result.outputs, self._now.output_bytes)
         return dataclasses.replace(result, outputs=outputs, seconds=min(result.seconds, seconds))
 
-    def observe(self, name: str, case: Case, *, hidden: bool = True, forbidden: Collection[str] = ()) -> Observation:
+    def observe(
+        self,
+        name: str,
+        case: Case,
+        *,
+        hidden: bool = True,
+        forbidden: Collection[str] = (),
+        allowed: Allowance = NO_ALLOWANCE,
+    ) -> Observation:
         """Call what the cells have defined as `name`; what it prints is dropped.
 
         Args:
@@ -422,16 +442,23 @@ class Box:
             case: what to call it with.
             hidden: the inputs are secret, so that cells run later show nothing.
             forbidden: torch functions that it may not call.
+            allowed: what it may use instead of the box's limits.
 
         Raises:
             BoxLost: the box is gone.
             BoxUnavailable: the zygote is gone, and the box with it.
         """
-        [observation] = self.observe_cases(name, [case], hidden=hidden, forbidden=forbidden)
+        [observation] = self.observe_cases(name, [case], hidden=hidden, forbidden=forbidden, allowed=allowed)
         return observation
 
     def observe_cases(
-        self, name: str, cases: Sequence[Case], *, hidden: bool = True, forbidden: Collection[str] = ()
+        self,
+        name: str,
+        cases: Sequence[Case],
+        *,
+        hidden: bool = True,
+        forbidden: Collection[str] = (),
+        allowed: Allowance = NO_ALLOWANCE,
     ) -> Iterator[Observation]:
         """As `observe`, for one case after another with one request: what a call costs is mostly waking up for it.
 
@@ -445,10 +472,11 @@ class Box:
         encoder = Encoder()
         encoded = [encode_case(case, encoder) for case in cases]
         header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "cases": encoded}
-        request = self._ask(header, encoder, self._limits.call_seconds, "a call")
+        self._now = allowed.applied(self._limits)
+        request = self._ask(header, encoder, self._now.call_seconds, allowed)
         for number, case in enumerate(cases):
             begin = time.monotonic()
-            frame = self._answer(f"{request}.{number}", self._limits.call_seconds, "a call")
+            frame = self._answer(f"{request}.{number}", self._now.call_seconds)
             try:
                 _require_fields(frame, "observation")
                 decoder = Decoder(frame.tensors)
@@ -465,43 +493,36 @@ class Box:
         with contextlib.suppress(BoxUnavailable):
             self._end()
 
-    def _shown(self, outputs: list[dict[str, Json]]) -> list[dict[str, Json]]:
-        """The outputs of a cell, or a notice where they show more than a box would let them."""
-        if sum(map(output_bytes, outputs)) <= self._limits.output_bytes + MAX_ERROR_BYTES:
-            return outputs
-        limit = f"{self._limits.output_bytes / 1e6:g} MB"
-        notice = f"[katze] This cell's output was left out: it shows more than {limit}.\n"
-        return [{"output_type": "stream", "name": "stdout", "text": notice}]
-
-    def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, what: str) -> str:
-        """Send a request; its id."""
+    def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, allowed: Allowance) -> str:
+        """Send a request, for which the box has so many seconds; its id."""
         if self._lost is not None:
             raise self._lost
         if self._closed:
             raise ValueError("the box is closed")
         request = secrets.token_hex(8)
-        data = encode_frame(Frame({"id": request, **header}, encoder.tensors), self._limits.frame_bytes)
-        self._send(data, *self._deadline(seconds, what))
+        header = {"id": request, **header, "allowed": allowed.changes()}
+        data = encode_frame(Frame(header, encoder.tensors), self._limits.frame_bytes)
+        self._send(data, self._clock(seconds))
         return request
 
-    def _answer(self, request: str, seconds: float, what: str) -> Frame:
+    def _answer(self, request: str, seconds: float) -> Frame:
         """Wait for the answer to a request."""
-        frame = self._receive(*self._deadline(seconds, what))
+        frame = self._receive(self._clock(seconds))
         if frame.header.get("kind") == "failed":
             self._lose(Outcome.DIED, "the code has broken the process that ran it")
         if frame.header.get("id") != request:
             self._lose(Outcome.DIED, "it broke the protocol: an answer to another question")
         return frame
 
-    def _deadline(self, seconds: float, what: str) -> tuple[float, str]:
-        """When to give up, and on what: this request, or the whole submission."""
-        deadline = time.monotonic() + seconds
-        return (self._until, "the submission") if deadline > self._until else (deadline, what)
+    def _clock(self, seconds: float) -> _Clock:
+        """When to give up on a request: after so many seconds, or with the whole submission."""
+        clock = _Clock.of(seconds)
+        return clock if clock.deadline <= self._until.deadline else self._until
 
-    def _send(self, data: bytes, deadline: float, what: str) -> None:
+    def _send(self, data: bytes, clock: _Clock) -> None:
         rest = memoryview(data)
         while rest:
-            ready = self._wait(select.POLLIN | select.POLLOUT, deadline, what)
+            ready = self._wait(select.POLLIN | select.POLLOUT, clock)
             if ready & select.POLLIN:
                 self._check_silence()
             try:
@@ -521,11 +542,11 @@ class Box:
             self._lose(Outcome.DIED, "it broke the protocol: an answer to no question")
         self._lose_connection()
 
-    def _receive(self, deadline: float, what: str) -> Frame:
+    def _receive(self, clock: _Clock) -> Frame:
         reader = FrameReader(self._limits.frame_bytes)
         try:
             while reader.missing:
-                self._wait(select.POLLIN, deadline, what)
+                self._wait(select.POLLIN, clock)
                 try:
                     data = self._wire.recv(min(reader.missing, 1 << 20))
                 except BlockingIOError:
@@ -539,7 +560,7 @@ class Box:
         except ProtocolError as error:
             self._lose(Outcome.DIED, f"it broke the protocol: {error}")
 
-    def _wait(self, events: int, deadline: float, what: str) -> int:
+    def _wait(self, events: int, clock: _Clock) -> int:
         """Wait until the wire is ready, and look after the clock and the disk meanwhile."""
         poll = select.poll()
         poll.register(self._wire, events)
@@ -547,9 +568,9 @@ class Box:
             if time.monotonic() >= self._next_look:  # however busy the wire is
                 self._look()
                 self._next_look = time.monotonic() + _WATCH_SECONDS
-            left = deadline - time.monotonic()
+            left = clock.deadline - time.monotonic()
             if left <= 0:
-                self._lose(Outcome.TIMED_OUT, f"{what} took too long")
+                self._lose(Outcome.TIMED_OUT, clock.reason, clock)
             ready = poll.poll(min(left, _WATCH_SECONDS) * 1000)
             if ready:
                 return ready[0][1]
@@ -561,7 +582,7 @@ class Box:
         except OSError:
             self._lose(Outcome.DIED, "it made a folder that cannot be looked into")
         if used > self._limits.folder_bytes:
-            self._lose(Outcome.DIED, f"it wrote more than {self._limits.folder_bytes / 1e6:.0f} MB to disk")
+            self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk")
         if files > self._limits.files:
             self._lose(Outcome.DIED, f"it made more than {self._limits.files} files")
         if _threads(self._keeper.process) > self._limits.threads:
@@ -572,7 +593,7 @@ class Box:
         ended = self._keeper.wait(_EXIT_SECONDS)
         status = self._end()
         if ended:
-            self._lose(*_cause(status, memory_kill=_memory_kills() > self._kills))
+            self._lose(*_cause(status, self._now, memory_kill=_memory_kills() > self._kills))
         self._lose(Outcome.DIED, "it closed its connection")
 
     def _end(self) -> int:
@@ -586,10 +607,50 @@ class Box:
         finally:
             _remove(self._folder)
 
-    def _lose(self, outcome: Outcome, reason: str) -> NoReturn:
+    def _lose(self, outcome: Outcome, reason: str, clock: _Clock | None = None) -> NoReturn:
         self.close()
-        self._lost = BoxLost(outcome, _SEALED_REASONS[outcome] if self._sealed else reason)
+        if self._sealed:
+            self._lost = BoxLost(outcome, _SEALED_REASONS[outcome])
+        elif clock is not None:
+            self._lost = BoxLost(outcome, reason, clock.seconds, clock.out_of_time)
+        else:
+            self._lost = BoxLost(outcome, reason)
         raise self._lost
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """When to give up waiting.
+
+    Attributes:
+        deadline: by the monotonic clock.
+        seconds: after how long that is.
+        out_of_time: whether it ends the whole submission.
+    """
+
+    deadline: float
+    seconds: float
+    out_of_time: bool = False
+
+    @property
+    def reason(self) -> str:
+        """What to say when it has stopped a box."""
+        if self.out_of_time:
+            return "the time for the whole submission was used up"
+        return f"it took longer than {self.seconds:g} s"
+
+    @classmethod
+    def of(cls, seconds: float, out_of_time: bool = False) -> _Clock:
+        """A clock that starts now."""
+        return cls(time.monotonic() + seconds, seconds, out_of_time)
+
+
+def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
+    """The outputs of a cell, or a notice where they show more than a box would let them."""
+    if sum(map(output_bytes, outputs)) <= limit + MAX_ERROR_BYTES:
+        return outputs
+    notice = f"[katze] This cell's output was left out: it shows more than {size(limit)}.\n"
+    return [{"output_type": "stream", "name": "stdout", "text": notice}]
 
 
 def _require_fields(frame: Frame, kind: str) -> None:
@@ -608,16 +669,16 @@ def _bare(raised: Raised | None) -> Raised | None:
     return Raised(raised.type_name if is_exception else "Exception", "")
 
 
-def _cause(status: int, memory_kill: bool) -> tuple[Outcome, str]:
+def _cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str]:
     """Why a process ended, from its wait status."""
     if os.WIFEXITED(status):
         code = os.WEXITSTATUS(status)
         if code == OUT_OF_MEMORY_STATUS:
-            return Outcome.OUT_OF_MEMORY, "it ran out of memory"
+            return Outcome.OUT_OF_MEMORY, f"it needed more than {size(limits.memory_bytes)} of memory"
         return Outcome.DIED, f"its process ended with exit status {code}"
     number = os.WTERMSIG(status)
     if number == signal.SIGXCPU:
-        return Outcome.TIMED_OUT, "it used up its processor time"
+        return Outcome.TIMED_OUT, f"it used more than {limits.processor_seconds} s of processor time"
     if number == signal.SIGKILL and memory_kill:
         return Outcome.OUT_OF_MEMORY, "the machine ran out of memory"
     return Outcome.DIED, f"its process was ended by {signal.Signals(number).name}"

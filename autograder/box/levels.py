@@ -16,10 +16,10 @@ import os
 import resource
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from autograder.box import landlock, seccomp
+from autograder.limits import Limits, size
 
 SELF_TEST_SECONDS = 30
 _DROP_BOUNDING, _NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 24, 38, 47, 4  # of prctl
@@ -35,39 +35,6 @@ class Level(IntEnum):
     L2 = 2
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a box may use.
-
-    Attributes:
-        memory_bytes: address space beyond what the libraries already take.
-        processor_seconds: processor time of the box.
-        file_bytes: the largest file.
-        folder_bytes: all files of the box together.
-        files: files and folders of the box.
-        open_files: open files; times `file_bytes`, what removed files may still take on disk.
-        threads: threads of the box.
-        output_bytes: what one cell may show.
-        frame_bytes: what may cross at once.
-        cell_seconds: wall-clock time of one cell.
-        call_seconds: wall-clock time of one call of an answer.
-        submission_seconds: wall-clock time from opening the box to its last answer.
-    """
-
-    memory_bytes: int = 2 << 30
-    processor_seconds: int = 60
-    file_bytes: int = 32 << 20
-    folder_bytes: int = 256 << 20
-    files: int = 10_000
-    open_files: int = 64
-    threads: int = 256
-    output_bytes: int = 1 << 20
-    frame_bytes: int = 64 << 20
-    cell_seconds: float = 10.0
-    call_seconds: float = 10.0
-    submission_seconds: float = 60.0
-
-
 def describe(level: Level, limits: Limits) -> str:
     """One line for logs and reports: the level and what it means."""
     what = {
@@ -75,21 +42,23 @@ def describe(level: Level, limits: Limits) -> str:
         Level.L1: "own session and folder, scrubbed environment; files and network are open",
         Level.L2: "Landlock, seccomp; no network, no processes",
     }[level]
-    memory = f"{limits.memory_bytes / (1 << 30):g} GB"
-    return f"boxes at level {level.name}: {what}, {memory}, {limits.submission_seconds:g} s"
+    return f"boxes at level {level.name}: {what}, {size(limits.memory_bytes)}, {limits.submission_seconds:g} s"
 
 
 # Confining the process one is in ----------------------------------------------------------------------------
 
 
-def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Grant]) -> None:
+def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Grant]) -> int:
     """Give up, for good, what a box at this level may not do. Everything it needs must be open already.
 
     Args:
         level: how much to give up.
         limits: the limits on resources.
         own: descriptor of the folder that may be written; closed afterwards.
-        grants: what may be read (level L2); closed as well.
+        grants: what may be read (from level L2 on); closed as well.
+
+    Returns:
+        The address space taken so far, from which memory counts; 0 where memory is not limited.
 
     Raises:
         OSError: the kernel refused; the process must not go on.
@@ -102,8 +71,10 @@ def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Gr
         seccomp.install()
     for descriptor in (own, *(entry.descriptor for entry in grants)):
         os.close(descriptor)
-    if level >= Level.L1:
-        _limit_resources(limits, mapped)
+    if level == Level.L0:
+        return 0
+    _limit_resources(limits, mapped)
+    return mapped
 
 
 def _limit_resources(limits: Limits, mapped: int) -> None:
@@ -113,16 +84,27 @@ def _limit_resources(limits: Limits, mapped: int) -> None:
     _limit(resource.RLIMIT_NOFILE, limits.open_files)
     _limit(resource.RLIMIT_CORE, 0)
     if sys.platform.startswith("linux"):  # macOS maps far more than it uses
-        size = limits.memory_bytes + mapped
-        _limit(resource.RLIMIT_AS, size, size + MEMORY_RESERVE)
+        most = max(limits.memory_bytes, limits.memory_ceiling_bytes) + mapped
+        _limit(resource.RLIMIT_AS, limits.memory_bytes + mapped, most + MEMORY_RESERVE)
 
 
 MEMORY_RESERVE = 64 << 20
 """Address space above the limit, with which a box can still report that it ran into it."""
 
 
+def limit_memory(count: int) -> None:
+    """Set the address space that this process may take in all, as far as its own limit allows.
+
+    A student's code could do the same: what holds it is the limit that was set when the box was confined.
+    """
+    with contextlib.suppress(ValueError, OSError):
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
 def release_reserve() -> None:
-    """Raise the memory limit by its reserve, to report that it was reached."""
+    """Raise the memory limit as far as it goes, to report that it was reached."""
     with contextlib.suppress(ValueError, OSError):
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))

@@ -18,6 +18,7 @@ from autograder.errors import BadInput
 EXERCISES = "course_lib.exercises"
 _REQUIRED = "course_lib.checking.observation"
 _CHILD_SIDE = (
+    "limits.py",
     "box/protocol.py",
     "box/landlock.py",
     "box/seccomp.py",

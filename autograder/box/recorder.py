@@ -19,6 +19,7 @@ from autograder.box.protocol import (
     clean,
     json_nodes,
 )
+from autograder.limits import size
 
 _ERROR_CHARACTERS = 20_000
 _MOST_OUTPUTS = MAX_OUTPUTS - 10
@@ -30,11 +31,11 @@ class Recorder:
     """Collects the outputs of one cell after another; drops everything while no cell runs.
 
     Args:
-        limit: bytes that one cell may show. A notice stands for the rest.
+        limit: bytes that one cell may show, from the next on. A notice stands for the rest.
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._outputs: list[dict[str, Json]] = []
         self._displays: dict[str, list[dict[str, Json]]] = {}
         self._left = 0
@@ -44,7 +45,7 @@ class Recorder:
 
     def start(self) -> None:
         """Begin a cell."""
-        self._outputs, self._left, self._open, self._clear_next = [], self._limit, True, False
+        self._outputs, self._left, self._open, self._clear_next = [], self.limit, True, False
         self._displays, self._nodes_left = {}, _MOST_NODES
 
     def stop(self) -> list[dict[str, Json]]:
@@ -60,13 +61,13 @@ class Recorder:
         """Text on stdout or stderr; joined to what came directly before it on the same stream."""
         if not text or not self._ready() or self._left < 0:
             return
-        size = len(text)  # a character is a byte at least: what cannot fit is cut before it is copied
+        length = len(text)  # a character is a byte at least: what cannot fit is cut before it is copied
         text = clean(text[: self._left + 1])
         data = text.encode()
         if len(data) > self._left:
             text = data[: self._left].decode(errors="ignore")
         self._append_stream(name, text)
-        self._spend(max(size, len(data)))
+        self._spend(max(length, len(data)))
 
     def notice(self, text: str) -> None:
         """A sentence from the box itself, on a line of its own."""
@@ -123,13 +124,13 @@ class Recorder:
             self._outputs.clear()
         return self._open
 
-    def _spend(self, size: int) -> bool:
-        """Whether there is room for `size` bytes. The first time there is none, say so."""
+    def _spend(self, count: int) -> bool:
+        """Whether there is room for `count` bytes. The first time there is none, say so."""
         if self._left < 0:
             return False
-        self._left -= size
+        self._left -= count
         if self._left < 0:
-            self._append_line(_CUT.format(f"{self._limit / 1e6:g} MB"))
+            self._append_line(_CUT.format(size(self.limit)))
         return self._left >= 0
 
     def _spend_bundle(self, bundle: dict[str, Json]) -> bool:

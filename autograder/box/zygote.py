@@ -31,9 +31,10 @@ from matplotlib_inline.backend_inline import configure_inline_support
 
 from autograder.box import child, landlock
 from autograder.box.grants import open_grants
-from autograder.box.levels import Level, Limits
+from autograder.box.levels import Level
 from autograder.box.recorder import Recorder
 from autograder.box.shell import BoxShell, LastValue, Publisher
+from autograder.limits import Limits
 
 _MESSAGE_BYTES = 1 << 16
 _DEATH_SIGNAL, _SUBREAPER = 1, 36  # of prctl

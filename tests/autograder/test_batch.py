@@ -158,7 +158,7 @@ def test_limits_can_be_set(course: Course) -> None:
     graded = grade_lesson(course, LESSON, limits=Limits(cell_seconds=0.5), feedback=False)
     assert by_student(graded)["quin"].points == 16
     notebook = (course.autograded / "quin" / LESSON / f"{LESSON}.ipynb").read_text()
-    assert "The other exercises keep their points" in notebook
+    assert "the other exercises keep their points" in notebook
     assert not course.feedback.exists()
 
 

@@ -56,7 +56,7 @@ def test_what_goes_beyond_the_limit_is_replaced_by_one_notice(text: str) -> None
     [output] = recorder.stop()
     kept, _, notice = output["text"].partition("\n")
     assert 100 <= len(kept.encode()) <= 101
-    assert notice == "[katze] The rest of this cell's output was left out: it shows more than 0.000101 MB.\n"
+    assert notice == "[katze] The rest of this cell's output was left out: it shows more than 101 bytes.\n"
 
 
 def test_an_error_is_shown_even_then_and_shortened_from_the_front() -> None:

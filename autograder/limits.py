@@ -1,0 +1,81 @@
+"""What a submission may use: one set of limits for a course, with exceptions for single exercises.
+
+A course sets them in `nbgrader_config.py` (see `settings.py`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a box may use.
+
+    Attributes:
+        memory_bytes: address space beyond what the libraries already take.
+        processor_seconds: processor time of the box.
+        file_bytes: the largest file.
+        folder_bytes: all that the box has on disk: files in its folder, and removed ones that it still holds.
+        files: files and folders of the box.
+        open_files: open files.
+        threads: threads of the box.
+        output_bytes: what one cell may show.
+        frame_bytes: what may cross at once.
+        cell_seconds: wall-clock time of one cell.
+        call_seconds: wall-clock time of one call of an answer.
+        submission_seconds: wall-clock time from opening the box to its last answer.
+        memory_ceiling_bytes: the most memory that an exercise is allowed, where that is more than `memory_bytes`.
+    """
+
+    memory_bytes: int = 2 << 30
+    processor_seconds: int = 60
+    file_bytes: int = 32 << 20
+    folder_bytes: int = 256 << 20
+    files: int = 10_000
+    open_files: int = 64
+    threads: int = 256
+    output_bytes: int = 1 << 20
+    frame_bytes: int = 64 << 20
+    cell_seconds: float = 10.0
+    call_seconds: float = 10.0
+    submission_seconds: float = 60.0
+    memory_ceiling_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What one exercise's answer cell and the calls of its answer may use instead; None leaves a limit as it is.
+
+    Attributes:
+        memory_bytes: as in `Limits`.
+        output_bytes: as in `Limits`; of its cell.
+        cell_seconds: as in `Limits`; of its cell.
+        call_seconds: as in `Limits`; of its calls.
+    """
+
+    memory_bytes: int | None = None
+    output_bytes: int | None = None
+    cell_seconds: float | None = None
+    call_seconds: float | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """What it says, by the names of the limits."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+
+    def applied(self, limits: Limits) -> Limits:
+        """These limits, with what is allowed instead."""
+        return dataclasses.replace(limits, **self.changes()) if self != NO_ALLOWANCE else limits
+
+
+NO_ALLOWANCE = Allowance()
+
+
+def size(count: float) -> str:
+    """A number of bytes in words: "2 GB", "256 MB"; units of 1024, for limits are set in them."""
+    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return f"{count:g} bytes"

@@ -1,0 +1,61 @@
+"""The limits that a course sets in `nbgrader_config.py`, checked before anything runs under them.
+
+    c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
+    c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
+
+The names are those of `Limits` and, for an exercise, of `Allowance`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from traitlets.config.loader import Config
+
+from autograder.errors import BadInput
+from autograder.limits import Allowance, Limits
+
+_INTERNAL = ("frame_bytes", "memory_ceiling_bytes")
+_LEAST = {"memory_bytes": 64 << 20, "open_files": 16}  # with less not even an empty box works
+_MOST = {"output_bytes": 4 << 20}  # what a message can carry
+_WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
+
+
+def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
+    """What each submission may use, and what single exercises may use instead.
+
+    Raises:
+        BadInput: an unknown name, or a value that is no limit.
+    """
+    section = config.get("Katze", {})
+    known = [field.name for field in dataclasses.fields(Limits) if field.name not in _INTERNAL]
+    limits = Limits(**_checked("c.Katze.limits", section.get("limits", {}), known))
+    allowances = {}
+    for exercise, settings in _table("c.Katze.exercise_limits", section.get("exercise_limits", {})).items():
+        known = [field.name for field in dataclasses.fields(Allowance)]
+        allowances[exercise] = Allowance(**_checked(f"c.Katze.exercise_limits[{exercise!r}]", settings, known))
+    most = max([limits.memory_bytes, *(allowance.memory_bytes or 0 for allowance in allowances.values())])
+    return dataclasses.replace(limits, memory_ceiling_bytes=most), allowances
+
+
+def _checked(where: str, settings: Any, known: list[str]) -> dict[str, Any]:
+    for name, value in _table(where, settings).items():
+        if name not in known:
+            raise BadInput(f"{where}: there is no limit {name!r}; there are: {', '.join(known)}")
+        kinds = (int,) if name in _WHOLE_NUMBERS else (int, float)
+        if type(value) not in kinds or not (value > 0 and math.isfinite(value)):
+            wanted = "a whole number" if name in _WHOLE_NUMBERS else "a number"
+            raise BadInput(f"{where}: {name} must be {wanted} above 0, not {value!r}")
+        if value < _LEAST.get(name, 0) or value > _MOST.get(name, math.inf):
+            bound = f"at least {_LEAST[name]}" if name in _LEAST else f"at most {_MOST[name]}"
+            raise BadInput(f"{where}: {name} must be {bound}, not {value!r}")
+    return dict(settings)
+
+
+def _table(where: str, settings: Any) -> Mapping[str, Any]:
+    if not isinstance(settings, dict) or not all(isinstance(name, str) for name in settings):
+        raise BadInput(f"{where} must be a dict with names for keys, not {settings!r}")
+    return settings
