@@ -86,7 +86,7 @@ def _use_threads(notice: Notice) -> None:
         return ThreadPool(min(processes or _MOST_WORKERS, _MOST_WORKERS), initializer, initargs)
 
     names: dict[str, Any] = {name: getattr(threads, name) for name in threads.__all__}
-    names |= {"Process": Process, "Pool": pool, "SimpleQueue": lambda: SimpleQueue(ctx=threads)}
+    names.update(Process=Process, Pool=pool, SimpleQueue=lambda: SimpleQueue(ctx=threads))
     context = SimpleNamespace(**names)
     for module in (multiprocessing, torch.multiprocessing):
         vars(module).update(names, set_start_method=lambda method, force=False: None)

