@@ -1,0 +1,171 @@
+"""A submission in nbgrader's tables: its grades and comments, as `nbgrader autograde` would write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import nbformat
+from nbgrader.utils import compute_checksum, parse_utc
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from autograder.gradebook.lesson import Assignment
+from autograder.gradebook.tables import ANSWERS, COMMENT, GRADE, STUDENT, SUBMISSION, SUBMITTED, new_id, upsert
+
+TIMESTAMP_CHARACTERS = 60
+"""A longer text is no time."""
+
+_OFFSET = re.compile(r"\s*([+-]\d{2}:?\d{2})\s*$")
+
+_UPDATE_GRADE = (
+    update(GRADE)
+    .where(GRADE.c.id == bindparam("row"))
+    .values(auto_score=bindparam("score"), needs_manual_grade=bindparam("review"))
+)
+_UPDATE_COMMENT = update(COMMENT).where(COMMENT.c.id == bindparam("row")).values(auto_comment=bindparam("comment"))
+
+
+def save_grades(
+    connection: Connection,
+    assignment: Assignment,
+    student: str,
+    notebook: Mapping[str, Any] | None,
+    scores: Mapping[str, float | None],
+    timestamp: datetime | str | None,
+    problem: str,
+) -> None:
+    """Write one graded submission; see `GradebookWriter.record`."""
+    texts = _checksums(notebook)
+    connection.execute(insert(STUDENT).prefix_with("OR IGNORE").values(id=student))
+    submission = _submission(connection, assignment, student, _utc(timestamp))
+    _write_grades(connection, assignment, submission, scores, texts)
+    _write_comments(connection, assignment, submission, texts, problem)
+
+
+def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
+    """What each answer of a graded notebook says, by grade_id, as nbgrader's checksum."""
+    if notebook is None:
+        return {}
+    cells = [cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")]
+    return {cell["metadata"]["nbgrader"]["grade_id"]: compute_checksum(_node(cell)) for cell in cells}
+
+
+def _node(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
+    """What nbgrader's functions look at in a cell."""
+    meta = {"nbgrader": dict(cell["metadata"].get("nbgrader", {}))}
+    return nbformat.NotebookNode(cell_type=cell["cell_type"], source=cell["source"], metadata=nbformat.from_dict(meta))
+
+
+def _submission(connection: Connection, assignment: Assignment, student: str, timestamp: datetime | None) -> str:
+    """The row of the submitted notebook, made where it is missing."""
+    where = (SUBMISSION.c.assignment_id == assignment.id, SUBMISSION.c.student_id == student)
+    handed_in = {} if timestamp is None else {"timestamp": timestamp}
+    key = {"assignment_id": assignment.id, "student_id": student}
+    submission = upsert(connection, SUBMISSION, where, key, handed_in)
+    where = (SUBMITTED.c.assignment_id == submission, SUBMITTED.c.notebook_id == assignment.notebook)
+    key = {"assignment_id": submission, "notebook_id": assignment.notebook}
+    return upsert(connection, SUBMITTED, where, key, {})
+
+
+def _write_grades(
+    connection: Connection,
+    assignment: Assignment,
+    submitted: str,
+    scores: Mapping[str, float | None],
+    texts: Mapping[str, str],
+) -> None:
+    rows = connection.execute(
+        select(GRADE, ANSWERS.c.checksum)
+        .outerjoin(ANSWERS, ANSWERS.c.grade_id == GRADE.c.id)
+        .where(GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(assignment.grades))  # by the index, not a scan
+    )
+    known = {row.cell_id: row for row in rows}
+    new, changed, answers = [], [], []
+    for cell_id, cell in assignment.grades.items():
+        score = scores.get(cell.name)
+        text = texts.get(cell.name, "")
+        if score is None and cell.solution and text == cell.checksum:
+            score = 0.0
+        row = known.get(cell_id)
+        grade_id = row.id if row else new_id()
+        if row is None:
+            new.append(
+                {
+                    "id": grade_id,
+                    "cell_id": cell_id,
+                    "notebook_id": submitted,
+                    "auto_score": score,
+                    "needs_manual_grade": score is None,
+                }
+            )
+        else:
+            review = score is None
+            if row.manual_score is not None:
+                touched = row.auto_score != score or (cell.solution and row.checksum != text)
+                review = touched or row.needs_manual_grade
+            changed.append({"row": grade_id, "score": score, "review": review})
+        if cell.solution:
+            answers.append({"grade_id": grade_id, "checksum": text})
+    for statement, values in (
+        (insert(GRADE), new),
+        (_UPDATE_GRADE, changed),
+        (insert(ANSWERS).prefix_with("OR REPLACE"), answers),
+    ):
+        if values:
+            connection.execute(statement, values)
+
+
+def _write_comments(
+    connection: Connection, assignment: Assignment, submitted: str, texts: Mapping[str, str], problem: str
+) -> None:
+    rows = connection.execute(
+        select(COMMENT).where(COMMENT.c.notebook_id == submitted, COMMENT.c.cell_id.in_(assignment.comments))
+    )
+    known = {row.cell_id: row.id for row in rows}
+    new, changed = [], []
+    for cell_id, cell in assignment.comments.items():
+        untouched = texts.get(cell.name) == cell.checksum and not cell.task
+        comment = problem or ("No response." if untouched else None)
+        if cell_id in known:
+            changed.append({"row": known[cell_id], "comment": comment})
+        else:
+            new.append({"id": new_id(), "cell_id": cell_id, "notebook_id": submitted, "auto_comment": comment})
+    if new:
+        connection.execute(insert(COMMENT), new)
+    if changed:
+        connection.execute(_UPDATE_COMMENT, changed)
+
+
+def _utc(timestamp: datetime | str | None) -> datetime | None:
+    """A time in UTC, without a zone, as nbgrader keeps it; None for a text that is no time."""
+    if not timestamp or (isinstance(timestamp, str) and len(timestamp) > TIMESTAMP_CHARACTERS):
+        return None
+    try:
+        if isinstance(timestamp, str) and _OFFSET.search(timestamp):  # nbgrader takes +0200 for 200 seconds
+            timestamp = datetime.fromisoformat(_OFFSET.sub(r"\1", timestamp))
+        moment = parse_utc(timestamp)
+    except Exception:  # students write timestamp.txt, and the parser fails in many ways
+        return None
+    return moment if isinstance(moment, datetime) else None
+
+
+def withhold_grades(connection: Connection, assignment: Assignment, student: str, why: str) -> None:
+    """Take back the automatic scores of a submission, with the reason as its comments; nothing where it has none.
+
+    Where there are points by hand it is they that count, and they stay as they are.
+    """
+    submitted = connection.scalar(
+        select(SUBMITTED.c.id)
+        .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
+        .where(SUBMISSION.c.assignment_id == assignment.id, SUBMISSION.c.student_id == student)
+        .where(SUBMITTED.c.notebook_id == assignment.notebook)
+    )
+    if submitted is None:
+        return
+    grades = (GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(assignment.grades))
+    automatic = GRADE.c.manual_score.is_(None)
+    connection.execute(update(GRADE).where(*grades, automatic).values(auto_score=None, needs_manual_grade=True))
+    comments = (COMMENT.c.notebook_id == submitted, COMMENT.c.cell_id.in_(assignment.comments))
+    connection.execute(update(COMMENT).where(*comments).values(auto_comment=why))

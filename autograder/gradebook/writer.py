@@ -1,0 +1,177 @@
+"""The one writer of nbgrader's gradebook.
+
+Scores go into nbgrader's own tables, as `nbgrader autograde` would write them, so that formgrader,
+`generate_feedback` and `export` find them. One process holds the gradebook while it grades; it has one engine,
+and each submission is one transaction, its record included: an interruption leaves whole submissions only.
+
+How nbgrader says "could not be graded": it knows no such thing. A grade without a score counts as zero in its
+sums. Here such a grade has no `auto_score` and `needs_manual_grade` set, with the reason as the comment of the
+answer, so that formgrader lists it as work to do; a zero that was earned has `auto_score` 0 and no such flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlalchemy import insert
+
+from autograder.gradebook.grades import save_grades, withhold_grades
+from autograder.gradebook.lesson import Assignment, save_lesson
+from autograder.gradebook.tables import COURSE
+from autograder.records import Change, GradebookFile, Record, RunRecord, store
+
+DEFAULT_COURSE = "default_course"
+"""nbgrader's name for a course without one; its preprocessors use it whatever the settings say."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record that is to be written beside nbgrader's rows.
+
+    Attributes:
+        run: the number of the run.
+        record: the record.
+        why: why the submission was graded, or graded again.
+        kept: exercises that were not judged anew.
+    """
+
+    run: int
+    record: Record
+    why: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
+
+
+class GradebookWriter:
+    """nbgrader's gradebook, open for grading one lesson after another.
+
+        with GradebookWriter(course.gradebook, course.course_id) as gradebook:
+            gradebook.ensure_assignment(lesson, release)
+            gradebook.record(student, lesson, notebook, scores)
+
+    Entering takes the lock, checks everything that can be wrong with the file, and makes the file where there is
+    none. No connection is open between two calls, so that the process may fork at any such moment.
+    """
+
+    def __init__(self, gradebook: Path | GradebookFile, course_id: str = "") -> None:
+        """Nothing happens before the gradebook is entered.
+
+        Args:
+            gradebook: the database file, such as `gradebook.db`, whose folder must exist; or one that is entered
+                already, which stays so.
+            course_id: nbgrader's name for the course; empty where it has none.
+        """
+        self._owns_file = isinstance(gradebook, Path)
+        self._file = GradebookFile(gradebook) if isinstance(gradebook, Path) else gradebook
+        self.course_id = course_id or DEFAULT_COURSE
+        self._lessons: dict[str, Assignment] = {}
+
+    def __enter__(self) -> Self:
+        """Take the gradebook.
+
+        Raises:
+            BadInput: another run has it, or the file cannot be used; nothing has been written.
+        """
+        if self._owns_file:
+            self._file.__enter__()
+        try:
+            self._file.prepare()
+            with self._file.begin() as connection:
+                for name in {DEFAULT_COURSE, self.course_id}:
+                    connection.execute(insert(COURSE).prefix_with("OR IGNORE").values(id=name))
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the gradebook back."""
+        if self._owns_file:
+            self._file.__exit__(kind, error, trace)
+
+    def ensure_assignment(self, lesson: str, notebook: Mapping[str, Any]) -> None:
+        """Make nbgrader know a lesson: its assignment, its notebook, and every cell that has a part in grading.
+
+        What `nbgrader generate_assignment` has written stays, with the hidden tests that only it knows. Points and
+        texts that have changed are brought up to date.
+
+        Args:
+            lesson: the lesson, nbgrader's assignment and notebook in one.
+            notebook: its release, in nbformat 4.5.
+
+        Raises:
+            BadInput: the release no longer has a cell for which somebody has given points by hand.
+        """
+        with self._file.begin() as connection:
+            self._lessons[lesson] = save_lesson(connection, self._file.path, self.course_id, lesson, notebook)
+
+    def begin_run(self, run: RunRecord) -> int:
+        """Write down that a run has begun; returns its number, for `Entry`."""
+        with self._file.begin() as connection:
+            return store.begin_run(connection, run)
+
+    def end_run(self, run: int) -> None:
+        """Write down that a run has come to its end."""
+        with self._file.begin() as connection:
+            store.end_run(connection, run)
+
+    def set_aside(self, run: int, lesson: str, students: Collection[str], why: str) -> None:
+        """Let the grades of these students no longer count, until they are graded again.
+
+        In nbgrader's tables they lose their automatic scores and wait for a human; points given by hand stay. So
+        whatever happens to the run that grades them again, no grade of before is taken for one of its own.
+
+        Args:
+            run: the run that is about to grade them again.
+            lesson: a lesson that `ensure_assignment` has been called for.
+            students: their ids; one without a grade is passed by.
+            why: the reason, for their comments and their history.
+        """
+        with self._file.begin() as connection:
+            store.set_aside(connection, run, lesson, students, why)
+            for student in sorted(students):
+                withhold_grades(connection, self._lessons[lesson], student, why)
+
+    def record(
+        self,
+        student: str,
+        lesson: str,
+        notebook: Mapping[str, Any] | None,
+        scores: Mapping[str, float | None],
+        timestamp: datetime | str | None = None,
+        problem: str = "",
+        entry: Entry | None = None,
+    ) -> tuple[Change, ...]:
+        """Write one graded submission; writing it again replaces its automatic scores.
+
+        Points given by hand stay. A grade with such points is marked for review only where something has changed
+        under them: the automatic score, or the text of a written answer. An untouched written answer scores 0.
+
+        Args:
+            student: the student's id; see `submission.check_student_id`.
+            lesson: a lesson that `ensure_assignment` has been called for.
+            notebook: the graded notebook; None where there is none.
+            scores: points by grade_id. A cell that is missing, or None, has no score and needs a human.
+            timestamp: when it was handed in, in UTC or with its zone; nbgrader's text form is understood.
+            problem: why there are no scores; it becomes the comment on the answers.
+            entry: our own record of it.
+
+        Returns:
+            What has changed since it was last recorded; nothing where there is no entry.
+
+        Raises:
+            ValueError: a score is not between 0 and the cell's points, or its cell is unknown.
+        """
+        assignment = self._lessons[lesson]
+        assignment.check_scores(scores)
+        with self._file.begin() as connection:
+            save_grades(connection, assignment, student, notebook, scores, timestamp, problem)
+            if entry is None:
+                return ()
+            return store.save(connection, entry.run, entry.record, entry.why, entry.kept)

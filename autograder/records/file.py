@@ -1,0 +1,277 @@
+"""The gradebook's file: one process has it at a time, and writes it by one engine once it has been checked.
+
+Nothing here needs nbgrader's own modules, which take a second to import, unless a gradebook must be made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import importlib.util
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from autograder.errors import BadInput
+from autograder.records import schema
+
+WAIT_SECONDS = 5
+"""How long to wait for another program, such as formgrader, to finish its own writing."""
+
+FREE_BYTES = 64 << 20
+"""Room on the disk below which nothing is begun."""
+
+
+class GradebookFile:
+    """nbgrader's database, open for one process.
+
+        with GradebookFile(course.gradebook) as file:
+            ...                                # look at it; nothing has been written
+            file.prepare()                     # make it, or bring our tables up to date
+            with file.begin() as connection:   # one transaction
+                ...
+
+    No connection is open between two transactions, so that the process may fork at any such moment.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Nothing happens before it is entered.
+
+        Args:
+            path: the database file, such as `gradebook.db`; its folder must exist.
+        """
+        self.path = path
+        self._resources = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        """Take the lock, and check the file if there is one.
+
+        Raises:
+            BadInput: another run has it, it cannot be used, or the disk is full; nothing has been written.
+        """
+        with contextlib.ExitStack() as resources:
+            resources.enter_context(_lock(self.path))
+            if not _is_new(self.path):
+                _check(self.path)
+            self._engine = _engine(self.path)
+            resources.callback(self._engine.dispose)
+            self._resources = resources.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the gradebook back."""
+        self._resources.close()
+
+    def prepare(self) -> None:
+        """Make the gradebook where there is none, and bring our tables in it up to date.
+
+        Raises:
+            BadInput: it cannot be written; it is as it was.
+        """
+        check_room(self.path.parent)
+        if _is_new(self.path):
+            _create(self.path)
+        with self.begin() as connection:
+            schema.migrate(connection)
+
+    @contextlib.contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """One transaction, whose failures are told in one line."""
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise BadInput(_advice(self.path, str(error.orig))) from error
+
+    def has_records(self) -> bool:
+        """Whether the file holds records of this version: not where it is new, or waits to be brought up to date."""
+        if _is_new(self.path):
+            return False
+        with self.begin() as connection:
+            return schema.version(connection) == schema.LATEST
+
+
+def check_room(folder: Path) -> None:
+    """Refuse to begin where the disk is nearly full.
+
+    Raises:
+        BadInput: there is too little room in this folder.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < FREE_BYTES:
+        raise BadInput(
+            f"the disk is nearly full: {free >> 20} MB are left in {folder}, and {FREE_BYTES >> 20} MB are needed to "
+            "begin; make room, then run this again"
+        )
+
+
+# --- the lock
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold the lock beside the gradebook, or say who has it. The lock ends with this process, however it ends."""
+    if not path.parent.is_dir():
+        raise BadInput(f"there is no folder {path.parent} for the gradebook")
+    beside = path.with_name(f".{path.name}.lock")
+    try:
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise BadInput(f"cannot write beside the gradebook {path}: {error.strerror}; check its folder") from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.pread(handle, 20, 0).decode("ascii", "replace").strip() or "unknown"
+            raise BadInput(
+                f"another run is grading into {path} (process {owner}); wait until it has finished, then run this again"
+            ) from None
+        with contextlib.suppress(OSError):  # on a full disk the lock holds, only its owner's number is not told
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        _held.add(handle)
+        yield
+    finally:
+        _held.discard(handle)
+        os.close(handle)
+
+
+_held: set[int] = set()
+"""Locks of this process. A fork closes its copies: the lock must not outlive the process that took it."""
+
+
+def _drop_locks_in_child() -> None:
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_drop_locks_in_child)
+
+
+# --- making and checking
+
+
+def _is_new(path: Path) -> bool:
+    return not path.exists() or (path.is_file() and path.stat().st_size == 0)
+
+
+def _create(path: Path) -> None:
+    """Make an empty gradebook with nbgrader's tables and version, in one step: it is there whole, or not at all."""
+    from nbgrader import api  # takes a second
+
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        engine = _engine(draft)
+        with engine.begin() as connection:
+            api.Base.metadata.create_all(connection)
+            connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+            connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (_versions().get_current_head(),))
+        engine.dispose()
+        os.replace(draft, path)
+    except (OSError, DBAPIError) as error:
+        raise BadInput(f"cannot make the gradebook {path}: {_cause(error)}; check its folder") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _cause(error: OSError | DBAPIError) -> str:
+    return str(error.orig if isinstance(error, DBAPIError) else error.strerror).partition("\n")[0]
+
+
+def _check(path: Path) -> None:
+    """Refuse a gradebook that cannot be used.
+
+    Raises:
+        BadInput: it is damaged, locked, read-only, or of another version of nbgrader or of Katze.
+    """
+    if not path.is_file() or not os.access(path, os.R_OK | os.W_OK):
+        raise BadInput(f"the gradebook {path} cannot be written; check what it is and who may write it")
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)) as connection:
+            fault = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            connection.execute("BEGIN IMMEDIATE")
+            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            versions = connection.execute("SELECT * FROM alembic_version") if "alembic_version" in names else ()
+            found = [str(row[0]) for row in versions]
+            own = connection.execute("SELECT * FROM katze_schema") if "katze_schema" in names else ()
+            ours = [row[0] for row in own]
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise BadInput(_advice(path, str(error))) from error
+    if fault != "ok":
+        raise BadInput(_advice(path, f"malformed: {fault}"))
+    _check_version(path, found)
+    if any(not isinstance(version, int) or version > schema.LATEST for version in ours):
+        raise BadInput(
+            f"the gradebook {path} holds records of a newer Katze (version {ours[0]} of its tables; this one knows "
+            f"{schema.LATEST}); update Katze, then grade"
+        )
+
+
+def _check_version(path: Path, found: Sequence[str]) -> None:
+    if list(found) == [str(_versions().get_current_head())]:
+        return
+    if not found:
+        raise BadInput(f"{path} is no complete gradebook of nbgrader; move it away, or restore it from a copy")
+    try:
+        _versions().get_revision(found[0])
+    except CommandError:
+        raise BadInput(f"the gradebook {path} was made by a newer nbgrader; update nbgrader, then grade") from None
+    raise BadInput(
+        f"the gradebook {path} was made by an older nbgrader; copy it, run `nbgrader db upgrade` in its folder, "
+        "then grade"
+    )
+
+
+def _advice(path: Path, error: str) -> str:
+    """One line for what SQLite says, with the next step."""
+    for part, advice in (
+        ("locked", "another program is writing it: close it (formgrader?), then run this again"),
+        ("readonly", "it may only be read: check who may write the file and its folder"),
+        ("read-only", "it may only be read: check who may write the file and its folder"),
+        ("full", "the disk is full: make room and run this again; what was recorded stays"),
+        ("disk I/O", "the disk fails, or is full: look after it and run this again; what was recorded stays"),
+        ("not a database", "it is not a gradebook: move it away, or restore it from a copy"),
+        ("malformed", "it is damaged: restore it from a copy"),
+    ):
+        if part in error:
+            return f"cannot use the gradebook {path}: {advice}"
+    return f"cannot use the gradebook {path}: {error.splitlines()[0]}"
+
+
+@cache
+def _versions() -> ScriptDirectory:
+    """The versions that this nbgrader knows. Asked in this process: the `alembic` command may not be on PATH."""
+    nbgrader = importlib.util.find_spec("nbgrader")
+    assert nbgrader is not None
+    assert nbgrader.origin is not None
+    return ScriptDirectory(str(Path(nbgrader.origin).parent / "alembic"))
+
+
+def _engine(path: Path) -> Engine:
+    """An engine whose transactions take the write lock when they begin, and which keeps no connection."""
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None),
+        poolclass=NullPool,
+    )
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine

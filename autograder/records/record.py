@@ -1,0 +1,165 @@
+"""One record: a graded submission, with everything that its grade follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from course_lib.checking import Outcome
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What every grade of a lesson follows from, beside the submission and the exercise's definition.
+
+    Attributes:
+        release: fingerprint of the released notebook, without the cells that are an exercise's own.
+        seed: fingerprint of the secret from which the hidden inputs follow.
+        versions: of Python, of the packages that run answers and compare them, and of Katze: its version, its code
+            that grades ("checks"), and the modules that are in the lesson's boxes ("library").
+        settings: the limits of a box, which modules are withheld, and whether cells tagged `demo` are left out.
+    """
+
+    release: str
+    seed: str
+    versions: Mapping[str, str]
+    settings: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class CaseRecord:
+    """One case of an exercise, as it was called and compared.
+
+    Attributes:
+        name: what it shows.
+        part: the part of the exercise that it belongs to.
+        hidden: whether its inputs stay with the grader.
+        outcome: the public name of how it ended.
+        message: what the student was told; empty where it passed.
+        seconds: wall-clock time of the call.
+    """
+
+    name: str
+    part: str
+    hidden: bool
+    outcome: Outcome
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ExerciseRecord:
+    """One exercise of one submission.
+
+    Attributes:
+        exercise: its id.
+        cell: the grade_id of the cell that holds its points in nbgrader's tables.
+        fingerprint: of its definition, and of its own cells in the release.
+        seed: of its hidden inputs.
+        level: of the boxes it was judged in, such as "L2"; empty where no box was opened.
+        outcome: the public name of how it ended.
+        points: what it earned; None where it could not be graded.
+        max_points: the most it could earn.
+        misconception: the id of the mistake, where it has a name.
+        note: what the student was told of the whole answer, where no case tells the story.
+        cases: its cases, in order; empty where the record was read without them.
+    """
+
+    exercise: str
+    cell: str
+    fingerprint: str
+    seed: int
+    level: str
+    outcome: Outcome
+    points: float | None
+    max_points: int
+    misconception: str | None = None
+    note: str = ""
+    cases: tuple[CaseRecord, ...] = ()
+
+    @property
+    def standing(self) -> Standing:
+        """What a regrade may change."""
+        return Standing(self.outcome, self.points, self.misconception)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One graded submission.
+
+    Attributes:
+        student: the student's id.
+        lesson: the lesson.
+        digest: fingerprint of what was handed in.
+        notebook: SHA-256 of the notebook's file; empty where it could not be read.
+        handed_in: when, as nbgrader's `timestamp.txt` says; empty if it does not.
+        slot: which of the class's sets of hidden inputs the student got.
+        conditions: what its grades follow from.
+        exercises: one for each exercise, in the lesson's order.
+        repairs: what was mended, a sentence each.
+        problem: why it could not be graded; empty otherwise.
+        seconds: wall-clock time that grading took.
+        files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
+        void: why this record no longer counts; empty while it does.
+    """
+
+    student: str
+    lesson: str
+    digest: str
+    notebook: str
+    handed_in: str
+    slot: int
+    conditions: Conditions
+    exercises: tuple[ExerciseRecord, ...]
+    repairs: tuple[str, ...] = ()
+    problem: str = ""
+    seconds: float = 0.0
+    files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    void: str = ""
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run of the grader over a lesson.
+
+    Attributes:
+        lesson: the lesson.
+        host: the machine's name.
+        platform: its operating system and processor.
+        workers: submissions graded at once.
+        boxes: one line that says in what boxes the answers ran.
+        forced: whether everything was graded again, changed or not.
+        submissions: how many were to be graded.
+    """
+
+    lesson: str
+    host: str
+    platform: str
+    workers: int
+    boxes: str
+    forced: bool
+    submissions: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How an exercise stands: what a regrade may change."""
+
+    outcome: Outcome
+    points: float | None
+    misconception: str | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What grading again changed in one exercise of one submission.
+
+    Attributes:
+        exercise: its id.
+        before: how it stood; None where it had not been graded.
+        after: how it stands now; None where the lesson no longer has it.
+    """
+
+    exercise: str
+    before: Standing | None
+    after: Standing | None

@@ -1,0 +1,159 @@
+"""Our tables in the gradebook, and how those of earlier versions become those of this one.
+
+The tables stand beside nbgrader's and begin with `katze_`; nbgrader's own tools pass them by. `katze_schema` says
+which version they have. A gradebook without it has version 0: nbgrader's alone, or with the table of the first
+Katze.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+_VERSION = "CREATE TABLE katze_schema (version INTEGER NOT NULL)"
+
+_ANSWERS = """
+CREATE TABLE IF NOT EXISTS katze_answer (  -- which text a written answer had when it was last recorded
+    grade_id VARCHAR(32) NOT NULL PRIMARY KEY,
+    checksum VARCHAR(128)
+)
+"""
+
+_RUNS = """
+CREATE TABLE katze_run (  -- one run of the grader over a lesson; `finished` is missing where it was stopped
+    id INTEGER PRIMARY KEY,
+    lesson TEXT NOT NULL,
+    started TEXT NOT NULL,
+    finished TEXT,
+    host TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    workers INTEGER NOT NULL,
+    boxes TEXT NOT NULL,
+    forced INTEGER NOT NULL,
+    submissions INTEGER NOT NULL
+)
+"""
+
+_CONDITIONS = """
+CREATE TABLE katze_conditions (  -- what the grades of a run follow from, beside submission and exercise
+    id INTEGER PRIMARY KEY,
+    release TEXT NOT NULL,
+    seed TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    UNIQUE (release, seed, versions, settings)
+)
+"""
+
+_SUBMISSIONS = """
+CREATE TABLE katze_submission (  -- the grade that counts of each submission
+    id INTEGER PRIMARY KEY,
+    lesson TEXT NOT NULL,
+    student TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES katze_run (id),
+    conditions INTEGER NOT NULL REFERENCES katze_conditions (id),
+    graded TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    notebook TEXT NOT NULL,
+    handed_in TEXT NOT NULL,
+    slot INTEGER NOT NULL,
+    repairs TEXT NOT NULL,
+    problem TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    files TEXT NOT NULL,
+    void TEXT NOT NULL,
+    UNIQUE (lesson, student)
+)
+"""
+
+_EXERCISES = """
+CREATE TABLE katze_exercise (
+    submission INTEGER NOT NULL REFERENCES katze_submission (id),
+    number INTEGER NOT NULL,
+    exercise TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES katze_run (id),
+    cell TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    level TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    points REAL,
+    max_points INTEGER NOT NULL,
+    misconception TEXT,
+    note TEXT NOT NULL,
+    PRIMARY KEY (submission, exercise)
+) WITHOUT ROWID
+"""
+
+_CASES = """
+CREATE TABLE katze_case (
+    submission INTEGER NOT NULL REFERENCES katze_submission (id),
+    exercise TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    part TEXT NOT NULL,
+    hidden INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    message TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (submission, exercise, number)
+) WITHOUT ROWID
+"""
+
+_EVENTS = """
+CREATE TABLE katze_event (  -- each time that something happened to a submission's grade
+    id INTEGER PRIMARY KEY,
+    lesson TEXT NOT NULL,
+    student TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES katze_run (id),
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    why TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    handed_in TEXT NOT NULL,
+    points REAL,
+    max_points INTEGER NOT NULL
+)
+"""
+
+_CHANGES = """
+CREATE TABLE katze_change (  -- what an event changed in the grade of an exercise
+    event INTEGER NOT NULL REFERENCES katze_event (id),
+    exercise TEXT NOT NULL,
+    before_outcome TEXT,
+    before_points REAL,
+    before_misconception TEXT,
+    after_outcome TEXT,
+    after_points REAL,
+    after_misconception TEXT,
+    PRIMARY KEY (event, exercise)
+) WITHOUT ROWID
+"""
+
+_BY_STUDENT = "CREATE INDEX katze_event_of_student ON katze_event (lesson, student)"
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    # 1: the table of version 0 is adopted with what it holds, and the version is written down from now on
+    (_VERSION, "INSERT INTO katze_schema VALUES (0)", _ANSWERS),
+    # 2: records
+    (_RUNS, _CONDITIONS, _SUBMISSIONS, _EXERCISES, _CASES, _EVENTS, _CHANGES, _BY_STUDENT),
+)
+"""The statements that lead from each version to the next. A step that has been released is never changed."""
+
+LATEST = len(MIGRATIONS)
+"""The version that this Katze writes."""
+
+
+def version(connection: Connection) -> int:
+    """The version of our tables in a gradebook; 0 where it does not say."""
+    tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'katze_schema'"
+    if not connection.exec_driver_sql(tables).scalar():
+        return 0
+    return int(connection.exec_driver_sql("SELECT version FROM katze_schema").scalar() or 0)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring our tables up to date, step by step, within the transaction that is open."""
+    for number, statements in enumerate(MIGRATIONS[version(connection) :], version(connection) + 1):
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("UPDATE katze_schema SET version = ?", (number,))
