@@ -32,12 +32,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from autograder.box import Level, Limits, Zygote, choose_level, describe
 from autograder.course import Course
-from autograder.errors import BadInput
+from autograder.errors import BadInput, Unreadable
 from autograder.feedback import render_feedback
 from autograder.grading import AnswerKeys, Graded, grade_cells
 from autograder.repair import CellKind, Release, Repaired, repair
 from autograder.results import ClassResult, ExerciseResult, SubmissionResult
-from autograder.submission import Submission, Unreadable, check_student_id, list_submissions, read_submission
+from autograder.submission import Submission, check_student_id, list_submissions, read_submission
 from course_lib import exercises
 from course_lib.checking import Exercise, Outcome, Verdict
 

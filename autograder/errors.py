@@ -6,3 +6,15 @@ class BadInput(Exception):
 
     Raised before anything is written.
     """
+
+
+class Unreadable(Exception):
+    """A submission that cannot be used: outcome `unreadable`, no score.
+
+    Attributes:
+        reason: one sentence to the student, which says what to do.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder import sanitise
-from autograder.submission import CELLS, Submission, SubmittedCell, count, shown
+from autograder.submission import CELLS, Submission, SubmittedCell
+from autograder.words import count, shown
 from course_lib.checking.rules import LONGEST_CELL
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from autograder.errors import BadInput
 from autograder.results import ClassResult, ExerciseResult, SubmissionResult
-from autograder.submission import count
+from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
 

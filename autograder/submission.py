@@ -1,41 +1,29 @@
 """Reading a student's notebook safely.
 
 Nothing that a submission contains is trusted: it may be a link to another file, hold gigabytes or a single
-byte, come from any editor, and say anything about its own points. `read_submission` returns its cells as plain
-data or raises `Unreadable`, which is one student's outcome and never another's.
+byte, come from any editor, and say anything about its own points. `handed_in.py` finds its file, `formats.py` makes
+JSON of it, and `read_submission` returns its cells as plain data, or raises `Unreadable`, which is one student's
+outcome and never another's.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
-import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import BadInput
+from autograder.errors import BadInput, Unreadable
+from autograder.formats import decode
+from autograder.handed_in import find_notebook, open_folder, read_file
+from autograder.words import count
 
-NOTEBOOK_BYTES = 50_000_000
-NOTEBOOK_PARTS = 4_000_000
 CELLS = 2000
 
 _UNUSABLE = re.compile(r"[\x00\ud800-\udfff]")
-
-
-class Unreadable(Exception):
-    """A submission that cannot be used: outcome `unreadable`, no score.
-
-    Attributes:
-        reason: one sentence to the student, which says what to do.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -131,9 +119,9 @@ def read_submission(folder: Path, lesson: str) -> Submission:
         Unreadable: there is no notebook that could be graded.
     """
     try:
-        student = _open_folder(str(folder.parent), None)
+        student = open_folder(str(folder.parent), None)
         try:
-            inside = _open_folder(folder.name, student)
+            inside = open_folder(folder.name, student)
         finally:
             os.close(student)
         try:
@@ -154,11 +142,7 @@ def read_notebook(content: bytes) -> Submission:
         Unreadable: these bytes are no notebook that could be graded.
     """
     repairs: list[str] = []
-    notebook = _decoded(content, repairs)
-    version = notebook.get("nbformat")
-    if type(version) is int and version < 4:
-        notebook = _converted(notebook)
-        repairs.append(f"The notebook was in the old format {version}; it was converted.")
+    notebook = decode(content, repairs)
     cells = notebook.get("cells")
     if not isinstance(cells, list):
         raise Unreadable("The file has no cells, so it is not a notebook: save it again from Jupyter or Colab.")
@@ -167,117 +151,35 @@ def read_notebook(content: bytes) -> Submission:
     usable = [cell for cell in map(_submitted_cell, cells) if cell is not None]
     if len(usable) < len(cells):
         repairs.append(f"{count(len(cells) - len(usable), 'damaged cell')} could not be read.")
-    if _language(notebook) not in ("", "python"):
+    language, version = _language(notebook)
+    if language not in ("", "python"):
         repairs.append("The notebook was set to another language than Python; it was run as Python.")
+    elif version.startswith("2."):
+        repairs.append("The notebook was set to Python 2; it was run as Python 3.")
     return Submission(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
 
 
-def _open_folder(name: str, parent: int | None) -> int:
-    try:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
-    except OSError as error:
-        if _is_link(name, parent):
-            raise Unreadable("The submission's folder is a link to another place: submit the folder itself.") from error
-        raise
-
-
-def _is_link(name: str, parent: int | None) -> bool:
-    try:
-        return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-    except OSError:
-        return False
-
-
 def _read_folder(folder: int, lesson: str) -> Submission:
-    name, repairs = _notebook_name(sorted(os.listdir(folder)), lesson)
-    read = read_notebook(_read_file(folder, name, NOTEBOOK_BYTES))
-    return Submission(read.cells, read.digest, _timestamp(folder), (*repairs, *read.repairs))
-
-
-def _notebook_name(names: Sequence[str], lesson: str) -> tuple[str, list[str]]:
-    """The notebook to read: the one named as the lesson, or the only one there is."""
-    wanted = f"{lesson}.ipynb"
-    if wanted in names:
-        return wanted, []
-    notebooks = [name for name in names if name.lower().endswith(".ipynb") and not name.startswith(".")]
-    if len(notebooks) == 1:
-        return notebooks[0], [f"The notebook was named {shown(notebooks[0])}; it was read as {wanted}."]
-    if notebooks:
-        listed = ", ".join(shown(name) for name in notebooks[:5])
-        raise Unreadable(f"There are several notebooks ({listed}), none of them named {wanted}: submit one.")
-    others = ", ".join(shown(name) for name in names[:5]) or "the folder is empty"
-    raise Unreadable(f"There is no notebook {wanted} in the submission ({others}): submit the .ipynb file itself.")
-
-
-def _read_file(folder: int, name: str, limit: int) -> bytes:
-    """The bytes of a regular file; a link, a pipe or a device is refused, and so is a file above the limit."""
-    if _is_link(name, folder):
-        raise Unreadable(f"{shown(name)} is a link to another file: submit the notebook itself.")
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    with open(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{shown(name)} is not a file: submit the notebook itself.")
-        if status.st_size > limit:
-            raise Unreadable(
-                f"{shown(name)} has {status.st_size / 1e6:.0f} MB, more than the {limit / 1e6:.0f} MB that are read: "
-                "clear its outputs and submit it again."
-            )
-        return file.read(limit)
+    found = find_notebook(folder, lesson)
+    read = read_notebook(found.content)
+    return Submission(read.cells, read.digest, _timestamp(folder), (*found.notes, *read.repairs))
 
 
 def _timestamp(folder: int) -> str:
     """When the submission was handed in, as nbgrader's exchange writes it."""
     try:
-        content = _read_file(folder, "timestamp.txt", 1000)
+        content = read_file(folder, "timestamp.txt", 1000)
     except (OSError, Unreadable):
         return ""
     lines = content.decode("utf-8", "replace").splitlines()
     return lines[0].strip()[:60] if lines else ""
 
 
-def _decoded(content: bytes, repairs: list[str]) -> dict[str, Any]:
-    """The JSON object in these bytes, whatever encoding they are in."""
-    if not content.strip():
-        raise Unreadable("The notebook is an empty file: save it and submit it again.")
-    encoding = json.detect_encoding(content)
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        text = content.decode(encoding, "replace")
-        repairs.append("Some characters of the file could not be read and were replaced.")
-    if encoding not in ("utf-8", "utf-8-sig"):
-        repairs.append(f"The file was saved as {encoding.upper()}; it was read as such.")
-    if text.count("{") + text.count("[") > NOTEBOOK_PARTS:
-        raise Unreadable("The notebook has millions of parts: clear its outputs and submit it again.")
-    try:
-        notebook = json.loads(text, parse_constant=lambda name: None)
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise Unreadable(
-            "The file is not a complete notebook (its JSON is broken): open it in Jupyter or Colab, save it, and "
-            "submit it again."
-        ) from error
-    if not isinstance(notebook, dict):
-        raise Unreadable("The file is not a notebook: submit the .ipynb file that Jupyter or Colab saves.")
-    return notebook
-
-
-def _converted(notebook: dict[str, Any]) -> dict[str, Any]:
-    import nbformat  # takes most of a second, and few notebooks are so old
-
-    try:
-        return dict(nbformat.reads(json.dumps(notebook), as_version=4))
-    except Exception as error:  # nbformat's converters meet unchecked data: they may fail in any way
-        raise Unreadable(
-            "The notebook is in an old format and damaged: open it in Jupyter or Colab, save it, and submit it again."
-        ) from error
-
-
 def _submitted_cell(cell: object) -> SubmittedCell | None:
     """A cell with checked types, or None if it has no text that could be read."""
     if not isinstance(cell, dict):
         return None
-    source = cell.get("source")
+    source = cell.get("source", cell.get("input"))  # some converters leave format 3's name for it
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
     if not isinstance(source, str):
@@ -299,27 +201,11 @@ def _submitted_cell(cell: object) -> SubmittedCell | None:
     )
 
 
-def _language(notebook: Mapping[str, Any]) -> str:
-    """The language that the notebook says it is in, in small letters; empty if it does not say."""
+def _language(notebook: Mapping[str, Any]) -> tuple[str, str]:
+    """The language that the notebook says it is in, in small letters, and its version; empty if it does not say."""
     metadata = notebook.get("metadata")
-    for section, name in (("language_info", "name"), ("kernelspec", "language")):
-        value = metadata.get(section) if isinstance(metadata, dict) else None
-        if isinstance(value, dict) and isinstance(value.get(name), str):
-            return str(value[name]).lower()
-    return ""
-
-
-# --- words for the receipt
-
-
-def count(number: int, unit: str) -> str:
-    """A number with its unit: "1 cell", "2 cells"."""
-    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
-
-
-def shown(name: str) -> str:
-    """A student's word for something, on one line, short, and without characters that do not print."""
-    printable = "".join(
-        character if character.isprintable() and character not in "<>&" else "?" for character in name[:61]
-    )
-    return printable if len(printable) <= 60 else printable[:59] + "…"
+    sections = metadata if isinstance(metadata, dict) else {}
+    info, kernel = (sections.get(name) for name in ("language_info", "kernelspec"))
+    info, kernel = (section if isinstance(section, dict) else {} for section in (info, kernel))
+    language, version = info.get("name") or kernel.get("language"), info.get("version")
+    return (language.lower() if isinstance(language, str) else "", version if isinstance(version, str) else "")

@@ -1,0 +1,156 @@
+"""From the bytes of a notebook's file to its JSON: any encoding, old formats, and scripts that were notebooks.
+
+What cannot be read is refused with one sentence that says what it is and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.errors import Unreadable
+
+NOTEBOOK_PARTS = 4_000_000
+SCRIPT_CHARACTERS = 1_000_000
+NEWEST = (4, 5)
+"""The newest format of notebooks that is known: major and minor."""
+
+_AGAIN = "open it in Jupyter or Colab, save it, and submit it again."
+_MARKER = re.compile(r"^# katze: [\w.]+ \w+$", re.M)
+_CELL = re.compile(r"^# (?:%%|In ?\[)", re.M)
+_PROMPT = re.compile(r"^# In ?\[[\d *]*\]:?[ \t]*$", re.M)
+_HEADER = re.compile(r"\A# ---\n(?:#.*\n)*?# ---\n")
+_DOCSTRING = re.compile(r'^"""(.*?)"""$', re.M | re.S)
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
+_NO_NOTEBOOK = {
+    b"%PDF": "a PDF",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"SQLite format 3": "a database",
+    b"\x80\x04": "a pickle",
+    b"7z\xbc\xaf": "an archive that is not opened here",
+    b"Rar!": "an archive that is not opened here",
+    b"PK": "a damaged archive",
+    b"\x7fELF": "a program",
+}
+
+
+def decode(content: bytes, repairs: list[str]) -> dict[str, Any]:
+    """The notebook in these bytes, as JSON of format 4.
+
+    Args:
+        content: the bytes of a file.
+        repairs: takes a sentence for everything that had to be done.
+
+    Raises:
+        Unreadable: these bytes are no notebook.
+    """
+    if not content.strip(b"\0\t\n\r \xef\xbb\xbf\xfe\xff"):
+        raise Unreadable("The notebook is an empty file: save it and submit it again.")
+    for magic, what in _NO_NOTEBOOK.items():
+        if content.startswith(magic):
+            raise Unreadable(f"The file is {what}, not a notebook: submit the .ipynb file that Jupyter or Colab saves.")
+    text = _text(content, repairs)
+    if re.match(r"[\s\ufeff]*<(?:!doctype|html|\?xml)", text, re.I):
+        raise Unreadable(
+            "The file is a web page, not a notebook: choose File > Download > .ipynb, and submit that file."
+        )
+    if not text.lstrip().startswith(("{", "[")) and (_MARKER.search(text) or _CELL.search(text)):
+        return _script(text, repairs)
+    return _in_format_4(_json(text), repairs)
+
+
+def _text(content: bytes, repairs: list[str]) -> str:
+    encoding = json.detect_encoding(content)
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError:
+        text = content.decode(encoding, "replace")
+        repairs.append("Some characters of the file could not be read and were replaced.")
+    if encoding not in ("utf-8", "utf-8-sig"):
+        repairs.append(f"The file was saved as {encoding.upper()}; it was read as such.")
+    return text
+
+
+def _json(text: str) -> dict[str, Any]:
+    if text.count("{") + text.count("[") > NOTEBOOK_PARTS:
+        raise Unreadable("The notebook has millions of parts: clear its outputs and submit it again.")
+    try:
+        notebook = json.loads(text, parse_constant=lambda name: None)
+    except json.JSONDecodeError as error:
+        raise Unreadable(_what_is_broken(text, error)) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Unreadable(f"The file is not a complete notebook (its JSON is broken): {_AGAIN}") from error
+    if not isinstance(notebook, dict):
+        raise Unreadable("The file is not a notebook: submit the .ipynb file that Jupyter or Colab saves.")
+    return notebook
+
+
+def _what_is_broken(text: str, error: json.JSONDecodeError) -> str:
+    """Where a notebook's JSON stops being JSON, and why, as far as that can be told."""
+    conflict = _CONFLICT.search(text)
+    if conflict:
+        line = text.count("\n", 0, conflict.start()) + 1
+        return f"The file holds two versions that git could not merge (line {line}): keep one of them, and submit it."
+    lines = text.count("\n", 0, len(text.rstrip())) + 1
+    stops = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+    if text.lstrip().startswith("{") and stops:
+        return f"The notebook stops in the middle, at its line {lines}, and so it is not whole: {_AGAIN}"
+    where = f"at line {error.lineno}, column {error.colno}"
+    return f"The file is not a complete notebook (its JSON is broken {where}): {_AGAIN}"
+
+
+def _in_format_4(notebook: dict[str, Any], repairs: list[str]) -> dict[str, Any]:
+    """A notebook of any format as one of format 4; a newer one as it stands, which is said."""
+    major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
+    if type(major) is not int:
+        if isinstance(notebook.get("cells"), list):
+            repairs.append("The notebook does not say which format it is in; it was read as format 4.")
+        return notebook
+    if major < 4:
+        converted = _converted(notebook)
+        repairs.append(f"The notebook was in the old format {major}; it was converted.")
+        return converted
+    if major > NEWEST[0] or (type(minor) is int and (major, minor) > NEWEST):
+        named = f"{major}.{minor}" if type(minor) is int else str(major)
+        repairs.append(f"The notebook is in format {named[:20]}, newer than any known here; it was read as format 4.5.")
+    return notebook
+
+
+def _converted(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    import nbformat  # takes most of a second, and few notebooks are so old
+
+    try:
+        return dict(nbformat.reads(json.dumps(notebook), as_version=4))
+    except Exception as error:  # nbformat's converters meet unchecked data: they may fail in any way
+        raise Unreadable(f"The notebook is in an old format and damaged: {_AGAIN}") from error
+
+
+def _script(text: str, repairs: list[str]) -> dict[str, Any]:
+    """The notebook that was saved as a Python script: by jupytext or VS Code, by nbconvert, or by Colab.
+
+    nbconvert marks cells by their prompts. Colab marks none: its text cells are strings, and its code is cut where a
+    cell of the lesson begins.
+    """
+    import jupytext  # takes half a second, and few notebooks are scripts
+
+    if len(text) > SCRIPT_CHARACTERS:
+        raise Unreadable("The file is a very long Python script: submit the .ipynb file that Jupyter or Colab saves.")
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = _PROMPT.sub("# %%", _HEADER.sub("", text))  # nothing is needed of the header, which is YAML
+    if not _CELL.search(text):
+        text = _DOCSTRING.sub(lambda match: f'# %% [markdown]\n"""\n{match[1].strip()}\n"""\n\n# %%', text)
+        text = _MARKER.sub(lambda match: f"# %%\n{match.group()}", text)
+    try:
+        notebook = jupytext.reads(text, fmt="py:percent")
+    except Exception as error:  # a reader of all kinds of text, on text of any kind
+        raise Unreadable(
+            "The file is a Python script that cannot be read: submit the .ipynb file that Jupyter or Colab saves."
+        ) from error
+    repairs.append("A Python script was handed in; its cells were read as those of the notebook.")
+    for cell in notebook["cells"]:
+        del cell["id"]  # drawn at random
+    return dict(notebook)

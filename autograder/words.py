@@ -1,0 +1,21 @@
+"""Words for receipts, reports and refusals: numbers with their units, and what a student wrote, made safe to print."""
+
+from __future__ import annotations
+
+
+def count(number: int, unit: str) -> str:
+    """A number with its unit: "1 cell", "2 cells"."""
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+
+
+def shown(name: str) -> str:
+    """A student's word for something, on one line, short, and without characters that do not print."""
+    printable = "".join(
+        character if character.isprintable() and character not in "<>&" else "?" for character in name[:61]
+    )
+    return printable if len(printable) <= 60 else printable[:59] + "…"
+
+
+def megabytes(size: float) -> str:
+    """A size in bytes, in words: "51 MB"."""
+    return f"{size / 1e6:.0f} MB"
