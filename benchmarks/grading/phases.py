@@ -1,0 +1,221 @@
+"""Where the time of one submission goes, in one process and without a peer."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.box import Box, Level, Zygote, choose_level
+from autograder.course import Course
+from autograder.feedback import render_feedback
+from autograder.gradebook import GradebookWriter
+from autograder.grading import AnswerKeys, Graded, grade_cells
+from autograder.limits import Limits
+from autograder.repair import CellKind, Release, Repaired, repair
+from autograder.submission import read_submission
+from benchmarks.grading.courses import LESSON
+from benchmarks.table import Row
+from course_lib import exercises
+from course_lib.checking import Case, Observation
+
+
+@dataclass
+class Clock:
+    """Adds up, for one submission after another, the seconds that each kind of work took."""
+
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        for kind in self.seconds.values():
+            kind.append(0.0)
+
+    def add(self, kind: str, seconds: float) -> None:
+        self.seconds.setdefault(kind, [0.0])[-1] += seconds
+
+    @contextmanager
+    def time(self, kind: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.add(kind, time.perf_counter() - start)
+
+    def total(self) -> float:
+        """Of the submission that was begun last."""
+        return sum(kind[-1] for kind in self.seconds.values())
+
+    def median(self, kind: str) -> float:
+        return 1000 * statistics.median(self.seconds[kind])
+
+
+class TimedBox:
+    """A box that tells the student's own time from what the box adds to it."""
+
+    def __init__(self, box: Box, clock: Clock) -> None:
+        self._box = box
+        self._clock = clock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._box, name)
+
+    def run_cell(self, source: str, *arguments: Any, **options: Any) -> Any:
+        start = time.perf_counter()
+        result = self._box.run_cell(source, *arguments, **options)
+        self._account("the student's cells", time.perf_counter() - start, result.seconds)
+        return result
+
+    def observe_cases(self, name: str, cases: Sequence[Case], **options: Any) -> list[Observation]:
+        start = time.perf_counter()
+        seen = list(self._box.observe_cases(name, cases, **options))
+        self._account("the student's answers", time.perf_counter() - start, sum(one.seconds for one in seen))
+        return seen
+
+    def _account(self, kind: str, spent: float, inside: float) -> None:
+        self._clock.add(kind, inside)
+        self._clock.add("box: wire", spent - inside)
+
+
+def withheld() -> list[str]:
+    """The modules that no box of the lesson may have."""
+    return sorted({module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld})
+
+
+def folders(course: Course) -> list[Path]:
+    """The submissions' folders, by student."""
+    return sorted(course.submitted.iterdir())
+
+
+def where_the_time_goes(course: Course) -> Iterator[Row]:
+    """The parts of grading one submission in one process, at the machine's level; medians in milliseconds."""
+    released = Release.load(course.release_notebook(LESSON))
+    keys, clock = AnswerKeys(course.secret()), Clock()
+    with (
+        Zygote(withheld(), choose_level()) as zygote,
+        GradebookWriter(course.gradebook, course.course_id) as gradebook,
+    ):
+        gradebook.ensure_assignment(LESSON, released.notebook)
+        for folder in folders(course):
+            clock.begin()
+            _grade_timed(folder, released, zygote, keys, gradebook, clock)
+    for kind in clock.seconds:
+        yield Row.of(f"  one submission: {kind}", clock.median(kind), None, "ms", more=False)
+
+
+def _grade_timed(
+    folder: Path, released: Release, zygote: Zygote, keys: AnswerKeys, gradebook: GradebookWriter, clock: Clock
+) -> None:
+    """Grade one submission as a worker does, by the clock."""
+    student = folder.parent.name if folder.name == LESSON else folder.name
+    with clock.time("read and repair"):
+        repaired = repair(read_submission(folder / LESSON, LESSON), released)
+    inside, start = clock.total(), time.perf_counter()
+    graded = _graded(repaired, zygote, keys, student, clock)
+    clock.add("compare and diagnose", time.perf_counter() - start - (clock.total() - inside))
+    with clock.time("write the notebook"):
+        notebook = repaired.notebook(graded.outputs)
+        json.dumps(notebook, indent=1)
+    with clock.time("write the feedback page"):
+        html = {name: verdict.html() for name, verdict in graded.verdicts.items()}
+        render_feedback(notebook, student, LESSON, html, 0.0, 1.0, repaired.repairs)
+    scores = {
+        str(cell.nbgrader["grade_id"]): graded.verdicts[cell.exercise].points
+        for cell in repaired.cells
+        if cell.kind is CellKind.CHECK and cell.exercise
+    }
+    with clock.time("write the gradebook"):
+        gradebook.record(student, LESSON, notebook, scores)
+
+
+def _graded(repaired: Repaired, zygote: Zygote, keys: AnswerKeys, student: str, clock: Clock) -> Graded:
+    @contextmanager
+    def open_box(seconds: float) -> Iterator[TimedBox]:
+        with clock.time("box: open and close"):
+            box = zygote.open_box(seconds=seconds)
+        yield TimedBox(box, clock)
+        with clock.time("box: open and close"):
+            box.close()
+
+    return grade_cells(repaired.cells, open_box, lambda exercise: keys.key(exercise, student), zygote.limits)
+
+
+def levels_to_compare() -> list[Level]:
+    """L0, L2 and what this machine offers above it."""
+    best = choose_level()
+    return [level for level in Level if level in (Level.L0, Level.L2) or Level.L2 < level <= best]
+
+
+def cost_of_levels(course: Course) -> Iterator[Row]:
+    """What each level adds to the one before, a submission: the same ones graded at each in turn; medians."""
+    released = Release.load(course.release_notebook(LESSON))
+    keys, levels = AnswerKeys(course.secret()), levels_to_compare()
+    took: dict[Level, list[float]] = {level: [] for level in levels}
+    zygotes = {level: Zygote(withheld(), level, Limits()) for level in levels}
+    try:
+        for folder in [*folders(course)[:2], *folders(course)]:  # the first two warm up
+            repaired = repair(read_submission(folder / LESSON, LESSON), released)
+            for level in levels:
+                start = time.perf_counter()
+                _graded(repaired, zygotes[level], keys, folder.name, Clock())
+                took[level].append(time.perf_counter() - start)
+    finally:
+        for zygote in zygotes.values():
+            zygote.close()
+    for weaker, stronger in zip(levels, levels[1:], strict=False):
+        more = [b - a for a, b in zip(took[weaker][2:], took[stronger][2:], strict=True)]
+        added = max(1000 * statistics.median(more), 0.01)
+        name = f"cost of {stronger.name} over {weaker.name}"
+        yield Row.of(name, added, 20.0, "ms/submission", more=False, goal=1.0)
+
+
+def memory_of_a_box(course: Course) -> Iterator[Row]:
+    """What a box that has run and answered an ordinary submission holds that no other process does; the median."""
+    released = Release.load(course.release_notebook(LESSON))
+    private: list[float] = []
+    with Zygote(withheld(), choose_level()) as zygote:
+        for folder in folders(course):
+            cells = repair(read_submission(folder / LESSON, LESSON), released).cells
+            with zygote.open_box() as box:
+                for cell in cells:
+                    if cell.kind in (CellKind.CODE, CellKind.ANSWER):
+                        box.run_cell(cell.source)
+                for exercise in exercises.of_lesson(LESSON):
+                    list(box.observe_cases(exercise.name, exercise.visible_cases()))
+                private.append(_private_megabytes(box.process))
+    yield Row.of("memory of each additional box", statistics.median(private), 60.0, "MB", more=False, goal=1.0)
+
+
+def _private_megabytes(process: int) -> float:
+    """The pages that a process shares with nobody, and its page tables."""
+    kilobytes = 0
+    for name, wanted in (("smaps_rollup", ("Private_Clean:", "Private_Dirty:")), ("status", ("VmPTE:",))):
+        for line in Path(f"/proc/{process}/{name}").read_text().splitlines():
+            if line.startswith(wanted):
+                kilobytes += int(line.split()[1])
+    return kilobytes / 1000
+
+
+def cells_alone(course: Course) -> Iterator[float]:
+    """For each submission the processor time of its cells themselves, in seconds, in a warm box.
+
+    Less than a box's own processor time, which has answering in it; the wall-clock time inside the box bounds it.
+    """
+    released = Release.load(course.release_notebook(LESSON))
+    with Zygote(withheld(), choose_level()) as zygote:
+        for folder in folders(course):
+            cells = repair(read_submission(folder / LESSON, LESSON), released).cells
+            with zygote.open_box() as box:
+                spent = 0.0
+                for cell in cells:
+                    if cell.kind in (CellKind.CODE, CellKind.ANSWER):
+                        before = _processor_seconds(box.process)
+                        inside = box.run_cell(cell.source).seconds
+                        spent += min(inside, _processor_seconds(box.process) - before)
+                yield spent
+
+
+def _processor_seconds(process: int) -> float:
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e9
