@@ -263,7 +263,7 @@ class Zygote:
         code += "from autograder.box.zygote import main; main(sys.argv[1])"
         with open(self._root / "log", "ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-I", "-S", "-B", "-c", code, json.dumps(argument)],
+                [sys.executable, "-s", "-P", "-S", "-B", "-c", code, json.dumps(argument)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
@@ -722,6 +722,7 @@ def _environment(home: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MALLOC_ARENA_MAX": "2",  # each arena takes 64 MB of address space, which is limited
+        "PYTHONHASHSEED": "0",  # so that a set has the same order in every run, and a regrade repeats exactly
     }
 
 
