@@ -69,11 +69,22 @@ class AnswerKeys:
 
     def key(self, exercise: Exercise, student: str) -> AnswerKey:
         """The key for one student's answer to an exercise."""
-        slot = self._number(f"student {student}") % SLOTS
+        slot = self.slot(student)
         if (exercise.id, slot) not in self._keys:
-            seed = self._number(f"exercise {exercise.id} slot {slot}") >> 1  # torch's seeds have 63 bits
-            self._keys[exercise.id, slot] = AnswerKey(exercise, seed)
+            self._keys[exercise.id, slot] = AnswerKey(exercise, self.seed(exercise.id, slot))
         return self._keys[exercise.id, slot]
+
+    def slot(self, student: str) -> int:
+        """Which of the class's sets of hidden inputs a student gets."""
+        return self._number(f"student {student}") % SLOTS
+
+    def seed(self, exercise: str, slot: int) -> int:
+        """The seed of an exercise's hidden inputs in one of the sets."""
+        return self._number(f"exercise {exercise} slot {slot}") >> 1  # torch's seeds have 63 bits
+
+    def box_seed(self, student: str) -> int:
+        """The seed of the random numbers that a student's boxes draw: another for each, the same in every run."""
+        return self._number(f"box of {student}") >> 1
 
     def _number(self, text: str) -> int:
         return int.from_bytes(hmac.digest(self._secret, text.encode(), hashlib.sha256)[:8], "big")
