@@ -7,6 +7,7 @@ trusted: what goes out is checked at the other end, and what must not be known i
 from __future__ import annotations
 
 import asyncio
+import builtins
 import contextlib
 import io
 import os
@@ -14,8 +15,9 @@ import random
 import resource
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -32,6 +34,8 @@ from autograder.box.protocol import (
     Json,
     TooLarge,
     decode_case,
+    decode_raised,
+    encode_call,
     encode_cell,
     encode_frame,
     encode_observation,
@@ -40,7 +44,7 @@ from autograder.box.recorder import Recorder, Stream
 from autograder.box.shell import BoxShell, describe_error
 from autograder.box.substitutes import stay_in_one_process
 from autograder.limits import Limits
-from course_lib.checking.exercise import Case
+from course_lib.checking.exercise import CallRefused, Case, Value
 from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, observe
 from course_lib.checking.trap import RuleBroken
 
@@ -77,7 +81,7 @@ def live(wire: int, shell: BoxShell, setup: Setup) -> None:
         loop, mapped = _settle(wire, setup)
         _prepare_shell(shell, loop, setup.limits)
         _send(wire, {"kind": "ready"}, setup.limits)
-        _serve(wire, Inhabitant(shell, setup.limits, mapped), setup.limits)
+        _serve(wire, Inhabitant(shell, setup.limits, mapped, partial(_ask, wire, setup.limits)), setup.limits)
         status = 0
     except MemoryError:
         status = OUT_OF_MEMORY_STATUS
@@ -146,9 +150,11 @@ class Inhabitant:
         shell: where cells run.
         limits: what they may use, unless a request allows something else.
         mapped: the address space that the libraries take, from which memory counts.
+        ask: sends a question to the grader, and waits for its answer.
     """
 
-    def __init__(self, shell: BoxShell, limits: Limits, mapped: int) -> None:
+    def __init__(self, shell: BoxShell, limits: Limits, mapped: int, ask: Callable[[bytes], Frame]) -> None:
+        self._ask = ask
         self._shell = shell
         self._limits = limits
         self._mapped = mapped
@@ -175,7 +181,8 @@ class Inhabitant:
             return self._encode(Frame({"id": number, "kind": "cell", "cell": encode_cell(bare)}))
 
     def _observations(self, request: Frame, number: str) -> Iterator[bytes]:
-        decoder = Decoder(request.tensors)
+        place = 0
+        decoder = Decoder(request.tensors, lambda *args, **kwargs: self._call(f"{number}.{place}", *args, **kwargs))
         cases = [decode_case(data, decoder) for data in request.header["cases"]]
         decoder.finish()
         for place, case in enumerate(cases):
@@ -183,6 +190,19 @@ class Inhabitant:
             yield self._observation(observation, f"{number}.{place}")
             if observation.failure in ENDINGS:
                 return
+
+    def _call(self, number: str, callback: int, *args: Value, **kwargs: Value) -> Value:
+        """What a callback of the grader's returns, or the exception that it raises."""
+        encoder = Encoder()
+        data = encode_call(callback, args, kwargs, encoder)
+        answer = self._ask(self._encode(Frame({"id": number, "kind": "call", "call": data}, encoder.tensors)))
+        raised = decode_raised(answer.header["raised"])
+        if raised is None:
+            return Decoder(answer.tensors).value(answer.header["value"])
+        known = {**vars(builtins), CallRefused.__name__: CallRefused}.get(raised.type_name)
+        if isinstance(known, type) and issubclass(known, Exception):
+            raise known(raised.message)
+        raise RuntimeError(f"{raised.type_name}: {raised.message}")
 
     def _observation(self, observation: Observation, number: str) -> bytes:
         if observation.failure is Outcome.OUT_OF_MEMORY:
@@ -224,6 +244,15 @@ def _serve(wire: int, inhabitant: Inhabitant, limits: Limits) -> None:
             return
         for reply in inhabitant.answer(request):
             _write(wire, reply)
+
+
+def _ask(wire: int, limits: Limits, question: bytes) -> Frame:
+    """Send a question of the box's own, and wait for the answer."""
+    _write(wire, question)
+    answer = _receive(wire, limits)
+    if answer is None:
+        raise SystemExit("the grader has gone")
+    return answer
 
 
 def _receive(wire: int, limits: Limits) -> Frame | None:

@@ -26,11 +26,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, Self
 
+from autograder.box.enclosure import enclosure_at
 from autograder.box.levels import Level
 from autograder.box.library import copy_library
 from autograder.box.protocol import (
@@ -43,14 +45,16 @@ from autograder.box.protocol import (
     FrameReader,
     Json,
     ProtocolError,
+    decode_call,
     decode_cell,
     decode_observation,
     encode_case,
     encode_frame,
+    encode_raised,
     output_bytes,
 )
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
-from course_lib.checking.exercise import Case
+from course_lib.checking.exercise import Callback, Case, Value
 from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
 
 StartMethod = Literal["fork", "spawn"]
@@ -61,6 +65,7 @@ _EXIT_SECONDS = 0.5  # between the end of a connection and the end of its proces
 _WATCH_SECONDS = 0.1  # between two looks at a box's folder and threads
 _MOST_LEVELS = 64  # of folders inside folders; each holds a descriptor while the folder is walked
 _MESSAGE_BYTES = 1 << 16
+_REFUSALS = 100  # of a callback, before the box that goes on calling it is ended
 
 
 class BoxLost(Exception):
@@ -140,6 +145,7 @@ class Zygote:
         self._owner = os.getpid()
         self._is_ready = False
         self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
+        self._enclosure = enclosure_at(level)
         self._process: subprocess.Popen[bytes] | None = None
         self._channels: list[_Channel] = []
         try:
@@ -248,8 +254,8 @@ class Zygote:
 
     def _run(self, sockets: list[socket.socket], wish: dict[str, Json]) -> subprocess.Popen[bytes]:
         """A fresh process on the filtered library, with nothing of this one's environment."""
-        library = str(self._root / "library")
-        packages = package_folders()
+        library, packages = str(self._root / "library"), self._enclosure.packages
+        environment = _environment(self._root / "home")
         argument = {
             "library": library,
             "packages": packages,
@@ -261,15 +267,16 @@ class Zygote:
         }
         code = f"import sys; sys.path[:] = [{library!r}, *sys.path, *{packages!r}]; "
         code += "from autograder.box.zygote import main; main(sys.argv[1])"
+        arguments = ["-s", "-P", "-S", "-B", "-c", code, json.dumps(argument)]
         with open(self._root / "log", "ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-s", "-P", "-S", "-B", "-c", code, json.dumps(argument)],
+                self._enclosure.command(self._root, environment, arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 pass_fds=[end.fileno() for end in sockets],
                 cwd=self._root / "home",
-                env=_environment(self._root / "home"),
+                env=self._enclosure.own_environment(environment),
                 start_new_session=True,
             )
 
@@ -321,10 +328,14 @@ class _Channel:
 
 
 class _Forked:
-    """Keeper of a fork: the zygote reaps it, its process descriptor tells when it ends."""
+    """Keeper of a fork: the zygote reaps it, its process descriptor tells when it ends.
 
-    def __init__(self, channel: _Channel, process: int, handle: int) -> None:
-        self.process = process
+    The zygote may live in a namespace of its own, where processes have other numbers.
+    """
+
+    def __init__(self, channel: _Channel, number: int, handle: int) -> None:
+        self.process = _process_of(handle)
+        self._number = number
         self._channel = channel
         self._handle = handle
 
@@ -337,7 +348,7 @@ class _Forked:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
         os.close(self._handle)
-        answer, _ = self._channel.ask({"do": "end", "process": self.process})
+        answer, _ = self._channel.ask({"do": "end", "process": self._number})
         return int(answer["status"])
 
 
@@ -475,13 +486,17 @@ class Box:
         """
         self._sealed = self._sealed or hidden
         encoder = Encoder()
-        encoded = [encode_case(case, encoder) for case in cases]
+        encoded, passed_in = [], []
+        for case in cases:
+            first = len(encoder.callbacks)
+            encoded.append(encode_case(case, encoder))
+            passed_in.append(range(first, len(encoder.callbacks)))
         header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "cases": encoded}
         self._now = allowed.applied(self._limits)
         request = self._ask(header, encoder, self._now.call_seconds, allowed)
         for number, case in enumerate(cases):
             begin = time.monotonic()
-            frame = self._answer(f"{request}.{number}", self._now.call_seconds)
+            frame = self._answered_calls(f"{request}.{number}", encoder.callbacks, passed_in[number])
             try:
                 _require_fields(frame, "observation")
                 decoder = Decoder(frame.tensors)
@@ -510,9 +525,39 @@ class Box:
         self._send(data, self._clock(seconds))
         return request
 
+    def _answered_calls(self, request: str, callbacks: Sequence[Callback], passed_in: range) -> Frame:
+        """Answer the calls of callbacks, as long as the box asks, and wait for the answer to the request.
+
+        All of it has the time of one call. A box that goes on calling after it was refused is ended.
+
+        Args:
+            request: the request's id.
+            callbacks: all that were sent.
+            passed_in: the numbers of those that belong to this request.
+        """
+        clock = self._clock(self._now.call_seconds)
+        calls: Counter[int] = Counter()
+        while True:
+            frame = self._expected(self._receive(clock), request)
+            if not passed_in or frame.header.get("kind") != "call":
+                return frame
+            try:
+                _require_fields(frame, "call")
+                number, args, kwargs = decode_call(frame.header["call"], Decoder(frame.tensors), passed_in)
+            except ProtocolError as error:
+                self._lose(Outcome.DIED, f"it broke the protocol: {error}")
+            calls[number] += 1
+            callback = callbacks[number]
+            if calls[number] > callback.most_calls + _REFUSALS:
+                self._lose(Outcome.DIED, f"it called {callback.name} more than {callback.most_calls} times")
+            self._send(_called(callback, calls[number], args, kwargs, request, self._limits.frame_bytes), clock)
+
     def _answer(self, request: str, seconds: float) -> Frame:
         """Wait for the answer to a request."""
-        frame = self._receive(self._clock(seconds))
+        return self._expected(self._receive(self._clock(seconds)), request)
+
+    def _expected(self, frame: Frame, request: str) -> Frame:
+        """The frame, if it belongs to the request."""
         if frame.header.get("kind") == "failed":
             self._lose(Outcome.DIED, "the code has broken the process that ran it")
         if frame.header.get("id") != request:
@@ -658,6 +703,19 @@ def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
     return [{"output_type": "stream", "name": "stdout", "text": notice}]
 
 
+def _called(
+    callback: Callback, number: int, args: Sequence[Value], kwargs: Mapping[str, Value], request: str, limit: int
+) -> bytes:
+    """The answer to a box's call of a callback: what it returns, or the exception that it raises."""
+    encoder = Encoder()
+    try:
+        value = encoder.value(callback.call(number, args, kwargs))
+        return encode_frame(Frame({"id": request, "value": value, "raised": None}, encoder.tensors), limit)
+    except Exception as error:  # the function meets whatever the box has sent
+        raised = encode_raised(Raised(type(error).__name__, str(error)[:500]))
+        return encode_frame(Frame({"id": request, "value": None, "raised": raised}), limit)
+
+
 def _require_fields(frame: Frame, kind: str) -> None:
     if set(frame.header) != {"id", "kind", kind} or frame.header["kind"] != kind:
         raise ProtocolError("an answer of the wrong kind")
@@ -698,6 +756,15 @@ def _memory_kills() -> int:
     return 0
 
 
+def _process_of(handle: int) -> int:
+    """The number that a process has here, from its descriptor; 0 where nobody says, or where it has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/self/fdinfo/{handle}") as file:
+        for line in file:
+            if line.startswith("Pid:"):
+                return max(int(line.split()[1]), 0)
+    return 0
+
+
 def _can_fork() -> bool:
     """Whether boxes can be forks: on Linux 5.3 or newer, where a process can be held by a descriptor."""
     try:
@@ -705,11 +772,6 @@ def _can_fork() -> bool:
     except (AttributeError, OSError):
         return False
     return True
-
-
-def package_folders() -> list[str]:
-    """The folders of installed packages on this process's path."""
-    return [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -12,19 +12,24 @@ import json
 import math
 import re
 import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from course_lib.checking.exercise import Case, Value
+from course_lib.checking.exercise import Callback, Case, Value
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
 
 Json = Any
 """What `json.loads` returns."""
+
+RemoteCall = Callable[..., Value]
+"""`remote(number, *args, **kwargs)`: what the callback of this number returns, from the other side of the wire."""
 
 MAX_HEADER_BYTES = 8 << 20
 MAX_NODES = 100_000  # values inside values, in one frame
@@ -227,10 +232,11 @@ def _fits(tensor: Tensor) -> bool:
 
 
 class Encoder:
-    """Turns values into JSON, and collects their tensors on the way."""
+    """Turns values into JSON, and collects their tensors and callbacks on the way."""
 
     def __init__(self) -> None:
         self.tensors: list[Tensor] = []
+        self.callbacks: list[Callback] = []
         self._nodes = 0
 
     def value(self, value: Value, depth: int = 0) -> Json:
@@ -262,6 +268,9 @@ class Encoder:
             return {"foreign": clean(value.type_name)[:MAX_NAME]}
         if isinstance(value, Tensor):
             return self._tensor(value)
+        if kind is Callback:
+            self.callbacks.append(value)
+            return {"callback": [len(self.callbacks) - 1, value.name]}
         raise TypeError(f"a {kind.__name__} is not plain data")
 
     def _tensor(self, tensor: Tensor) -> Json:
@@ -287,9 +296,15 @@ def _memory_order(tensor: Tensor) -> list[int]:
 
 
 class Decoder:
-    """Turns JSON back into values, with every tensor of the frame used exactly once."""
+    """Turns JSON back into values, with every tensor of the frame used exactly once.
 
-    def __init__(self, tensors: Sequence[Tensor]) -> None:
+    Args:
+        tensors: those of the frame.
+        remote: in a box, what calls the grader's callback of a number; on the grader's side nobody may send one.
+    """
+
+    def __init__(self, tensors: Sequence[Tensor], remote: RemoteCall | None = None) -> None:
+        self._remote = remote
         self._tensors: dict[int, Tensor] = dict(enumerate(tensors))
         self._nodes = 0
 
@@ -321,6 +336,10 @@ class Decoder:
         if tag == "float":
             _require(type(content) is str and content in _FLOATS, "a float that is none")
             return _FLOATS[content]
+        if tag == "callback" and self._remote is not None:
+            number, name = content
+            # Whoever has the function counts the calls, and looks at what it is given.
+            return Callback(name, partial(self._remote, number), most_calls=sys.maxsize, most_numbers=sys.maxsize)
         _require(tag == "foreign", "an unknown tag")
         return Foreign(text(content, MAX_NAME))
 
@@ -387,6 +406,29 @@ def decode_case(data: Json, decoder: Decoder) -> Case:
         gradients=_positions(data["gradients"], len(args)),
         weight_gradients=data["weight_gradients"],
     )
+
+
+def encode_call(callback: int, args: Sequence[Value], kwargs: Mapping[str, Value], encoder: Encoder) -> Json:
+    """The call of a callback: its number in the request, and what it is given."""
+    return {
+        "callback": callback,
+        "args": [encoder.value(value) for value in args],
+        "kwargs": {_key(name): encoder.value(value) for name, value in kwargs.items()},
+    }
+
+
+def decode_call(data: Json, decoder: Decoder, callbacks: range) -> tuple[int, list[Value], dict[str, Value]]:
+    """The call of one of `callbacks` that a box asks for.
+
+    Raises:
+        ProtocolError: it asks for something else.
+    """
+    fields(data, callback=int, args=list, kwargs=dict)
+    _require(data["callback"] in callbacks, "a call of no callback")
+    args = [decoder.value(value) for value in data["args"]]
+    kwargs = {text(name, MAX_NAME): decoder.value(value) for name, value in data["kwargs"].items()}
+    decoder.finish()
+    return data["callback"], args, kwargs
 
 
 def encode_observation(observation: Observation, encoder: Encoder) -> Json:

@@ -7,7 +7,7 @@ Read `exercise.py` (what a task is made of), `observation.py` (one call, as plai
 first difference), `judge.py` (the decision), `verdict.py` and `render.py` (what is shown), in that order.
 """
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
 from course_lib.checking.judge import AnswerKey, decide, judge
 from course_lib.checking.notebook import PUBLIC_SEED, check
 from course_lib.checking.observation import Observation, Outcome, observe
@@ -17,6 +17,7 @@ __all__ = [
     "CORE",
     "PUBLIC_SEED",
     "AnswerKey",
+    "Callback",
     "Case",
     "Exercise",
     "Misconception",

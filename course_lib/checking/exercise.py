@@ -7,7 +7,7 @@ An exercise is data. It is written once, in `course_lib/exercises/`, and read by
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +16,63 @@ from torch import Tensor
 
 Value = Any
 """Plain data that can cross from a box: None, bool, int, float, str, Tensor, and lists, tuples
-and str-keyed dicts of those."""
+and str-keyed dicts of those. Among the arguments of a case there may be a `Callback` as well."""
 
 CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
 """`cases(generator, hidden)`: the visible cases (`hidden=False`) or the hidden ones, drawn from the generator."""
 
+CALLS, NUMBERS = 1000, 100_000
+"""How often an answer may call a callback, and with how many numbers each time, unless the callback says otherwise."""
+
 CORE = "values"
 """The part of an exercise that must be right before any other part earns points."""
+
+
+class CallRefused(RuntimeError):
+    """What an answer gets that calls a callback too often, or with too much."""
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A function that a case passes *in*: a decoder's step function, say, as an argument of a case or inside one.
+
+    The function itself stays with the checker. An answer in a box calls it over the wire, with plain data both ways,
+    so that no gradient flows through it. What the answer passes may be anything: the function must raise an exception
+    where it can do nothing with it, and be done soon.
+
+    Attributes:
+        name: as the student reads it, such as "step".
+        function: takes and returns values; called again with the same arguments it returns the same.
+        most_calls: how often one call of the answer may call it.
+        most_numbers: how many tensor entries it may be given at a time.
+    """
+
+    name: str
+    function: Callable[..., Value]
+    most_calls: int = CALLS
+    most_numbers: int = NUMBERS
+
+    def call(self, number: int, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """Call the function, for the `number`-th time, with values that share nothing with the answer's.
+
+        Raises:
+            CallRefused: that is too often, or too much.
+            Exception: whatever the function raises.
+        """
+        if number > self.most_calls:
+            raise CallRefused(f"{self.name} may be called {self.most_calls} times at most: does a loop never end?")
+        if _numbers([*args, *kwargs.values()]) > self.most_numbers:
+            raise CallRefused(f"{self.name} was given more than {self.most_numbers} numbers at once")
+        with torch.no_grad():
+            return self.function(*args, **kwargs)
+
+
+def _numbers(value: Value) -> int:
+    """How many tensor entries there are in a value."""
+    if isinstance(value, Tensor):
+        return value.numel()
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return sum(map(_numbers, inside))
 
 
 @dataclass(frozen=True)
@@ -34,7 +84,7 @@ class Case:
 
     Attributes:
         name: what this case shows, as the student reads it ("worked example A", "a batch of 2 x 3").
-        args: positional arguments.
+        args: positional arguments; a function among them is a `Callback`.
         kwargs: keyword arguments.
         construct: keyword arguments for the constructor; only for classes.
         weights: state dict loaded after construction; only for classes.

@@ -6,20 +6,22 @@ student's answer in a box. What it returns is all that a check may look at.
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 import sysconfig
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from course_lib.checking.exercise import Case, Value
+from course_lib.checking.exercise import Callback, Case, Value
 from course_lib.checking.trap import RuleBroken, Trap
 
 _NOT_ITS_OWN = (str(Path(__file__).parents[1]) + os.sep, sysconfig.get_path("stdlib") + os.sep)
@@ -143,13 +145,14 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
 
 def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]) -> Observation:
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
-    # An answer gets a copy of the leaf, for torch refuses in-place changes to a leaf with an error that misleads.
-    args = [leaves[i].clone() if i in leaves else _fresh(value) for i, value in enumerate(case.args)]
-    kwargs = {name: _fresh(value) for name, value in case.kwargs.items()}
-    start = time.perf_counter()
     trap = Trap(forbidden) if forbidden else None
+    fresh = partial(_fresh, trap=trap)
+    # An answer gets a copy of the leaf, for torch refuses in-place changes to a leaf with an error that misleads.
+    args = [leaves[i].clone() if i in leaves else fresh(value) for i, value in enumerate(case.args)]
+    kwargs = {name: fresh(value) for name, value in case.kwargs.items()}
+    start = time.perf_counter()
     try:
-        callee, weights = _prepared(answer, case)
+        callee, weights = _prepared(answer, case, {name: fresh(value) for name, value in case.construct.items()})
         with _grad_mode(case), trap or nullcontext():
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
@@ -191,11 +194,13 @@ def cotangent(value: Tensor) -> Tensor:
     return torch.cos(steps).reshape(value.shape).to(value.dtype)
 
 
-def _prepared(answer: Callable[..., Value], case: Case) -> tuple[Callable[..., Value], dict[str, Tensor]]:
+def _prepared(
+    answer: Callable[..., Value], case: Case, construct: Mapping[str, Value]
+) -> tuple[Callable[..., Value], dict[str, Tensor]]:
     """The callable that the case calls, and the parameters whose gradients it may ask for."""
     if not case.construct and not case.weights:
         return answer, {}
-    module = answer(**{name: _fresh(value) for name, value in case.construct.items()})
+    module = answer(**construct)
     if not isinstance(module, nn.Module):
         raise TypeError(f"a {type(module).__name__} was built where a torch.nn.Module was expected")
     module.load_state_dict(dict(case.weights))
@@ -216,18 +221,54 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
     )
 
 
-def _fresh(value: Value) -> Value:
-    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout."""
+def _fresh(value: Value, trap: Trap | None = None) -> Value:
+    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. A callback can be called."""
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, (list, tuple)):
-        return type(value)(_fresh(item) for item in value)
+        return type(value)(_fresh(item, trap) for item in value)
     if isinstance(value, dict):
-        return {key: _fresh(item) for key, item in value.items()}
-    return value
+        return {key: _fresh(item, trap) for key, item in value.items()}
+    return _callable(value, trap) if isinstance(value, Callback) else value
+
+
+def _callable(callback: Callback, trap: Trap | None) -> Callable[..., Value]:
+    """A callback as the answer sees it: a function of plain data, whose calls are counted.
+
+    What it does itself breaks no rule of the answer's. So the trap waits, but only once the arguments are known to be
+    plain: anything else could be code of the answer's.
+    """
+    calls = itertools.count(1)
+
+    def call(*args: Value, **kwargs: Value) -> Value:
+        given = [_argument(callback, value) for value in args]
+        named = {name: _argument(callback, value) for name, value in kwargs.items()}
+        with trap.paused() if trap is not None else nullcontext():
+            return _fresh(callback.call(next(calls), given, named))
+
+    call.__name__ = call.__qualname__ = callback.name
+    return call
+
+
+def _argument(callback: Callback, value: Value) -> Value:
+    plain = _plain(value.detach() if type(value) is nn.Parameter else value)
+    foreign = _foreign(plain)
+    if foreign:
+        raise TypeError(f"{callback.name} takes tensors, numbers, text, and lists and dicts of those, not a {foreign}")
+    return plain
+
+
+def _foreign(value: Value) -> str:
+    """The type of the first thing in a value that is no plain data; empty if there is none."""
+    if isinstance(value, Foreign):
+        return value.type_name
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return next(filter(None, map(_foreign, inside)), "")
 
 
 def _identical(old: Value, new: Value) -> bool:
+    if isinstance(old, Callback):
+        return True  # nothing of it is the answer's to change
     if isinstance(old, Tensor):
         return (
             isinstance(new, Tensor)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from course_lib.checking.compare import Kind, short_repr
-from course_lib.checking.exercise import Case, Exercise, Value
+from course_lib.checking.exercise import Callback, Case, Exercise, Value
 from course_lib.checking.observation import Foreign, Outcome, argument_name
 
 if TYPE_CHECKING:  # a verdict shows itself through this module
@@ -186,6 +186,8 @@ def call_text(exercise: Exercise, case: Case) -> str:
 
 
 def _brief(value: Value) -> str:
+    if isinstance(value, Callback):
+        return value.name
     if isinstance(value, Tensor):
         kind = "" if value.dtype == torch.float32 else f"{str(value.dtype).removeprefix('torch.')} "
         return f"{kind}tensor{list(value.shape)}"

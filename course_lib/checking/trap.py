@@ -7,14 +7,16 @@ the same process, and who takes the trap apart escapes it. (A box adds a bar bel
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from types import FrameType, TracebackType
 from typing import Any
 
+import torch
 from torch.overrides import TorchFunctionMode
 
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -57,6 +59,17 @@ class Trap(TorchFunctionMode):
         sys.setprofile(ours)
         threading.setprofile(threads)
         super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Watch nothing meanwhile: for what the checker itself does while the answer waits for it."""
+        profiler = sys.getprofile()
+        sys.setprofile(None)
+        try:
+            with torch._C.DisableTorchFunction():
+                yield
+        finally:
+            sys.setprofile(profiler)
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

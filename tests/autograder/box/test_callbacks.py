@@ -1,0 +1,319 @@
+"""Functions that a case passes in are called over the wire; classes are built, loaded, called and differentiated there.
+
+Both by toy exercises of their own, as later lessons will have them: greedy decoding with a step function, and a small
+module that is given one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Generator, Tensor, nn
+
+from autograder.box import Box, BoxLost, Limits, Zygote
+from autograder.box.protocol import Decoder, Encoder, ProtocolError, decode_call, decode_case, encode_case
+from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, decide, observe
+from course_lib.checking.exercise import CallRefused, Value
+from tests.autograder.box.test_client import FORGE
+
+WORDS = 7
+
+
+def step_function(table: Tensor) -> Callable[[Tensor], Tensor]:
+    """A language model of two words' memory: logits [batch, words] for ids [batch, length]."""
+
+    def step(ids: Tensor) -> Tensor:
+        if ids.dtype != torch.int64 or ids.ndim != 2:
+            raise ValueError("step takes ids int64 [batch, length]")
+        return torch.softmax(table[ids[:, -1]] + ids.shape[1] * table[0], dim=-1)
+
+    return step
+
+
+def greedy(step: Callable[[Tensor], Tensor], start: Tensor, length: int) -> Tensor:
+    ids = start
+    while ids.shape[1] < length:
+        ids = torch.cat([ids, step(ids).argmax(dim=-1, keepdim=True)], dim=1)
+    return ids
+
+
+def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    for batch in (1, 3):
+        table = torch.randn(WORDS, WORDS, generator=generator)
+        start = torch.randint(WORDS, (batch, 2), generator=generator)
+        yield Case(f"a batch of {batch}", (Callback("step", step_function(table)), start, 6))
+
+
+GREEDY = Exercise(
+    id="toy.greedy",
+    lesson="00_toy",
+    name="greedy",
+    title="Greedy decoding",
+    statement="greedy(step, start int64 [batch, some], length) -> int64 [batch, length].",
+    points=2,
+    minutes=5,
+    section="Greedy decoding",
+    source="none",
+    reference=greedy,
+    cases=_greedy_cases,
+    misconceptions=(
+        Misconception(
+            "start_left_out", "Keep the start.", lambda step, start, length: greedy(step, start, length)[:, 2:]
+        ),
+    ),
+    correct=(),
+    forbidden=("softmax",),
+)
+
+GREEDY_SOURCE = """
+import torch
+def greedy(step, start, length):
+    ids = start.clone()
+    for _ in range(length - start.shape[1]):
+        best = step(ids).max(dim=-1).indices
+        ids = torch.hstack([ids, best[:, None]])
+    return ids
+"""
+
+
+def judged(box: Box, exercise: Exercise, source: str) -> Verdict:
+    result = box.run_cell(source)
+    assert result.ok, result.raised
+    key = AnswerKey(exercise, 5)
+    return decide(key, list(box.observe_cases(exercise.name, key.cases, forbidden=exercise.forbidden)))
+
+
+def observed(box: Box, source: str, callback: Callback, *args: Value) -> Value:
+    box.run_cell(f"import torch\ndef answer(step, *args):\n    {source}")
+    return box.observe("answer", Case("", (callback, *args)))
+
+
+ASKED = """
+import gc
+def asked():
+    [number] = {found["id"] for found in gc.get_objects() if type(found) is dict and found.get("kind") == "observe"}
+    return number
+"""
+"""Finds the number of the question that is being answered: what a forger must know."""
+
+DOUBLE = Callback("step", lambda x: 2 * x, most_calls=5, most_numbers=10)
+
+
+class TestCallbacks:
+    def test_a_right_answer_passes_in_the_box_and_in_a_notebook(self, box: Box) -> None:
+        assert judged(box, GREEDY, GREEDY_SOURCE).passed
+        names: dict[str, Value] = {}
+        exec(GREEDY_SOURCE, names)
+        for case, expected in zip(GREEDY.visible_cases(), AnswerKey(GREEDY).expected, strict=True):
+            seen = observe(names["greedy"], case, GREEDY.forbidden)  # its step uses the softmax, and may
+            assert torch.equal(seen.value, expected.value)
+
+    def test_a_known_mistake_is_named(self, box: Box) -> None:
+        verdict = judged(box, GREEDY, GREEDY_SOURCE.replace("return ids", "return ids[:, 2:]"))
+        assert verdict.misconception is GREEDY.misconceptions[0]
+        assert "called  greedy(step=step, start=int64 tensor[1, 2], length=6)" in verdict.text()
+
+    def test_a_rule_holds_before_and_after_a_call(self, box: Box) -> None:
+        for line in ("x = torch.softmax(x, 0); step(x)", "step(x); torch.softmax(x, 0)"):
+            box.run_cell(f"import torch\ndef answer(step, x):\n    {line}\n    return x")
+            case = Case("", (DOUBLE, torch.ones(2)))
+            assert box.observe("answer", case, forbidden=["softmax"]).failure is Outcome.RULE_BROKEN
+
+    def test_plain_data_of_all_kinds_crosses_both_ways(self, box: Box) -> None:
+        echo = Callback("echo", lambda *args, **kwargs: [args, kwargs])
+        seen = observed(box, "return step(1, 2.5, None, 'a', [True], key={'a': torch.ones(2).bool()})", echo)
+        assert seen.value[0] == (1, 2.5, None, "a", [True])
+        assert torch.equal(seen.value[1]["key"]["a"], torch.tensor([True, True]))
+
+    def test_a_callback_may_be_inside_an_argument_or_build_a_class(self, box: Box) -> None:
+        box.run_cell("def answer(model):\n    return model['step'](model['x'])")
+        case = Case("", ({"step": DOUBLE, "x": torch.ones(2)},))
+        assert torch.equal(box.observe("answer", case).value, 2 * torch.ones(2))
+        assert torch.equal(observe(lambda model: model["step"](model["x"]), case).value, 2 * torch.ones(2))
+
+    def test_what_it_raises_is_raised_in_the_answer(self, box: Box) -> None:
+        def fails(x: Tensor) -> Tensor:
+            raise IndexError("no such word")
+
+        seen = observed(box, "return step(torch.ones(1))", Callback("step", fails))
+        assert (seen.raised.type_name, seen.raised.message) == ("IndexError", "no such word")
+        caught = "try: step(torch.ones(1))\n    except IndexError as error: return str(error)"
+        assert observed(box, caught, Callback("step", fails)).value == "no such word"
+
+    @pytest.mark.parametrize(
+        ("source", "kind", "said"),
+        [
+            ("return [step(torch.ones(1)) for _ in range(6)]", "CallRefused", "may be called 5 times at most"),
+            ("return step(torch.ones(11))", "CallRefused", "more than 10 numbers at once"),
+            ("return step([torch.ones(6), torch.ones(6)])", "CallRefused", "more than 10 numbers at once"),
+            ("return step(object())", "TypeError", "not a object"),
+            ("import numpy; return step([numpy.ones(2)])", "TypeError", "not a numpy.ndarray"),
+        ],
+    )
+    def test_calls_are_limited_alike_in_the_box_and_in_a_notebook(
+        self, box: Box, source: str, kind: str, said: str
+    ) -> None:
+        names: dict[str, Value] = {}
+        exec(f"import torch\ndef answer(step, *args):\n    {source}", names)
+        for seen in (observed(box, source, DOUBLE), observe(names["answer"], Case("", (DOUBLE,)))):
+            assert seen.failure is Outcome.RAISED
+            assert seen.raised.type_name == kind
+            assert said in seen.raised.message
+
+    def test_calls_are_counted_anew_for_each_case(self, box: Box) -> None:
+        box.run_cell("def answer(step, x):\n    for _ in range(5): x = step(x)\n    return x")
+        seen = list(box.observe_cases("answer", [Case("", (DOUBLE, torch.ones(1)))] * 3))
+        assert [one.value.item() for one in seen] == [32.0] * 3
+
+    def test_an_answer_that_goes_on_calling_loses_its_box(self, quick_box: Box) -> None:
+        source = "while True:\n        try: step(torch.ones(1))\n        except Exception: pass"
+        with pytest.raises(BoxLost) as lost:
+            observed(quick_box, source, DOUBLE)
+        assert lost.value.outcome is Outcome.DIED
+
+    def test_all_calls_share_the_time_of_one(self, zygote: Zygote) -> None:
+        endless = Callback("step", lambda x: x, most_calls=10**9)
+        with zygote.open_box(limits=Limits(call_seconds=0.5)) as box, pytest.raises(BoxLost) as lost:
+            observed(box, "while True: step(1)", endless)
+        assert lost.value.outcome is Outcome.TIMED_OUT
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            '{"callback": 1, "args": [], "kwargs": {}}',
+            '{"callback": -1, "args": [], "kwargs": {}}',
+            '{"callback": True, "args": [], "kwargs": {}}',
+            '{"callback": 0, "args": [{"callback": [0, "x"]}], "kwargs": {}}',
+            '{"callback": 0, "args": [{"tensor": 0}], "kwargs": {}}',
+            '{"callback": 0, "args": []}',
+            "[]",
+            "None",
+        ],
+    )
+    def test_a_forged_call_is_a_broken_protocol(self, box: Box, call: str) -> None:
+        forged = f"{FORGE}\ndef answer(step):\n    import gc\n"
+        forged += (
+            "    [place] = {o['id'] for o in gc.get_objects() if type(o) is dict and o.get('kind') == 'observe'}\n"
+        )
+        forged += f"    send({{'id': place + '.0', 'kind': 'call', 'call': {call}}})\n    import time; time.sleep(9)"
+        assert box.run_cell(forged).ok
+        with pytest.raises(BoxLost) as lost:
+            box.observe("answer", Case("", (DOUBLE,)), hidden=False)
+        assert lost.value.outcome is Outcome.DIED
+        assert "broke the protocol" in lost.value.reason
+
+    def test_nobody_calls_where_nothing_was_passed_in(self, box: Box) -> None:
+        forged = f"{FORGE}\ndef answer():\n    import gc\n"
+        forged += (
+            "    [place] = {o['id'] for o in gc.get_objects() if type(o) is dict and o.get('kind') == 'observe'}\n"
+        )
+        forged += "    send({'id': place + '.0', 'kind': 'call', 'call': {}})"
+        assert box.run_cell(forged).ok
+        with pytest.raises(BoxLost, match="an answer of the wrong kind"):
+            box.observe("answer", Case(""), hidden=False)
+
+    def test_only_a_box_takes_callbacks(self) -> None:
+        encoder = Encoder()
+        data = encode_case(Case("", (DOUBLE, DOUBLE)), encoder)
+        assert encoder.callbacks == [DOUBLE, DOUBLE]
+        asked: list[Value] = []
+        arrived = decode_case(data, Decoder([], lambda number, *args: asked.append((number, args))))
+        arrived.args[1].function(3)
+        assert asked == [(1, (3,))]
+        with pytest.raises(ProtocolError, match="unknown tag"):
+            decode_case(data, Decoder([]))
+        with pytest.raises(ProtocolError, match="no callback"):
+            decode_call({"callback": 2, "args": [], "kwargs": {}}, Decoder([]), range(2))
+
+    def test_a_callback_shares_nothing_with_the_answer(self) -> None:
+        kept = torch.ones(2)
+        callback = Callback("step", lambda x: kept)
+
+        def answer(step: Callable[[Tensor], Tensor]) -> Tensor:
+            return step(torch.ones(1)).zero_()
+
+        assert torch.equal(observe(answer, Case("", (callback,))).value, torch.zeros(2))
+        assert torch.equal(kept, torch.ones(2))
+        with pytest.raises(CallRefused):
+            callback.call(10_000, [], {})
+
+
+class Recurrent(nn.Module):
+    def __init__(self, size: int, squash: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.squash = squash
+        self.weight = nn.Parameter(torch.zeros(size, size))
+        self.bias = nn.Parameter(torch.zeros(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.squash(x) @ self.weight / math.sqrt(len(self.bias)) + self.bias
+
+
+def _recurrent_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    for size in (2, 3):
+        yield Case(
+            f"size {size}",
+            (torch.randn(4, size, generator=generator),),
+            construct={"size": size, "squash": Callback("squash", torch.tanh)},
+            weights={
+                "weight": torch.randn(size, size, generator=generator),
+                "bias": torch.randn(size, generator=generator),
+            },
+            weight_gradients=True,
+        )
+
+
+RECURRENT = Exercise(
+    id="toy.recurrent",
+    lesson="00_toy",
+    name="Recurrent",
+    title="A module",
+    statement="class Recurrent(nn.Module): a toy.",
+    points=1,
+    minutes=5,
+    section="A module",
+    source="none",
+    reference=Recurrent,
+    cases=_recurrent_cases,
+    misconceptions=(),
+    correct=(),
+)
+
+RECURRENT_SOURCE = """
+import math, torch
+from torch import nn
+class Recurrent(nn.Module):
+    def __init__(self, size, squash):
+        super().__init__()
+        self.squash, self.scale = squash, size ** -0.5
+        self.weight = nn.Parameter(torch.randn(size, size))
+        self.bias = nn.Parameter(torch.randn(size))
+        self.dropout = nn.Dropout(0.5)
+    def forward(self, x):
+        return self.dropout(torch.addmm(self.bias, self.squash(x) * self.scale, self.weight))
+"""
+
+
+class TestClasses:
+    def test_a_class_is_built_loaded_called_and_differentiated(self, box: Box) -> None:
+        verdict = judged(box, RECURRENT, RECURRENT_SOURCE)
+        assert verdict.passed, verdict.text()
+        assert len(verdict.cases) == 4
+
+    @pytest.mark.parametrize(
+        ("old", "new", "said"),
+        [
+            ("self.bias,", "self.bias.detach(),", "No gradient reaches bias"),
+            ("* self.scale", "", "In the result"),
+            ("self.weight = nn.Parameter(torch.randn(size, size))", "self.w = 1", "Unexpected key(s) in state_dict"),
+            ("torch.randn(size))", "torch.randn(size + 1))", "size mismatch for bias"),
+            ("(nn.Module)", "", "a torch.nn.Module was expected"),
+        ],
+    )
+    def test_what_is_wrong_with_a_class_is_told(self, box: Box, old: str, new: str, said: str) -> None:
+        verdict = judged(box, RECURRENT, RECURRENT_SOURCE.replace(old, new))
+        assert not verdict.passed
+        assert said in verdict.cases[0].message
