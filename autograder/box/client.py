@@ -86,6 +86,9 @@ class BoxLost(Exception):
         self.out_of_time = out_of_time
 
 
+_NAMED_SIGNALS = frozenset(int(known) for known in signal.Signals)
+"""Real-time signals have no names in Python, but for the first and the last."""
+
 _SEALED_REASONS = {
     Outcome.TIMED_OUT: "it took too long",
     Outcome.OUT_OF_MEMORY: "it ran out of memory",
@@ -744,7 +747,8 @@ def _cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str
         return Outcome.TIMED_OUT, f"it used more than {limits.processor_seconds} s of processor time"
     if number == signal.SIGKILL and memory_kill:
         return Outcome.OUT_OF_MEMORY, "the machine ran out of memory"
-    return Outcome.DIED, f"its process was ended by {signal.Signals(number).name}"
+    name = signal.Signals(number).name if number in _NAMED_SIGNALS else f"signal {number}"
+    return Outcome.DIED, f"its process was ended by {name}"
 
 
 def _memory_kills() -> int:
