@@ -1,0 +1,148 @@
+"""A long run of the fuzzers; a short one is part of the tests.
+
+    python -m benchmarks.fuzz [--minutes 5] [--seed 0] [--target wire|notebook|folder|code|text] [--replay FILE]
+
+Makes inputs from seeds, one after another and for each target in turn, and hands them to the grader's own code.
+Prints a line for each finding (an error that nobody expects, a page that could do harm, a point for nothing, a
+death, or more than ten seconds) and saves the input that made it in `build/fuzz/`, from where `--replay` takes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import sys
+import time
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from random import Random
+
+from benchmarks.fuzz import notebooks, wire
+
+FINDINGS = Path("build/fuzz")
+MOST_SECONDS = 10.0
+MEMORY_BYTES = 4 << 30
+BATCH = 200
+"""Inputs for one target before it is the next one's turn."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is fuzzed.
+
+    Attributes:
+        make: draws an input.
+        run: hands it to the grader's code; raises where something is wrong.
+    """
+
+    make: Callable[[Random], bytes]
+    run: Callable[[bytes], None]
+
+
+TARGETS = {
+    "wire": Target(wire.make, wire.run),
+    "notebook": Target(notebooks.make_notebook, notebooks.run_notebook),
+    "folder": Target(notebooks.make_folder, notebooks.run_folder),
+    "code": Target(notebooks.make_code, notebooks.run_code),
+    "text": Target(notebooks.make_text, notebooks.run_text),
+}
+
+
+def main() -> int:
+    """Fuzz for some minutes, or try one saved input again; 1 where there is a finding."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--seed", type=int, default=0, help="of the first input")
+    parser.add_argument("--target", choices=TARGETS)
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="a saved input, named TARGET-SEED.bin")
+    chosen = parser.parse_args()
+    if chosen.replay is not None:
+        TARGETS[chosen.replay.name.partition("-")[0]].run(chosen.replay.read_bytes())
+        print("nothing found")
+        return 0
+    names = [chosen.target] if chosen.target else list(TARGETS)
+    return fuzz(names, chosen.seed, time.monotonic() + 60 * chosen.minutes)
+
+
+def fuzz(names: list[str], seed: int, deadline: float) -> int:
+    """Fuzz these targets in turn until the deadline; 1 where there is a finding."""
+    executions: Counter[str] = Counter()
+    found: set[tuple[str, str]] = set()
+    while time.monotonic() < deadline:
+        for name in names:
+            for number, problem in _batch(name, seed, deadline):
+                if (name, problem) not in found:
+                    found.add((name, problem))
+                    print(f"{name} {number}: {problem} -> {_saved(name, number)}", flush=True)
+            executions[name] += BATCH
+        seed += BATCH
+    total = ", ".join(f"{name} {count}" for name, count in executions.items())
+    print(f"{total}: {len(found)} findings; next seed {seed}")
+    return int(bool(found))
+
+
+def drawn(name: str, seed: int) -> bytes:
+    """The input that a seed stands for."""
+    return TARGETS[name].make(Random(zlib.crc32(name.encode()) + (seed << 32)))
+
+
+def _batch(name: str, start: int, deadline: float) -> list[tuple[int, str]]:
+    """The findings of one batch. It runs in a process of its own, so that it may hang or die as well."""
+    found: list[tuple[int, str]] = []
+    seed, end = start, start + BATCH
+    while seed < end and time.monotonic() < deadline:
+        ours, theirs = multiprocessing.Pipe()
+        process = multiprocessing.get_context("fork").Process(target=_work, args=(name, seed, end, theirs), daemon=True)
+        process.start()
+        theirs.close()
+        while seed < end:
+            try:
+                problem = ours.recv() if ours.poll(MOST_SECONDS) else "it takes too long"
+            except EOFError:
+                process.join()
+                problem = f"the process ended with {process.exitcode}"
+            if problem:
+                found.append((seed, problem))
+            seed += 1
+            if problem.startswith(("it takes", "the process")):
+                break
+        process.kill()
+        process.join()
+    return found
+
+
+def _work(name: str, start: int, end: int, results: Connection) -> None:
+    """Run inputs one after another, and say of each what was wrong with it: mostly nothing."""
+    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY_BYTES, resource.RLIM_INFINITY))
+    for seed in range(start, end):
+        data = drawn(name, seed)
+        try:
+            TARGETS[name].run(data)
+            results.send("")
+        except Exception as error:
+            results.send(_told(error))
+
+
+def _told(error: Exception) -> str:
+    """An error and where it happened, in one line."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    first = (str(error).splitlines() or [""])[0][:120]
+    return ascii(f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}: {first}")[1:-1]
+
+
+def _saved(name: str, seed: int) -> Path:
+    FINDINGS.mkdir(parents=True, exist_ok=True)
+    path = FINDINGS / f"{name}-{seed}.bin"
+    path.write_bytes(drawn(name, seed))
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""The wire: a box whose answers are not what they should be, up to the verdict and the page that are made of them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import socket
+import struct
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+
+from autograder import sanitise
+from autograder.box.client import Box, BoxLost
+from autograder.box.protocol import (
+    CellResult,
+    Encoder,
+    Frame,
+    FrameReader,
+    encode_cell,
+    encode_frame,
+    encode_observation,
+)
+from autograder.limits import Limits
+from benchmarks.fuzz import mutations
+from benchmarks.fuzz.pages import require_harmless
+from course_lib import exercises
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Observation, Outcome, decide
+from course_lib.checking.observation import Foreign, Raised
+
+EXERCISE = "attention.softmax_jacobian"
+LIMITS = Limits(cell_seconds=0.2, call_seconds=0.2, submission_seconds=5.0, frame_bytes=16 << 20)
+_ID = "0123456789abcdef"  # takes the place of a request's id, which is not known beforehand
+_STATUSES = (0, 0, 1 << 8, 86 << 8, 255 << 8, 6, 9, 11, 24, 31, 34, 40, 64, 139)
+
+
+def make(random: Random) -> bytes:
+    """What a box says, as bytes: how its process ends, and its answers to a cell and to some cases."""
+    answers = [_spoiled_frame(random, _cell(random), f"{_ID}")]
+    answers += [_spoiled_frame(random, _observation(random), f"{_ID}.{place}") for place in range(2)]
+    del answers[random.choice((0, 1, 2, 3, 3, 3)) :]  # then the connection ends
+    packed = [struct.pack(">I", len(answer)) + answer for answer in answers]
+    return struct.pack(">I", random.choice(_STATUSES)) + b"".join(packed)
+
+
+def run(data: bytes) -> None:
+    """Let a box say this, and go on with what comes of it. Whatever it says, it earns nothing.
+
+    Raises:
+        Exception: a finding.
+    """
+    key = _key()
+    cell: CellResult | None = None
+    seen: list[Observation] = []
+    with _hostile_box(data) as box:
+        try:
+            cell = box.run_cell("1")
+            seen += box.observe_cases(key.exercise.name, key.cases[:2], hidden=False)
+        except BoxLost as lost:
+            seen.append(Observation(False, failure=lost.outcome))
+    verdict = decide(key, seen)
+    assert not verdict.points, "points for nothing"
+    json.dumps(verdict.record(), ensure_ascii=False).encode()
+    verdict.text().encode()
+    require_harmless(verdict.html())
+    if cell is not None:
+        json.dumps(sanitise.outputs(cell.outputs), ensure_ascii=False).encode()
+
+
+@cache
+def _key() -> AnswerKey:
+    return AnswerKey(exercises.find(EXERCISE), PUBLIC_SEED)
+
+
+def _cell(random: Random) -> dict[str, Any]:
+    raised = Raised("ValueError", mutations.text(random), 3, mutations.text(random)) if random.random() < 0.4 else None
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": mutations.text(random)},
+        {"output_type": "display_data", "data": {"text/html": mutations.text(random)}, "metadata": {}},
+        {"output_type": "execute_result", "data": {"text/plain": "1"}, "metadata": {}, "execution_count": 1},
+        {"output_type": "error", "ename": "E", "evalue": mutations.text(random), "traceback": [mutations.text(random)]},
+    ]
+    failure = None if raised is None else Outcome.RAISED
+    result = CellResult(random.sample(outputs, random.randint(0, 4)), raised is None, raised, failure, 0.1)
+    return {"kind": "cell", "cell": encode_cell(result)}
+
+
+def _observation(random: Random) -> tuple[dict[str, Any], list[torch.Tensor]]:
+    if random.random() < 0.25:
+        failure = random.choice((Outcome.RAISED, Outcome.OUT_OF_MEMORY, Outcome.RULE_BROKEN, Outcome.NOT_ATTEMPTED))
+        raised = Raised(mutations.text(random)[:200], mutations.text(random), 1, mutations.text(random))
+        observation = Observation(False, failure=failure, raised=raised)
+    else:
+        observation = Observation(True, _returned(random))
+    encoder = Encoder()
+    return {"kind": "observation", "observation": encode_observation(observation, encoder)}, encoder.tensors
+
+
+def _returned(random: Random) -> Any:
+    """What an answer might return: tensors of all kinds, and what can hold them."""
+    shape = random.choices((0, 1, 2, 3, 7), k=random.randint(0, 4))
+    dtype = random.choice((torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool))
+    tensor = (torch.zeros(shape) + random.choice((0.0, float("nan"), float("inf"), 1e30))).to(dtype)
+    wrapped = ([tensor, 1, "a"], (tensor.mT if len(shape) > 1 else tensor,), {"a": tensor, "": None})
+    others = (3, 2.5, mutations.text(random), Foreign(mutations.text(random)[:200]))
+    return random.choice((*wrapped, *others, tensor, tensor, tensor))
+
+
+def _spoiled_frame(random: Random, message: Any, number: str) -> bytes:
+    header, tensors = message if isinstance(message, tuple) else (message, [])
+    header = {"id": number, **header}
+    bare = encode_frame(Frame({}, tensors), LIMITS.frame_bytes)
+    payload = bare[12 + int.from_bytes(bare[4:8], "big") :]
+    whole = _framed(json.dumps(header).encode(), payload)
+    match random.randrange(6):
+        case 0:
+            return whole
+        case 1:
+            return mutations.bent(random, whole)
+    if random.random() < 0.15:
+        payload = _spoiled_tensors(random, payload)
+    if random.random() < 0.8:
+        header = mutations.spoiled(random, header)
+        if isinstance(header, dict) and random.random() < 0.9:
+            header["id"] = number
+    framed = _framed(mutations.written(random, header), payload)
+    if random.random() < 0.05:
+        place = random.choice((4, 8))
+        return framed[:place] + random.choice((0, 1, 1 << 20, (1 << 32) - 1)).to_bytes(4, "big") + framed[place + 4 :]
+    return framed
+
+
+def _framed(text: bytes, payload: bytes) -> bytes:
+    return struct.pack(">4sII", b"KTZ1", len(text), len(payload)) + text + payload
+
+
+def _spoiled_tensors(random: Random, blob: bytes) -> bytes:
+    """A safetensors file with another header (dtypes, shapes, offsets, names), or with other bytes."""
+    if len(blob) < 8 or random.random() < 0.4:
+        return mutations.bent(random, blob) if blob else random.randbytes(random.randint(1, 40))
+    size = int.from_bytes(blob[:8], "little")
+    header = json.loads(blob[8 : 8 + size])
+    for entry in header.values():
+        if isinstance(entry, dict) and random.random() < 0.5:
+            entry["dtype"] = random.choice(("F32", "F64", "BOOL", "I64", "F8_E4M3", "C64", "U64", "BF16", "X", "F4"))
+        if isinstance(entry, dict) and random.random() < 0.5:
+            entry["shape"] = random.choices((0, 1, 2, 1 << 20, 1 << 62, -1), k=random.randint(0, 18))
+    text = mutations.written(random, mutations.spoiled(random, header) if random.random() < 0.5 else header)
+    size = len(text) if random.random() < 0.9 else random.choice((0, 1 << 40, (1 << 64) - 1))
+    return size.to_bytes(8, "little") + text + blob[8 + int.from_bytes(blob[:8], "little") :]
+
+
+class _Gone:
+    """Keeper of a process that has ended already, with a status of its choice."""
+
+    process = 0
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+
+    def wait(self, seconds: float) -> bool:
+        return True
+
+    def end(self) -> int:
+        return self._status
+
+
+@contextlib.contextmanager
+def _hostile_box(data: bytes) -> Iterator[Box]:
+    """A box without a process: a thread speaks for it."""
+    stream = io.BytesIO(data)
+    status = int.from_bytes(stream.read(4), "big")
+    answers = []
+    while size := stream.read(4):
+        answers.append(stream.read(int.from_bytes(size, "big")))
+    ours, theirs = socket.socketpair()
+    speaker = threading.Thread(target=_speak, args=(theirs, answers), daemon=True)
+    speaker.start()
+    with tempfile.TemporaryDirectory() as folder, Box(ours, _Gone(status), LIMITS, Path(folder)) as box:
+        yield box
+    speaker.join()
+
+
+def _speak(wire: socket.socket, answers: list[bytes]) -> None:
+    with wire, contextlib.suppress(OSError):
+        wire.sendall(encode_frame(Frame({"kind": "ready"}), LIMITS.frame_bytes))
+        number = b""
+        for place, answer in enumerate(answers):
+            if place < 2:  # the last two answer the same question
+                number = str(_heard(wire)["id"]).encode()
+            wire.sendall(answer.replace(_ID.encode(), number))
+
+
+def _heard(wire: socket.socket) -> dict[str, Any]:
+    reader = FrameReader(asdict(LIMITS)["frame_bytes"])
+    while reader.missing:
+        data = wire.recv(reader.missing)
+        if not data:
+            raise ConnectionResetError
+        reader.feed(data)
+    return reader.frame().header
