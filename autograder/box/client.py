@@ -22,7 +22,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -146,11 +145,13 @@ class Zygote:
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._owner = os.getpid()
+        self._boxes = channels
         self._is_ready = False
         self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
-        self._enclosure = enclosure_at(level)
+        self._enclosure = enclosure_at(level, self.limits, channels)
         self._process: subprocess.Popen[bytes] | None = None
         self._channels: list[_Channel] = []
+        self._listener: socket.socket | None = None  # where the inside connects, if it cannot inherit its channels
         try:
             for name in ("library", "home", "boxes"):
                 (self._root / name).mkdir()
@@ -179,6 +180,8 @@ class Zygote:
             return
         try:
             for channel in self._channels:
+            if self._listener is not None:
+                self._accept(self._listener)
                 channel.receive(START_SECONDS)
         except BoxUnavailable as error:
             reason = f"{error}: {self._last_words()}"
@@ -235,14 +238,23 @@ class Zygote:
         if os.getpid() != self._owner:
             return
         if self._process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
+        if self._listener is not None:
+            self._listener.close()
+            try:
                 self._process.wait(_ANSWER_SECONDS)
             self._process.kill()
+            except subprocess.TimeoutExpired:
+                self._enclosure.end(self._root)
             self._process.wait()
         _remove(self._root)
 
     def _start_zygote(self, channels: int) -> None:
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(channels)]
+        if not self._enclosure.passes_descriptors:
+            door = self._root / "door"
+            self._listener = _listen(door, channels)
+            self._process = self._run([], {"door": str(door), "channels": channels})
+            return
         self._channels = [_Channel(ours) for ours, _ in pairs]
         try:
             self._process = self._run([theirs for _, theirs in pairs], {})
@@ -251,6 +263,23 @@ class Zygote:
                 theirs.close()
 
     def _last_words(self) -> str:
+    def _accept(self, listener: socket.socket) -> None:
+        """Let the inside connect, once for each channel.
+
+        Raises:
+            BoxUnavailable: it has ended, or takes too long.
+        """
+        until = time.monotonic() + START_SECONDS
+        with listener:
+            listener.settimeout(_WATCH_SECONDS)
+            while len(self._channels) < self._boxes:
+                try:
+                    self._channels.append(_Channel(listener.accept()[0]))
+                except TimeoutError as error:
+                    ended = self._process is None or self._process.poll() is not None
+                    if ended or time.monotonic() > until:
+                        raise BoxUnavailable("the zygote does not start") from error
+
         """The last line that a fresh process has written to stderr."""
         lines = (self._root / "log").read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it left no message"
@@ -285,6 +314,15 @@ class Zygote:
 
 
 class _Channel:
+def _listen(path: Path, channels: int) -> socket.socket:
+    """A socket in the file system, to which so many may connect."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    listener.listen(channels)
+    return listener
+
+
     """One conversation with the zygote, a request and its answer at a time."""
 
     def __init__(self, control: socket.socket) -> None:

@@ -4,6 +4,8 @@
     L1  a session, a home and a working directory of its own, a scrubbed environment, limits on resources
     L2  L1, and no new privileges, no capabilities, Landlock and seccomp: no network, no processes, no files
         but the interpreter's and its own
+    L3  L2, inside bubblewrap: namespaces of their own, where nothing else exists
+    L4  L2, inside a container of docker or podman, with an image of its own; only when asked for
 
 `selftest.py` chooses a level by trying it.
 """
@@ -21,18 +23,19 @@ from enum import IntEnum
 from autograder.box import landlock, seccomp
 from autograder.limits import Limits, size
 
-SELF_TEST_SECONDS = 30
 _DROP_BOUNDING, _NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 24, 38, 47, 4  # of prctl
 _CAPABILITY_VERSION = 0x20080522
 _CAPSET = {"x86_64": 126}  # 91 elsewhere
 
 
 class Level(IntEnum):
-    """A level of confinement. Levels above L2 put the whole zygote into a container."""
+    """A level of confinement. Above L2 something stands around the process that boxes are forked from."""
 
     L0 = 0
     L1 = 1
     L2 = 2
+    L3 = 3
+    L4 = 4
 
 
 def describe(level: Level, limits: Limits) -> str:
@@ -41,6 +44,8 @@ def describe(level: Level, limits: Limits) -> str:
         Level.L0: "no confinement",
         Level.L1: "own session and folder, scrubbed environment; files and network are open",
         Level.L2: "Landlock, seccomp; no network, no processes",
+        Level.L3: "bubblewrap, Landlock, seccomp; no network, no processes",
+        Level.L4: "container, Landlock, seccomp; no network, no processes",
     }[level]
     return f"boxes at level {level.name}: {what}, {size(limits.memory_bytes)}, {limits.submission_seconds:g} s"
 

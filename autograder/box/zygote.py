@@ -71,6 +71,8 @@ class Start:
         level: of its boxes.
         sockets: descriptors: one control socket for each channel, or the wire of the only box.
         folder: the only box's folder; None for a zygote.
+        door: a socket to connect to, once for each channel, where none can be inherited.
+        channels: how many there are then.
         limits: the only box's limits.
         seed: the only box's seed.
     """
@@ -82,6 +84,8 @@ class Start:
     level: int
     sockets: list[int]
     folder: str | None = None
+    door: str = ""
+    channels: int = 0
     limits: dict[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
@@ -95,7 +99,14 @@ def main(argument: str) -> None:
     if start.folder is not None:
         [wire] = start.sockets
         child.live(wire, shell, child.Setup(level, Limits(**start.limits), start.folder, tuple(grants), start.seed))
-    Zygote(shell, level, tuple(grants), start.sockets, Path(start.library).parent).serve()
+    sockets = [*start.sockets, *(_connect(start.door) for _ in range(start.channels))]
+    Zygote(shell, level, tuple(grants), sockets, Path(start.library).parent).serve()
+
+
+def _connect(door: str) -> int:
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    control.connect(door)
+    return control.detach()
 
 
 def _open_grants(start: Start) -> list[landlock.Grant]:

@@ -1,0 +1,195 @@
+"""Level L4: a zygote inside a container of docker or podman. Its forks are boxes as at L2.
+
+The image holds an interpreter and packages, in the versions that are installed here; the filtered library and the
+boxes' folders are mounted. Sockets and process descriptors reach the inside through a socket in that folder, for
+inside and outside are processes of the same kernel; where they are not (a virtual machine), there is no level L4.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from autograder.limits import Limits
+
+ENGINES = ("podman", "docker")
+IMAGE = "katze-box"
+CONTAINERFILE = Path(__file__).with_name("Containerfile")
+PACKAGES = "/packages"
+
+_INSTALLED = (
+    *("torch", "numpy", "matplotlib", "ipython", "matplotlib-inline", "safetensors", "jaxtyping", "ipywidgets"),
+    *("huggingface-hub", "jiwer", "nltk", "rouge-score", "sacrebleu", "tokenizers", "torchmetrics", "transformers"),
+)
+"""What boxes need, and what the course library uses; of these, what is installed here."""
+
+_ANSWER_SECONDS = 30
+_BUILD_SECONDS = 3600
+_SHARED = 2 << 30  # bytes that the zygote and all its boxes share
+_OWN = 512 << 20  # bytes of a box that its limit does not count
+
+
+class ContainerFailed(Exception):
+    """docker or podman could not do it; the message is its own last line."""
+
+
+class Container:
+    """An interpreter inside a container.
+
+    Args:
+        limits: of a box.
+        boxes: how many there may be at once.
+    """
+
+    passes_descriptors = False
+
+    def __init__(self, limits: Limits, boxes: int) -> None:
+        self.packages = [PACKAGES]
+        self._limits = limits
+        self._boxes = boxes
+
+    def command(self, root: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+        """`podman run` or `docker run`, with nothing but the folder, and no way out.
+
+        Raises:
+            ContainerFailed: neither is there, or it has no image.
+        """
+        engine = find_engine()
+        limits = self._limits
+        memory = self._boxes * (max(limits.memory_bytes, limits.memory_ceiling_bytes) + _OWN) + _SHARED
+        return [
+            *(engine, "run", "--rm", "--name", _name(root)),
+            *("--network", "none", "--read-only", "--tmpfs", "/tmp:rw,noexec,nosuid,nodev,size=64m"),
+            *("--cap-drop", "all", "--security-opt", "no-new-privileges"),
+            *("--security-opt", "label=disable"),  # SELinux would forbid the socket that boxes are asked through
+            *("--memory", str(memory), "--pids-limit", str(self._boxes * (limits.threads + 8) + 32)),
+            *_ulimits(),
+            *_user(engine),
+            *("--volume", f"{root}:{root}", "--workdir", str(root)),
+            *(option for name, value in environment.items() for option in ("--env", f"{name}={value}")),
+            *(image(engine), "python3", *arguments),
+        ]
+
+    def own_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """That of this process: docker and podman find their settings by it, and do not pass it on."""
+        return dict(os.environ)
+
+    def end(self, root: Path) -> None:
+        """Remove the container, which does not end with the command that started it."""
+        subprocess.run([find_engine(), "rm", "--force", _name(root)], capture_output=True, check=False)
+
+
+@functools.cache
+def find_engine() -> str:
+    """The first of podman and docker that is installed and answers.
+
+    Raises:
+        ContainerFailed: none does.
+    """
+    installed = [engine for engine in ENGINES if shutil.which(engine)]
+    for engine in installed:
+        if not engine_problem(engine):
+            return engine
+    problems = [f"{engine}: {engine_problem(engine)}" for engine in installed]
+    raise ContainerFailed("; ".join(problems) or "neither podman nor docker is installed")
+
+
+def engine_problem(engine: str) -> str:
+    """Why an installed engine cannot be used; empty if it can."""
+    try:
+        _asked(engine, "info", seconds=_ANSWER_SECONDS)
+    except ContainerFailed as problem:
+        return str(problem)
+    return ""
+
+
+def image(engine: str) -> str:
+    """The name of the image, which follows from all that it is made of."""
+    parts = [CONTAINERFILE.read_text(), *_recipe().values(), _python(), engine]
+    return f"{IMAGE}:{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}"
+
+
+def has_image(engine: str) -> bool:
+    """Whether the image has been built."""
+    done = subprocess.run([engine, "image", "inspect", image(engine)], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def build_image(engine: str) -> None:
+    """Build the image. It takes minutes and the network, once for each set of versions.
+
+    Raises:
+        ContainerFailed: it could not be built.
+    """
+    with tempfile.TemporaryDirectory(prefix="katze-image-") as folder:
+        shutil.copy(CONTAINERFILE, folder)
+        for name, text in _recipe().items():
+            Path(folder, name).write_text(text)
+        _asked(
+            *(engine, "build", "--tag", image(engine), "--file", f"{folder}/{CONTAINERFILE.name}"),
+            *("--build-arg", f"PYTHON={_python()}"),
+            *(f"--build-arg={name}" for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL") if name in os.environ),
+            folder,
+            seconds=_BUILD_SECONDS,
+        )
+
+
+def _recipe() -> dict[str, str]:
+    """The files that the image is built from: what is installed here, to the version."""
+    versions = {}
+    for distribution in importlib.metadata.distributions():
+        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
+        versions[name] = f"{name}=={distribution.version}"
+    wanted = [versions[name] for name in _INSTALLED if name in versions]
+    others = sorted(pinned for name, pinned in versions.items() if name not in ("", "katze", "pip", "setuptools"))
+    return {"requirements.txt": "\n".join(wanted) + "\n", "constraints.txt": "\n".join(others) + "\n"}
+
+
+def _python() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _name(root: Path) -> str:
+    return f"katze-{root.name}"
+
+
+def _ulimits() -> list[str]:
+    """Limits that are not above those of this process, which not every engine may raise."""
+    options = []
+    for name, kind, most in (("nofile", resource.RLIMIT_NOFILE, 4096), ("nproc", resource.RLIMIT_NPROC, 65536)):
+        _, hard = resource.getrlimit(kind)
+        count = most if hard == resource.RLIM_INFINITY else min(hard, most)
+        options += ["--ulimit", f"{name}={count}:{count}"]
+    return options
+
+
+def _user(engine: str) -> list[str]:
+    """The user of this process, so that files belong to the same one inside and outside."""
+    user = ["--user", f"{os.getuid()}:{os.getgid()}"]
+    return ["--userns", "keep-id", *user] if engine == "podman" and os.getuid() != 0 else user
+
+
+def _asked(*command: str, seconds: float) -> str:
+    """What a command prints.
+
+    Raises:
+        ContainerFailed: it does not end well.
+    """
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ContainerFailed(f"{command[0]} does not answer ({type(error).__name__})") from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        raise ContainerFailed(said[-1].strip()[:300] if said else f"{command[0]} ended with status {done.returncode}")
+    return done.stdout.decode(errors="replace")
