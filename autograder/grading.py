@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autograder.box import BoxLost, CellResult
+from autograder.disturbance import changing_cells
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
@@ -37,8 +38,15 @@ NO_ALLOWANCES: Mapping[str, Allowance] = {}
 _OF_CODE = (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
 
 
+_MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
+"""How an exercise may end because an earlier cell has changed Python or torch itself."""
+
+
 class AnyBox(Protocol):
     """What grading needs of a box."""
+
+    def changes(self) -> list[str]:
+        """What the cells have changed of Python and torch themselves."""
 
     def run_cell(self, source: str, allowed: Allowance) -> CellResult:
         """Run one cell."""
@@ -128,10 +136,9 @@ def grade_cells(
         allowances: what single exercises may use instead, by their ids.
     """
     run = _Run(cells, open_box, key_for, limits, skip_demos, allowances)
-    for _ in range(MOST_BOXES):
-        if run.finished() or run.seconds_left() <= 0:
-            break
-        run.in_one_box()
+    run.in_boxes()
+    if run.disturbed and run.failed():
+        run.spare_the_undisturbed()
     return run.graded()
 
 
@@ -157,6 +164,9 @@ class _Run:
         self.outputs: dict[int, list[dict[str, Any]]] = {}
         self.lost: dict[int, BoxLost] = {}
         self.raised: dict[int, tuple[Outcome, Raised]] = {}
+        self.disturbed = False
+        self.disturbing: dict[int, str] = {}
+        self.key_for = key_for
         self.checks = {
             cell.exercise: _Check(key_for(exercises.find(cell.exercise)), limits, self._allowed(cell))
             for cell in cells
@@ -180,6 +190,11 @@ class _Run:
             if failure is Outcome.OUT_OF_MEMORY:
                 memory = self._allowed(self.cells[place]).applied(self.limits).memory_bytes
                 notices[place] = f"Cell {self._number(place)} needed more than {size(memory)} of memory."
+        for place, change in self.disturbing.items():
+            notices[place] = (
+                f"Cell {self._number(place)} changes {change}, for everything that runs after it. The exercises that "
+                "failed for it were graded without this cell."
+            )
         verdicts = {name: check.verdict or check.too_late() for name, check in self.checks.items()}
         return Graded(verdicts, self.outputs, notices)
 
@@ -202,6 +217,13 @@ class _Run:
         """What a cell may use instead of the limits: an exercise's answer and its check have some of their own."""
         return self.allowances.get(cell.exercise or "", NO_ALLOWANCE)
 
+    def in_boxes(self) -> None:
+        """Run and check everything, in as many boxes as it takes."""
+        for _ in range(MOST_BOXES):
+            if self.finished() or self.seconds_left() <= 0:
+                return
+            self.in_one_box()
+
     def in_one_box(self) -> None:
         """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
         with self.open_box(self.seconds_left()) as box:
@@ -215,7 +237,10 @@ class _Run:
                         skipped = True
                     elif not self._run(box, place, cell, skipped):
                         return
-            self.reached_the_end = True
+            if not self.reached_the_end:
+                self.reached_the_end = True
+                if not self._is_asked_for_changes(box):
+                    return
             for check in self.checks.values():
                 if not check.hidden_at_the_end(box):
                     return
@@ -237,6 +262,68 @@ class _Run:
                 self.skip_demos = False
                 return False
         return True
+
+    def _is_asked_for_changes(self, box: AnyBox) -> bool:
+        """Find out whether the cells have changed what is not theirs; False where the box is lost over it."""
+        try:
+            self.disturbed = bool(box.changes())
+        except BoxLost:
+            self.disturbed = True
+            return False
+        return True
+
+    def failed(self) -> list[str]:
+        """The exercises that have not all their points, and could have failed through another exercise's fault."""
+        return [
+            name
+            for name, check in self.checks.items()
+            if check.verdict is not None and check.verdict.outcome in _MAY_BE_DISTURBED
+        ]
+
+    def spare_the_undisturbed(self) -> None:
+        """Grade what failed once more, without cells that change Python or torch itself; the better verdict counts.
+
+        An exercise's own cells stay: what they change is its own doing.
+        """
+        suspects = changing_cells(self._runnable(), self.open_box, self.seconds_left)
+        together: dict[frozenset[int], list[str]] = {}
+        for name in self.failed():
+            others = frozenset(place for place in suspects if self.cells[place].exercise != name)
+            if others:
+                together.setdefault(others, []).append(name)
+        for places, names in together.items():
+            for name, verdict in self._without(places, names).items():
+                before = self.checks[name].verdict
+                if before is not None and (verdict.points or 0.0) > (before.points or 0.0):
+                    self.checks[name].verdict = replace(verdict, note=self._spared(places, suspects))
+                    self.disturbing |= {place: suspects[place] for place in places}
+
+    def _runnable(self) -> dict[int, tuple[str, Allowance]]:
+        """The source of each cell that runs, with what it may use, by its place."""
+        return {
+            place: (cell.source, self._allowed(cell))
+            for place, cell in enumerate(self.cells)
+            if cell.kind in (CellKind.CODE, CellKind.ANSWER)
+            and place not in self.lost
+            and not (cell.is_demo and self.skip_demos)
+        }
+
+    def _without(self, places: Collection[int], names: Sequence[str]) -> dict[str, Verdict]:
+        """The verdicts on these exercises, had these cells not been there."""
+        cells = [
+            replace(cell, kind=CellKind.MARKDOWN)
+            if place in places or place in self.lost or (cell.kind is CellKind.CHECK and cell.exercise not in names)
+            else cell
+            for place, cell in enumerate(self.cells)
+        ]
+        again = _Run(cells, self.open_box, self.key_for, self.limits, self.skip_demos, self.allowances)
+        again.deadline = self.deadline
+        again.in_boxes()
+        return {name: check.verdict for name, check in again.checks.items() if check.verdict is not None}
+
+    def _spared(self, places: Collection[int], suspects: Mapping[int, str]) -> str:
+        changed = "; ".join(f"cell {self._number(place)} changes {suspects[place]}" for place in sorted(places))
+        return f"This was graded without a cell that belongs elsewhere: {changed}."
 
     def _check(self, box: AnyBox, check: _Check, skipped: bool) -> bool:
         """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden

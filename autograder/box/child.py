@@ -167,11 +167,15 @@ class Inhabitant:
             limit_memory(allowed.memory_bytes + self._mapped)
         if request.header["kind"] == "cell":
             yield self._cell(request, request.header["id"])
+        elif request.header["kind"] == "changes":
+            changes = self._shell.pristine.changes(self._shell.user_ns)
+            yield self._encode(Frame({"id": request.header["id"], "kind": "changes", "changes": changes}))
         else:
             yield from self._observations(request, request.header["id"])
 
     def _cell(self, request: Frame, number: str) -> bytes:
         result = self._shell.run(request.header["source"])
+        self._shell.pristine.note(self._shell.user_ns)
         if result.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()
         try:

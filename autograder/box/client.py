@@ -46,6 +46,7 @@ from autograder.box.protocol import (
     ProtocolError,
     decode_call,
     decode_cell,
+    decode_changes,
     decode_observation,
     encode_case,
     encode_frame,
@@ -144,14 +145,14 @@ class Zygote:
         self.level = level
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
-        self._owner = os.getpid()
         self._boxes = channels
+        self._owner = os.getpid()
         self._is_ready = False
         self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
         self._enclosure = enclosure_at(level, self.limits, channels)
         self._process: subprocess.Popen[bytes] | None = None
-        self._channels: list[_Channel] = []
         self._listener: socket.socket | None = None  # where the inside connects, if it cannot inherit its channels
+        self._channels: list[_Channel] = []
         try:
             for name in ("library", "home", "boxes"):
                 (self._root / name).mkdir()
@@ -179,9 +180,9 @@ class Zygote:
         if self._is_ready:
             return
         try:
-            for channel in self._channels:
             if self._listener is not None:
                 self._accept(self._listener)
+            for channel in self._channels:
                 channel.receive(START_SECONDS)
         except BoxUnavailable as error:
             reason = f"{error}: {self._last_words()}"
@@ -237,24 +238,24 @@ class Zygote:
             channel.close(quit_zygote=os.getpid() == self._owner)
         if os.getpid() != self._owner:
             return
-        if self._process is not None:
         if self._listener is not None:
             self._listener.close()
+        if self._process is not None:
             try:
                 self._process.wait(_ANSWER_SECONDS)
-            self._process.kill()
             except subprocess.TimeoutExpired:
                 self._enclosure.end(self._root)
+            self._process.kill()
             self._process.wait()
         _remove(self._root)
 
     def _start_zygote(self, channels: int) -> None:
-        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(channels)]
         if not self._enclosure.passes_descriptors:
             door = self._root / "door"
             self._listener = _listen(door, channels)
             self._process = self._run([], {"door": str(door), "channels": channels})
             return
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(channels)]
         self._channels = [_Channel(ours) for ours, _ in pairs]
         try:
             self._process = self._run([theirs for _, theirs in pairs], {})
@@ -262,7 +263,6 @@ class Zygote:
             for _, theirs in pairs:
                 theirs.close()
 
-    def _last_words(self) -> str:
     def _accept(self, listener: socket.socket) -> None:
         """Let the inside connect, once for each channel.
 
@@ -280,6 +280,7 @@ class Zygote:
                     if ended or time.monotonic() > until:
                         raise BoxUnavailable("the zygote does not start") from error
 
+    def _last_words(self) -> str:
         """The last line that a fresh process has written to stderr."""
         lines = (self._root / "log").read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it left no message"
@@ -313,7 +314,6 @@ class Zygote:
             )
 
 
-class _Channel:
 def _listen(path: Path, channels: int) -> socket.socket:
     """A socket in the file system, to which so many may connect."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -323,6 +323,7 @@ def _listen(path: Path, channels: int) -> socket.socket:
     return listener
 
 
+class _Channel:
     """One conversation with the zygote, a request and its answer at a time."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -482,6 +483,25 @@ class Box:
             return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
         outputs = _shown(result.outputs, self._now.output_bytes)
         return dataclasses.replace(result, outputs=outputs, seconds=min(result.seconds, seconds))
+
+    def changes(self) -> list[str]:
+        """What the cells have changed of Python and torch themselves, in words (see `pristine.py`).
+
+        Raises:
+            BoxLost: the box is gone.
+            BoxUnavailable: the zygote is gone, and the box with it.
+            ValueError: the box is sealed; what it says could tell hidden inputs.
+        """
+        if self._sealed:
+            raise ValueError("a sealed box is not asked what was changed")
+        self._now = self._limits
+        request = self._ask({"kind": "changes"}, Encoder(), self._now.call_seconds, NO_ALLOWANCE)
+        frame = self._answer(request, self._now.call_seconds)
+        try:
+            _require_fields(frame, "changes")
+            return decode_changes(frame.header["changes"])
+        except ProtocolError as error:
+            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
 
     def observe(
         self,
@@ -760,7 +780,7 @@ def _called(
 def _require_fields(frame: Frame, kind: str) -> None:
     if set(frame.header) != {"id", "kind", kind} or frame.header["kind"] != kind:
         raise ProtocolError("an answer of the wrong kind")
-    if kind == "cell" and frame.tensors:
+    if kind in ("cell", "changes") and frame.tensors:
         raise ProtocolError("a tensor that nothing refers to")
 
 

@@ -26,6 +26,7 @@ _CHILD_SIDE = (
     "box/levels.py",
     "box/attempts.py",
     "box/recorder.py",
+    "box/pristine.py",
     "box/shell.py",
     "box/kernels.py",
     "box/substitutes.py",

@@ -42,6 +42,7 @@ MAX_INTEGER = 1 << 64
 MAX_NAME = 200
 MAX_TEXT = 4_000
 MAX_OUTPUTS = 2_000
+MAX_CHANGES = 100
 MAX_TRACEBACK_LINES = 1_000
 MAX_ERROR_BYTES = 1 << 18  # shown beyond the limit on a cell's output: its error, and notices of the box
 
@@ -429,6 +430,16 @@ def decode_call(data: Json, decoder: Decoder, callbacks: range) -> tuple[int, li
     kwargs = {text(name, MAX_NAME): decoder.value(value) for name, value in data["kwargs"].items()}
     decoder.finish()
     return data["callback"], args, kwargs
+
+
+def decode_changes(data: Json) -> list[str]:
+    """What a box says that was changed in it, in words.
+
+    Raises:
+        ProtocolError: it says something else.
+    """
+    _require(type(data) is list and len(data) <= MAX_CHANGES, "a list of changes that is none")
+    return [text(change, MAX_NAME) for change in data]
 
 
 def encode_observation(observation: Observation, encoder: Encoder) -> Json:

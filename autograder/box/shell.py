@@ -14,6 +14,7 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
 
+from autograder.box.pristine import Pristine
 from autograder.box.protocol import CellResult
 from autograder.box.recorder import Recorder
 from course_lib.checking.observation import Outcome, Raised, failure_of, raised_by
@@ -71,6 +72,7 @@ class BoxShell(InteractiveShell):
     """IPython for a box: no history, no other programs, outputs to `recorder`."""
 
     recorder: Recorder
+    pristine: Pristine
 
     def init_history(self) -> None:
         """Keep no history on disk."""

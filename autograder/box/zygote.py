@@ -32,6 +32,7 @@ from matplotlib_inline.backend_inline import configure_inline_support
 from autograder.box import child, landlock
 from autograder.box.grants import open_grants
 from autograder.box.levels import Level
+from autograder.box.pristine import Pristine
 from autograder.box.recorder import Recorder
 from autograder.box.shell import BoxShell, LastValue, Publisher
 from autograder.limits import Limits
@@ -70,9 +71,9 @@ class Start:
         withheld: modules that must not be importable.
         level: of its boxes.
         sockets: descriptors: one control socket for each channel, or the wire of the only box.
-        folder: the only box's folder; None for a zygote.
         door: a socket to connect to, once for each channel, where none can be inherited.
         channels: how many there are then.
+        folder: the only box's folder; None for a zygote.
         limits: the only box's limits.
         seed: the only box's seed.
     """
@@ -83,9 +84,9 @@ class Start:
     withheld: list[str]
     level: int
     sockets: list[int]
-    folder: str | None = None
     door: str = ""
     channels: int = 0
+    folder: str | None = None
     limits: dict[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
@@ -131,6 +132,7 @@ def warm_up(start: Start) -> BoxShell:
     activate_matplotlib(_BACKEND)
     configure_inline_support(shell, _BACKEND)  # type: ignore[no-untyped-call]
     rehearse(shell)
+    shell.pristine = Pristine(shell.user_ns)
     return shell
 
 

@@ -46,6 +46,9 @@ class DictionaryBox:
             return CellResult([], False, Raised(type(error).__name__, str(error), line=1), failure)
         return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True)
 
+    def changes(self) -> list[str]:
+        return []
+
     def observe_cases(
         self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str], allowed: Allowance
     ) -> Iterator[Observation]:

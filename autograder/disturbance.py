@@ -1,0 +1,63 @@
+"""Which cells change Python or torch itself, and so may be why the exercises behind them fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from autograder.box import BoxLost
+from autograder.limits import Allowance
+from autograder.words import shown
+
+MOST_NAMED = 3
+
+
+class Changeable(Protocol):
+    """What is needed of a box here."""
+
+    def run_cell(self, source: str, allowed: Allowance) -> object:
+        """Run one cell."""
+
+    def changes(self) -> list[str]:
+        """What the cells have changed so far, in words."""
+
+
+def changing_cells(
+    cells: Mapping[int, tuple[str, Allowance]],
+    open_box: Callable[[float], AbstractContextManager[Changeable]],
+    seconds_left: Callable[[], float],
+) -> dict[int, str]:
+    """The places of the cells that change what is not theirs, each with what it changes, in words.
+
+    The cells run once more, in a box of their own, which is asked after each of them. A cell that ends the box, or
+    after which it cannot answer, is taken for one of them, and the search ends there.
+
+    Args:
+        cells: the cells' code, with what each may use, by place and in order.
+        open_box: opens a fresh box that may live for so many seconds.
+        seconds_left: how long that may be.
+    """
+    found: dict[int, str] = {}
+    if seconds_left() <= 0:
+        return found
+    known: set[str] = set()
+    with open_box(seconds_left()) as box:
+        for place, (source, allowed) in cells.items():
+            try:
+                box.run_cell(source, allowed)
+                now = box.changes()
+            except BoxLost:
+                found[place] = "Python itself"
+                return found
+            new = [change for change in now if change not in known]
+            if new:
+                found[place] = _named(new)
+            known.update(now)
+    return found
+
+
+def _named(changes: list[str]) -> str:
+    named = [shown(change) for change in changes[:MOST_NAMED]]
+    more = len(changes) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
