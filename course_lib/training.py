@@ -1,42 +1,43 @@
-"""Training: one loop, with teacher forcing, a warm-up schedule, label smoothing and gradient clipping.
+"""Training: one loop for every model of the course.
+
+    for each step: draw batches -> loss -> gradients -> clip them -> move the weights -> now and then validate and save
+
+What is minimised is passed in (`course_lib.losses` has the common ones), what is learned from is cut into batches by
+`course_lib.data`, and the learning rate follows one of `course_lib.schedules`. A training can be saved and resumed bit
+for bit (`course_lib.saving`), and runs in several processes under `torchrun` (`course_lib.processes`).
 
 Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
-from course_lib.data import Batch, Example, batches
-from course_lib.models import Transformer
+from course_lib.data import AnyBatch, TrainingData
+from course_lib.precision import Precision, autocast, precision_for
+from course_lib.processes import World, joined
+from course_lib.progress import Step, Tell
+from course_lib.saving import CheckpointError, Checkpoints, check_weights, read
+from course_lib.schedules import Schedule
 
-Schedule = Callable[[int], float]
-"""The learning rate of each step; steps count from 1."""
+M = TypeVar("M", bound=nn.Module)
+B = TypeVar("B", bound=AnyBatch)
 
-Progress = Callable[[int, float], None]
-"""Called after each step with its number, from 1, and its loss."""
-
-
-def paper_schedule(d_model: int, warmup: int = 4000) -> Schedule:
-    """The paper's: up in a straight line for `warmup` steps, then down with 1 / √step (section 5.3).
-
-    rate(step) = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
-    """
-    return lambda step: d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+Loss = Callable[[M, B], Tensor]
+"""The mean loss over a batch's targets."""
 
 
-def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
-    """Up in a straight line to `peak` at step `warmup`, then down in a straight line to 0 behind the last step.
-
-    For a training whose length is known: the small rates at the end are worth many steps at a larger one.
-    """
-    return lambda step: peak * min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))
+class DivergedError(ValueError):
+    """The loss or the gradients are no longer numbers."""
 
 
 @dataclass(frozen=True)
@@ -44,94 +45,404 @@ class TrainingConfig:
     """How to train.
 
     Attributes:
-        steps: how many batches to learn from.
-        batch_size: sentences in each.
+        steps: how often the weights move.
         schedule: the learning rate of each step.
-        label_smoothing: the share of the target's mass that torch spreads evenly over *all* the words, the
-            right one included.
+        accumulate: how many batches each step learns from, as if they were one large batch; only one of them is in
+            memory at a time.
         clip: the largest norm of all gradients together; longer ones are shortened to it.
+        weight_decay: by what share of the learning rate the weights of matrices shrink in each step
+            (Loshchilov and Hutter, 2019); biases and norms are left alone.
+        betas: Adam's; the paper's by default.
+        epsilon: Adam's; the paper's by default.
+        precision: of the arithmetic; the weights are kept in single precision in any case. "auto" is `precision_for`.
         seed: of the order of the batches and of dropout.
     """
 
     steps: int
-    batch_size: int
     schedule: Schedule
-    label_smoothing: float = 0.1
+    accumulate: int = 1
     clip: float = 1.0
+    weight_decay: float = 0.0
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = 1e-9
+    precision: Precision = "auto"
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.accumulate < 1:
+            raise ValueError(f"steps and accumulate must be at least 1, got {self.steps} and {self.accumulate}")
+        if self.clip <= 0:
+            raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
 
-def shift_right(
-    target: Int[Tensor, "batch words"],
-) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:
-    """What the decoder reads and what it should answer: at each place the word before, and the word itself.
 
-    From *<s> die Katze tanzte <e>* it reads *<s> die Katze tanzte* and should answer *die Katze tanzte <e>*.
+@dataclass(frozen=True)
+class Validation(Generic[B]):
+    """Measuring the loss on data that is not trained on.
+
+    Attributes:
+        data: which.
+        every: steps from one measurement to the next.
+        patience: end the training after so many measurements without a new best one, and go back to the weights of
+            the best; None to train to the end and keep the last weights.
     """
-    return target[:, :-1], target[:, 1:]
+
+    data: TrainingData[B]
+    every: int
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.every < 1 or (self.patience is not None and self.patience < 1):
+            raise ValueError(f"every and patience must be at least 1, got {self.every} and {self.patience}")
 
 
-def translation_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """The mean negative log-likelihood, in nats, of the target's words; padding does not count.
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a training did, the part before it was resumed included.
 
-    With teacher forcing: every word is predicted from the right words before it, all at once.
+    Attributes:
+        losses: of each step, in nats for each target.
+        validations: the loss on the validation data, by step.
+        tokens: how many were learned from since the training began or was resumed, padding left out.
+        seconds: wall-clock time since then, validation and saving included.
+        best_step: where the validation loss was smallest; None without validation.
     """
-    read, expected = shift_right(batch.target)
-    logits = model(batch.source, read)
-    return F.cross_entropy(
-        logits.flatten(0, 1),  # [batch * words, vocabulary]
-        expected.flatten(),
-        ignore_index=model.config.padding_id,
-        label_smoothing=label_smoothing,
-    )
+
+    losses: list[float]
+    validations: dict[int, float]
+    tokens: int
+    seconds: float
+    best_step: int | None
 
 
 def train(
-    model: Transformer,
-    data: Sequence[Example],
+    model: M,
+    data: TrainingData[B],
+    loss: Loss[M, B],
     config: TrainingConfig,
     device: torch.device | str,
-    progress: Progress | None = None,
-) -> list[float]:
-    """Train `model` in place on `device`, with Adam as in the paper.
+    *,
+    validation: Validation[B] | None = None,
+    checkpoints: Checkpoints | None = None,
+    resume: bool = False,
+    progress: Tell | None = None,
+) -> TrainingResult:
+    """Train `model` in place on `device`, with AdamW.
+
+    Stopped by Ctrl-C, or by an error, it leaves the newest checkpoint as it is; with `resume` the same call goes on
+    from there, and ends with the same weights, bit for bit, as if it had never been stopped.
 
     Args:
-        model: the transformer; it is left in training mode.
-        data: pairs as ids.
+        model: what to train; it is left in training mode.
+        data: what to learn from.
+        loss: what to minimise.
         config: how long and how.
-        device: where to compute; the model is moved there.
-        progress: told about every step.
-
-    Returns:
-        The loss of every step.
+        device: where to compute; the model is moved there. Under `torchrun`, "cuda" is each process's own GPU.
+        validation: what to measure on the way, and whether to stop early.
+        checkpoints: where and how often to save.
+        resume: go on from the newest checkpoint, if there is one.
+        progress: told about every step, in the first process.
 
     Raises:
-        ValueError: there are no examples.
+        ValueError: the folder holds checkpoints already and `resume` is False, or the data gives no batches.
+        CheckpointError: the checkpoint is damaged, or of another model or training.
+        DivergedError: the loss or the gradients are not finite; the message names the step.
     """
-    if not data:
-        raise ValueError("there is nothing to train on: the data is empty")
-    torch.manual_seed(config.seed)
-    model.to(device).train()
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
-    losses: list[float] = []
-    for step, batch in enumerate(_forever(data, config), start=1):
-        if step > config.steps:
-            break
-        for group in optimizer.param_groups:
-            group["lr"] = config.schedule(step)
-        loss = translation_loss(model, batch.to(device), config.label_smoothing)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
-        optimizer.step()
-        losses.append(loss.item())
-        if progress:
-            progress(step, losses[-1])
-    return losses
+    saved = checkpoints.files() if checkpoints else []
+    if saved and not resume:
+        raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; else choose another folder")
+    with joined(device) as world:
+        torch.manual_seed(config.seed + world.rank)
+        run = _Run(model, data, loss, config, world, validation, checkpoints, progress if world.is_first else None)
+        if saved:
+            run.restore(read(saved[-1]), saved[-1])
+        try:
+            return run.to_its_end()
+        except (KeyboardInterrupt, DivergedError) as error:
+            if checkpoints and (left := checkpoints.files()):
+                error.add_note(f"The last good checkpoint is {left[-1]}; resume=True goes on from it.")
+            raise
 
 
-def _forever(data: Sequence[Example], config: TrainingConfig) -> Iterator[Batch]:
-    """Pass after pass through the data, each in its own order."""
-    generator = torch.Generator().manual_seed(config.seed)
-    while True:
-        yield from batches(data, config.batch_size, generator)
+@torch.no_grad()
+def evaluate(
+    model: M,
+    data: TrainingData[B],
+    loss: Loss[M, B],
+    device: torch.device | str,
+    precision: Precision = "fp32",
+) -> float:
+    """The mean loss over all targets of the data, without dropout; the model's mode is restored.
+
+    What a loss draws at random (masked words, say) is the same in every call, and the global generators are left
+    as they were.
+    """
+    with joined(device) as world, torch.random.fork_rng([world.device] if world.device.type == "cuda" else []):
+        return _evaluate(model, data, loss, world, precision)
+
+
+def _evaluate(model: M, data: TrainingData[B], loss: Loss[M, B], world: World, precision: Precision) -> float:
+    was_training = model.training
+    model.eval()
+    torch.manual_seed(world.rank)
+    total, targets = torch.zeros((), dtype=torch.float64), 0
+    try:
+        for indices in data.plan(torch.Generator().manual_seed(0))[world.rank :: world.size]:
+            batch = data.batch(indices)
+            with autocast(world.device, precision):
+                mean = loss(model, batch.to(world.device))  # type: ignore[arg-type]  # the same kind of batch
+            total, targets = total + mean.double().cpu() * batch.targets, targets + batch.targets
+    finally:
+        model.train(was_training)
+    sums = world.sum([float(total), targets])
+    if not sums[1]:
+        raise ValueError("there is nothing to evaluate on: the data gives no batches")
+    return sums[0] / sums[1]
+
+
+# --- The loop --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Order:
+    """Batches without end, pass after pass, each pass in its own order; where it stands can be saved."""
+
+    data: TrainingData[Any]
+    generator: torch.Generator
+    plan: list[list[int]] = field(init=False)
+    begun_at: Tensor = field(init=False)
+    used: int = 0
+
+    def __post_init__(self) -> None:
+        self.begun_at = self.generator.get_state()
+        self.plan = self.data.plan(self.generator)
+        if not self.plan:
+            raise ValueError("there is nothing to train on: the data gives no batches")
+
+    def next(self) -> list[int]:
+        """The examples of the next batch."""
+        if self.used == len(self.plan):
+            self.used = 0
+            self.__post_init__()
+        self.used += 1
+        return self.plan[self.used - 1]
+
+    def saved(self) -> dict[str, Any]:
+        return {"begun_at": self.begun_at, "used": self.used, "batches": len(self.plan)}
+
+    @classmethod
+    def at(cls, data: TrainingData[Any], saved: dict[str, Any]) -> _Order:
+        generator = torch.Generator()
+        generator.set_state(saved["begun_at"])
+        return cls(data, generator, used=saved["used"])
+
+
+class _Answer(nn.Module):
+    """The loss as a module, so that `DistributedDataParallel` can wrap it whatever the loss calls of the model."""
+
+    def __init__(self, model: nn.Module, loss: Loss[Any, Any]) -> None:
+        super().__init__()
+        self.model = model
+        self.loss = loss
+
+    def forward(self, batch: AnyBatch) -> Tensor:
+        return self.loss(self.model, batch)
+
+
+class _Run(Generic[M, B]):
+    """A training under way."""
+
+    def __init__(
+        self,
+        model: M,
+        data: TrainingData[B],
+        loss: Loss[M, B],
+        config: TrainingConfig,
+        world: World,
+        validation: Validation[B] | None,
+        checkpoints: Checkpoints | None,
+        progress: Tell | None,
+    ) -> None:
+        self.order = _Order(data, torch.Generator().manual_seed(config.seed))
+        self.model, self.data, self.loss, self.config, self.world = model, data, loss, config, world
+        self.validation, self.checkpoints, self.progress = validation, checkpoints, progress
+        self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
+        model.to(world.device).train()
+        answer = _Answer(model, loss)
+        self.answer = DistributedDataParallel(answer) if world.size > 1 else answer
+        self.optimizer = _adamw(model, config)
+        self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == "fp16")
+        self.step = 0
+        self.losses: list[float] = []
+        self.validations: dict[int, float] = {}
+        self.best_weights: dict[str, Tensor] | None = None
+        self.unsettled: list[tuple[Tensor, Tensor]] = []  # loss and norm of steps that are not yet read back
+        self.tokens = 0
+        self.began = time.perf_counter()
+
+    def to_its_end(self) -> TrainingResult:
+        """Take the steps that are left."""
+        while self.step < self.config.steps and not self._is_stale():
+            self._take_step()
+            is_last = self.step == self.config.steps
+            if self.validation and (is_last or self.step % self.validation.every == 0):
+                self._validate(self.validation)
+            if self.checkpoints and (is_last or self.step % self.checkpoints.every == 0 or self._is_stale()):
+                self._save(self.checkpoints)
+        self._settle()
+        if self.best_weights is not None:
+            self.model.load_state_dict(self.best_weights)
+        seconds = time.perf_counter() - self.began
+        return TrainingResult(self.losses, self.validations, self.tokens, seconds, self._best_step())
+
+    def _take_step(self) -> None:
+        """Learn from the next batches together: every target counts the same, whichever batch it is in."""
+        self.step += 1
+        batches, targets = self._draw()
+        total = sum(targets) if self.world.size == 1 else self.world.sum([sum(targets)])[0]
+        if not total:
+            raise ValueError(f"the batches of step {self.step} have nothing to predict")
+        loss = torch.zeros((), device=self.world.device)
+        self.optimizer.zero_grad()
+        for i, (batch, count) in enumerate(zip(batches, targets, strict=True), start=1):
+            with self._shared_only_if(i == len(batches)), autocast(self.world.device, self.precision):
+                share = self.answer(batch.to(self.world.device)) * (count / total)
+                # DistributedDataParallel takes the mean over the processes; we want the sum.
+                self.scaler.scale(share * self.world.size).backward()
+            loss += share.detach()
+        self.scaler.unscale_(self.optimizer)
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
+        self._note(loss, norm)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.schedule(self.step)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+    def _draw(self) -> tuple[list[B], list[int]]:
+        """Take the next batches: of each the part of this process, and how many of its targets count."""
+        batches, targets = [], []
+        for _ in range(self.config.accumulate):
+            indices = self.order.next()
+            mine = self.world.share(indices)
+            # All processes must compute something: one without examples computes what does not count.
+            batch = self.data.batch(mine or indices[:1])
+            batches.append(batch)
+            targets.append(batch.targets if mine else 0)
+            self.tokens += batch.tokens if mine else 0
+        return batches, targets
+
+    def _shared_only_if(self, last: bool) -> AbstractContextManager[Any]:
+        """Gradients are exchanged once a step, with those of the last batch."""
+        if last or not isinstance(self.answer, DistributedDataParallel):
+            return nullcontext()
+        return self.answer.no_sync()
+
+    # --- What is looked at on the way ---
+
+    def _note(self, loss: Tensor, norm: Tensor) -> None:
+        """Remember a step's loss. On a GPU it is read back later, since waiting for each would leave it idle."""
+        self.unsettled.append((loss, norm))
+        if self.world.device.type != "cuda" or len(self.unsettled) == 10:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Read back the losses that are not yet known, refuse what is no number, and tell about the others."""
+        if not self.unsettled:
+            return
+        losses = self.world.sum([float(loss) for loss, _ in self.unsettled])
+        norms = [float(norm) for _, norm in self.unsettled]
+        self.unsettled.clear()
+        for loss, norm in zip(losses, norms, strict=True):
+            number = len(self.losses) + 1
+            # Where the loss is scaled, gradients out of range are normal: such a step is left out by the scaler.
+            if not math.isfinite(loss) or not (math.isfinite(norm) or self.precision == "fp16"):
+                what = "loss" if not math.isfinite(loss) else "norm of the gradients"
+                value, rate = loss if what == "loss" else norm, self.config.schedule(number)
+                raise DivergedError(
+                    f"the {what} of step {number} is {value}, with a learning rate of {rate:.3g}; a smaller rate, a "
+                    "longer warm-up or a smaller clip may help, unless the data or the loss itself is at fault"
+                )
+            self.losses.append(loss)
+            if self.progress:
+                seconds = time.perf_counter() - self.began
+                self.progress(Step(number, loss, self.config.schedule(number), self.tokens, seconds))
+
+    def _validate(self, validation: Validation[B]) -> None:
+        self._settle()
+        loss = evaluate(self.model, validation.data, self.loss, self.world.device, self.precision)
+        self.validations[self.step] = loss
+        if validation.patience is not None and self._best_step() == self.step:
+            self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+
+    def _best_step(self) -> int | None:
+        return min(self.validations, key=self.validations.__getitem__, default=None)
+
+    def _is_stale(self) -> bool:
+        """Whether patience is at its end."""
+        if not self.validation or self.validation.patience is None or not self.validations:
+            return False
+        since = [step for step in self.validations if step > (self._best_step() or 0)]
+        return len(since) >= self.validation.patience
+
+    # --- Saving and going on ---
+
+    def _save(self, checkpoints: Checkpoints) -> None:
+        self._settle()
+        device = self.world.device
+        on_device = torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.empty(0, dtype=torch.uint8)
+        content = {
+            "settings": self._settings(),
+            "step": self.step,
+            "model": self.model.state_dict(),
+            "best": self.best_weights,
+            "optimizer": self.optimizer.state_dict(),
+            "scaler": self.scaler.state_dict(),
+            "order": self.order.saved(),
+            "random": self.world.gather(torch.get_rng_state()),
+            "random_on_device": self.world.gather(on_device),
+            "losses": self.losses,
+            "validations": self.validations,
+        }
+        if self.world.is_first:
+            checkpoints.save(self.step, content)
+
+    def _settings(self) -> dict[str, Any]:
+        """What must be as it was for a training to go on as it would have."""
+        return {
+            "seed": self.config.seed,
+            "accumulate": self.config.accumulate,
+            "precision": self.precision,
+            "processes": self.world.size,
+            "batches in a pass": len(self.order.plan),
+        }
+
+    def restore(self, saved: dict[str, Any], path: Any) -> None:
+        """Go back to what was saved, once all of it is known to fit.
+
+        Raises:
+            CheckpointError: it is of another model or another training.
+        """
+        check_weights(saved["model"], self.model.state_dict(), path)
+        order = _Order.at(self.data, saved["order"])
+        for name, ours in self._settings().items():
+            theirs = saved["settings"].get(name)
+            if theirs != ours:
+                raise CheckpointError(f"{path} is of another training: its {name}: {theirs}, this one's: {ours}")
+        self.model.load_state_dict(saved["model"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+        self.scaler.load_state_dict(saved["scaler"])
+        self.order, self.step = order, saved["step"]
+        self.losses, self.validations = saved["losses"], saved["validations"]
+        self.best_weights = saved["best"]
+        torch.set_rng_state(saved["random"][self.world.rank])
+        if self.world.device.type == "cuda":
+            torch.cuda.set_rng_state(saved["random_on_device"][self.world.rank], self.world.device)
+
+
+def _adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
+    """AdamW in one pass over all weights (fused), with decay for matrices only."""
+    weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in weights if p.dim() >= 2], "weight_decay": config.weight_decay},
+        {"params": [p for p in weights if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, betas=config.betas, eps=config.epsilon, fused=True)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
-from course_lib.data import examples, pad
+from course_lib.data import Batch, pad, translation_data
 from course_lib.decoding import greedy_decode
 from course_lib.grammar import toy_translation
+from course_lib.losses import translation_loss
 from course_lib.models import Transformer, TransformerConfig
+from course_lib.schedules import linear_schedule
 from course_lib.texts import Pair
 from course_lib.tokenization import WordVocabulary
-from course_lib.training import Progress, TrainingConfig, linear_schedule, train
+from course_lib.training import TrainingConfig, train
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,27 @@ class Translator:
 TOY_STEPS = 1300
 """Enough for well over 95 % exact match; about half a minute on one processor core."""
 
+TOY_TOKENS = 1000
+"""In a batch: about sixty pairs."""
+
+
+def toy_config(source_vocabulary: int, target_vocabulary: int) -> TransformerConfig:
+    """The sizes of the small translator."""
+    return TransformerConfig(
+        source_vocabulary, target_vocabulary, d_model=64, heads=4, d_hidden=256, encoder_layers=2, decoder_layers=2
+    )
+
+
+def toy_training(steps: int, seed: int = 0) -> TrainingConfig:
+    """How it is trained. In single precision everywhere, so that every computer learns the same."""
+    schedule = linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps)
+    return TrainingConfig(steps, schedule, precision="fp32", seed=seed)
+
+
+def toy_loss(model: Transformer, batch: Batch) -> Tensor:
+    """What it minimises."""
+    return translation_loss(model, batch, smoothing=0.1)
+
 
 @dataclass(frozen=True)
 class ToyTraining:
@@ -78,7 +102,7 @@ class ToyTraining:
 def train_toy_translator(
     seed: int = 0,
     device: torch.device | str = "cpu",
-    progress: Progress | None = None,
+    progress: Callable[[int, float], None] | None = None,
     *,
     steps: int = TOY_STEPS,
 ) -> ToyTraining:
@@ -96,17 +120,12 @@ def train_toy_translator(
     source = WordVocabulary.from_sentences(pair.source for pair in data.training)
     target = WordVocabulary.from_sentences(pair.target for pair in data.training)
     torch.manual_seed(seed)
-    model = Transformer(
-        TransformerConfig(
-            len(source), len(target), d_model=64, heads=4, d_hidden=256, encoder_layers=2, decoder_layers=2
-        )
-    )
-    config = TrainingConfig(
-        steps, batch_size=64, schedule=linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps), seed=seed
-    )
+    model = Transformer(toy_config(len(source), len(target)))
+    batches = translation_data(data.training, source, target, TOY_TOKENS)
+    tell = None if progress is None else lambda step: progress(step.number, step.loss)
     with _one_thread():
         start = time.perf_counter()
-        train(model, examples(data.training, source, target), config, device, progress)
+        train(model, batches, toy_loss, toy_training(steps, seed), device, progress=tell)
         seconds = time.perf_counter() - start
         translator = Translator(model.eval(), source, target)
         matches = translator.exact_matches(data.held_out)

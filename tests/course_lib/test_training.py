@@ -1,24 +1,25 @@
-"""The training loop: what it reads, what it minimises, and that it learns."""
+"""The training loop: that it learns, adds up, resumes bit for bit, and stops where it should."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch.testing import assert_close
 
-from course_lib.data import Batch, Example, collate
-from course_lib.models import Transformer, TransformerConfig
-from course_lib.training import (
-    TrainingConfig,
-    linear_schedule,
-    paper_schedule,
-    shift_right,
-    train,
-    translation_loss,
-)
+from course_lib.data import Batch, Example, LengthBuckets, Windows, collate
+from course_lib.losses import language_model_loss, translation_loss
+from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
+from course_lib.progress import Step
+from course_lib.saving import CheckpointError, Checkpoints, average_weights
+from course_lib.schedules import constant_schedule, linear_schedule
+from course_lib.training import DivergedError, TrainingConfig, TrainingResult, Validation, evaluate, train
 
 SMALL = TransformerConfig(
     source_vocabulary=12,
@@ -30,6 +31,7 @@ SMALL = TransformerConfig(
     decoder_layers=1,
     dropout=0.0,
 )
+WITH_DROPOUT = dataclasses.replace(SMALL, dropout=0.2)
 
 
 def reversals() -> list[Example]:
@@ -39,124 +41,336 @@ def reversals() -> list[Example]:
     return [(source, torch.tensor([1, *source.flip(0).tolist(), 2])) for source in sources]
 
 
-def model(seed: int = 0) -> Transformer:
-    torch.manual_seed(seed)
-    return Transformer(SMALL)
+def data(max_tokens: int) -> LengthBuckets[Example, Batch]:
+    return LengthBuckets(reversals(), lambda pair: (len(pair[0]), len(pair[1])), max_tokens, collate)
 
 
-def config(steps: int, **changes: float) -> TrainingConfig:
-    return TrainingConfig(steps, batch_size=8, schedule=lambda step: 5e-3, **changes)
+ALL_AT_ONCE = data(1000)
+IN_SEVERAL = data(25)
 
 
-def test_the_decoder_reads_each_word_before_it_has_to_say_it() -> None:
-    read, expected = shift_right(torch.tensor([[1, 5, 6, 7, 2], [1, 8, 2, 0, 0]]))
-    assert read.tolist() == [[1, 5, 6, 7], [1, 8, 2, 0]]
-    assert expected.tolist() == [[5, 6, 7, 2], [8, 2, 0, 0]]
+def model(config: TransformerConfig = SMALL) -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(config)
 
 
-class TestSchedules:
-    def test_the_papers_rises_to_its_peak_and_falls_with_the_root(self) -> None:
-        rate = paper_schedule(d_model=512, warmup=4000)
-        assert rate(4000) == pytest.approx(6.987e-4, rel=1e-3)
-        assert rate(1000) == pytest.approx(rate(4000) / 4)
-        assert rate(16_000) == pytest.approx(rate(4000) / 2)
-
-    def test_the_linear_one_ends_at_nearly_nothing(self) -> None:
-        rate = linear_schedule(peak=1.0, warmup=10, steps=100)
-        assert [rate(step) for step in (1, 5, 10)] == pytest.approx([0.1, 0.5, 1.0])
-        assert rate(100) == pytest.approx(1 / 91)
-        assert all(rate(step) > rate(step + 1) > 0 for step in range(10, 100))
+def config(steps: int, **changes: Any) -> TrainingConfig:
+    return TrainingConfig(**{"steps": steps, "schedule": constant_schedule(5e-3), "precision": "fp32", **changes})
 
 
-class TestLoss:
-    BATCH = collate(reversals())
+def learn(transformer: Transformer, steps: int, **options: Any) -> TrainingResult:
+    changes = options.pop("config", {})
+    where = options.pop("data", ALL_AT_ONCE)
+    return train(transformer, where, translation_loss, config(steps, **changes), "cpu", **options)
 
-    def log_probabilities(self, transformer: Transformer) -> tuple[torch.Tensor, torch.Tensor]:
-        read, expected = shift_right(self.BATCH.target)
-        return torch.log_softmax(transformer(self.BATCH.source, read), dim=-1), expected
 
-    def test_is_the_mean_over_the_words_that_are_no_padding(self) -> None:
+def assert_same(one: torch.nn.Module, other: torch.nn.Module) -> None:
+    assert_close(one.state_dict(), other.state_dict(), rtol=0, atol=0)
+
+
+class TestLearning:
+    def test_it_learns_by_heart(self) -> None:
         transformer = model()
-        log_p, expected = self.log_probabilities(transformer)
-        total, words = 0.0, 0
-        for row, right in zip(log_p, expected, strict=True):
-            for place, word in enumerate(right.tolist()):
-                if word:
-                    total, words = total - row[place, word].item(), words + 1
-        assert translation_loss(transformer, self.BATCH).item() == pytest.approx(total / words, rel=1e-5)
+        result = learn(transformer, 200)
+        assert result.losses[0] > 2
+        assert result.losses[-1] < 0.05
+        assert transformer.training
 
-    def test_smoothing_spreads_mass_over_all_words_the_right_one_included(self) -> None:
+    def test_the_first_loss_is_the_untrained_models(self) -> None:
+        untrained = translation_loss(model(), ALL_AT_ONCE.batch(range(8))).item()
+        assert learn(model(), 1).losses[0] == pytest.approx(untrained, rel=1e-5)
+
+    def test_a_language_model_learns_in_the_same_loop(self) -> None:
+        torch.manual_seed(0)
+        gpt = GPT(GPTConfig(vocabulary=7, context=12, d_model=16, heads=2, layers=1, d_hidden=32, dropout=0.0))
+        windows = Windows(torch.arange(300) % 7, length=12, batch_size=8)
+        result = train(gpt, windows, language_model_loss, config(120), "cpu")
+        assert result.losses[0] > 1.5
+        assert result.losses[-1] < 0.1
+
+    @pytest.mark.parametrize("precision", ["bf16", "auto"])
+    def test_lower_precision_learns_too(self, precision: str) -> None:
+        assert learn(model(), 200, config={"precision": precision}).losses[-1] < 0.1
+
+    def test_the_seed_decides_everything(self) -> None:
+        def losses(seed: int) -> list[float]:
+            return learn(model(WITH_DROPOUT), 8, data=IN_SEVERAL, config={"seed": seed}).losses
+
+        assert losses(1) == losses(1)
+        assert losses(1) != losses(2)
+
+    def test_every_step_is_told(self) -> None:
+        told: list[Step] = []
+        result = learn(model(), 5, progress=told.append)
+        assert [step.number for step in told] == [1, 2, 3, 4, 5]
+        assert [step.loss for step in told] == result.losses
+        tokens = ALL_AT_ONCE.batch(range(8)).tokens
+        assert [step.tokens for step in told] == [tokens * n for n in range(1, 6)]
+        assert result.tokens == 5 * tokens
+
+    def test_the_schedule_sets_each_steps_rate(self) -> None:
+        def never_after_one(step: int) -> float:
+            return 5e-3 if step == 1 else 0.0
+
+        once, often = model(), model()
+        learn(once, 1)
+        learn(often, 9, config={"schedule": never_after_one})
+        assert_same(once, often)
+
+    def test_gradients_are_clipped_together(self) -> None:
+        norms: list[float] = []
         transformer = model()
-        log_p, expected = self.log_probabilities(transformer)
-        right = -log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
-        smoothed = 0.9 * right + 0.1 * -log_p.mean(dim=-1)
-        assert_close(translation_loss(transformer, self.BATCH, label_smoothing=0.1), smoothed[expected != 0].mean())
+        step = torch.optim.AdamW.step
 
-    def test_more_padding_changes_nothing(self) -> None:
-        wider = Batch(*(torch.nn.functional.pad(side, (0, 3)) for side in (self.BATCH.source, self.BATCH.target)))
-        transformer = model()
-        assert_close(translation_loss(transformer, wider), translation_loss(transformer, self.BATCH))
-
-
-class TestTrain:
-    def test_memorises_a_few_pairs(self) -> None:
-        transformer, data = model(), reversals()
-        losses = train(transformer, data, config(steps=200, label_smoothing=0.0), "cpu")
-        assert losses[0] > math.log(12) * 0.7
-        assert losses[-1] < 0.05
-        read, expected = shift_right(collate(data).target)
-        answers = transformer(collate(data).source, read).argmax(dim=-1)
-        assert torch.equal(answers[expected != 0], expected[expected != 0])
-
-    def test_tells_of_every_step(self) -> None:
-        told: list[tuple[int, float]] = []
-        losses = train(model(), reversals(), config(steps=5), "cpu", lambda *news: told.append(news))
-        assert told == list(enumerate(losses, start=1))
-        assert len(told) == 5
-
-    def test_the_seed_decides(self) -> None:
-        def run(seed: int) -> list[float]:
-            data = reversals()
-            order = TrainingConfig(6, batch_size=3, schedule=lambda step: 5e-3, seed=seed)
-            return train(model(), data, order, "cpu")
-
-        assert run(1) == run(1)
-        assert run(1) != run(2)
-
-    def test_the_seed_decides_what_is_dropped(self) -> None:
-        def run() -> list[float]:
-            torch.manual_seed(0)
-            transformer = Transformer(dataclasses.replace(SMALL, dropout=0.5))
-            torch.seed()  # anything may have happened before
-            return train(transformer, reversals(), config(steps=3), "cpu")
-
-        assert run() == run()
-
-    def test_the_schedule_is_followed(self) -> None:
-        """Adam's first step moves each weight by the rate itself; a rate of 0 moves nothing."""
-        transformer = model()
-        before = [parameter.detach().clone() for parameter in transformer.parameters()]
-        rates = {1: 0.0, 2: 1e-3}
-        moved: list[float] = []
-
-        def measure(step: int, loss: float) -> None:
-            pairs = zip(before, transformer.parameters(), strict=True)
-            moved.append(max((new.detach() - old).abs().max().item() for old, new in pairs))
-
-        train(transformer, reversals(), TrainingConfig(2, 8, schedule=rates.__getitem__), "cpu", measure)
-        assert moved[0] == 0.0
-        assert moved[1] == pytest.approx(1e-3, rel=1e-2)
-
-    def test_gradients_are_clipped(self) -> None:
-        transformer, norms = model(), []
-
-        def measure(step: int, loss: float) -> None:
+        def watched(self: torch.optim.AdamW, *arguments: Any) -> Any:
             gradients = [p.grad for p in transformer.parameters() if p.grad is not None]
-            norms.append(torch.stack([gradient.norm() for gradient in gradients]).norm().item())
+            norms.append(torch.linalg.vector_norm(torch.stack([g.norm() for g in gradients])).item())
+            return step(self, *arguments)
 
-        train(transformer, reversals(), config(steps=2, clip=0.01), "cpu", measure)
-        assert norms == pytest.approx([0.01, 0.01], rel=1e-3)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(torch.optim.AdamW, "step", watched)
+            learn(transformer, 3, config={"clip": 0.01})
+        assert norms == pytest.approx([0.01] * 3, rel=1e-3)
 
-    def test_no_data_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="the data is empty"):
-            train(model(), [], config(steps=1), "cpu")
+    def test_only_matrices_decay(self) -> None:
+        transformer = model()
+        before = {name: p.detach().clone() for name, p in transformer.named_parameters()}
+        silent = lambda m, batch: sum(0.0 * p.sum() for p in m.parameters())  # noqa: E731
+        train(transformer, ALL_AT_ONCE, silent, config(1, weight_decay=0.5), "cpu")
+        for name, parameter in transformer.named_parameters():
+            shrunk = 1 - 5e-3 * 0.5 if parameter.dim() >= 2 else 1
+            assert_close(parameter.detach(), before[name] * shrunk)
+
+
+class TestAccumulation:
+    def test_equals_the_large_batch(self) -> None:
+        """Batches of different sizes: every word counts the same, whichever batch it is in."""
+        count = len(IN_SEVERAL.plan(torch.Generator()))
+        assert count > 2
+        together, apart = model(), model()
+        # Where a gradient is 0 but for rounding (that of a key's bias), Adam would make steps of it without an epsilon.
+        large = learn(together, 5, config={"epsilon": 1e-4})
+        small = learn(apart, 5, data=IN_SEVERAL, config={"epsilon": 1e-4, "accumulate": count})
+        assert small.losses == pytest.approx(large.losses, rel=1e-5)
+        assert_close(together.state_dict(), apart.state_dict(), rtol=1e-4, atol=1e-5)
+
+    def test_takes_up_where_a_pass_ends(self) -> None:
+        learned = learn(model(), 3, data=IN_SEVERAL, config={"accumulate": 4})
+        assert len(learned.losses) == 3
+
+
+class TestResuming:
+    def straight_and_resumed(self, folder: Path, **options: Any) -> tuple[Transformer, Transformer, Any, Any]:
+        changes = options.pop("config", {})
+
+        def go(transformer: Transformer, steps: int, **more: Any) -> TrainingResult:
+            return learn(transformer, steps, data=IN_SEVERAL, config=changes, **options, **more)
+
+        straight = model(WITH_DROPOUT)
+        whole = go(straight, 13)
+        stopped = model(WITH_DROPOUT)
+        go(stopped, 7, checkpoints=Checkpoints(folder, every=4))
+        torch.manual_seed(99)  # whatever happened in between
+        resumed = Transformer(WITH_DROPOUT)
+        rest = go(resumed, 13, checkpoints=Checkpoints(folder, every=4), resume=True)
+        return straight, resumed, whole, rest
+
+    def test_is_bit_for_bit_as_if_never_stopped(self, tmp_path: Path) -> None:
+        straight, resumed, whole, rest = self.straight_and_resumed(tmp_path)
+        assert_same(straight, resumed)
+        assert rest.losses == whole.losses
+
+    @pytest.mark.parametrize(
+        "changes", [{"accumulate": 3}, {"schedule": linear_schedule(1e-2, 3, 13), "weight_decay": 0.1}, {"seed": 5}]
+    )
+    def test_with_every_setting(self, tmp_path: Path, changes: dict[str, Any]) -> None:
+        straight, resumed, whole, rest = self.straight_and_resumed(tmp_path, config=changes)
+        assert_same(straight, resumed)
+        assert rest.losses == whole.losses
+
+    def test_validation_changes_nothing_and_is_remembered(self, tmp_path: Path) -> None:
+        held_out = Validation(ALL_AT_ONCE, every=3)
+        straight, resumed, whole, rest = self.straight_and_resumed(tmp_path, validation=held_out)
+        assert_same(straight, resumed)
+        assert list(whole.validations) == [3, 6, 9, 12, 13]
+        del rest.validations[7]  # where the first part ended
+        assert rest.validations == whole.validations
+
+    def test_a_folder_in_use_is_not_overwritten(self, tmp_path: Path) -> None:
+        learn(model(), 2, checkpoints=Checkpoints(tmp_path))
+        with pytest.raises(ValueError, match="step-00000002.pt is there already: resume=True goes on from it"):
+            learn(model(), 2, checkpoints=Checkpoints(tmp_path))
+
+    def test_resuming_in_an_empty_folder_begins(self, tmp_path: Path) -> None:
+        assert len(learn(model(), 2, checkpoints=Checkpoints(tmp_path), resume=True).losses) == 2
+
+    def test_a_finished_training_stays_finished(self, tmp_path: Path) -> None:
+        learn(model(), 2, checkpoints=Checkpoints(tmp_path))
+        assert len(learn(model(), 2, checkpoints=Checkpoints(tmp_path), resume=True).losses) == 2
+
+    @pytest.mark.parametrize(
+        ("other", "options", "message"),
+        [
+            (dataclasses.replace(SMALL, d_hidden=64), {}, "is of another model: its encoder.0"),
+            (dataclasses.replace(SMALL, encoder_layers=2), {}, "it has no encoder.1"),
+            (SMALL, {"config": {"seed": 1}}, "is of another training: its seed: 0, this one's: 1"),
+            (SMALL, {"config": {"accumulate": 2}}, "its accumulate: 1, this one's: 2"),
+            (SMALL, {"data": IN_SEVERAL}, r"its batches in a pass: 1, this one's: \d"),
+        ],
+    )
+    def test_another_training_is_refused_before_anything_changes(
+        self, tmp_path: Path, other: TransformerConfig, options: dict[str, Any], message: str
+    ) -> None:
+        learn(model(), 2, checkpoints=Checkpoints(tmp_path))
+        transformer = model(other)
+        with pytest.raises(CheckpointError, match=message):
+            learn(transformer, 4, checkpoints=Checkpoints(tmp_path), resume=True, **options)
+        assert_same(transformer, model(other))
+
+    def test_a_truncated_checkpoint_is_refused_before_anything_changes(self, tmp_path: Path) -> None:
+        checkpoints = Checkpoints(tmp_path)
+        learn(model(), 2, checkpoints=checkpoints)
+        [path] = checkpoints.files()
+        path.write_bytes(path.read_bytes()[:-100])
+        transformer = model()
+        with pytest.raises(CheckpointError, match="no whole checkpoint"):
+            learn(transformer, 4, checkpoints=checkpoints, resume=True)
+        assert_same(transformer, model())
+
+    def test_the_last_checkpoints_are_averaged(self, tmp_path: Path) -> None:
+        checkpoints = Checkpoints(tmp_path, every=1, keep=3)
+        transformer = model()
+        learn(transformer, 5, checkpoints=checkpoints)
+        assert [path.name[5:13] for path in checkpoints.files()] == ["00000003", "00000004", "00000005"]
+        transformer.load_state_dict(average_weights(checkpoints.files()))
+
+
+def failing_at(step: int, failure: Callable[[Tensor], Tensor]) -> Callable[[Transformer, Batch], Tensor]:
+    """A loss that is all right before its n-th call."""
+    calls = 0
+
+    def loss(transformer: Transformer, batch: Batch) -> Tensor:
+        nonlocal calls
+        calls += 1
+        value = translation_loss(transformer, batch)
+        return failure(value) if calls == step else value
+
+    return loss
+
+
+def infinite_gradient(value: Tensor) -> Tensor:
+    """The same value, from a root whose slope there is infinite."""
+    return value + torch.sqrt(value - value.detach())
+
+
+class TestStopping:
+    @pytest.mark.parametrize(
+        ("failure", "message"),
+        [
+            (lambda value: value * math.nan, "the loss of step 6 is nan, with a learning rate of 0.005"),
+            (lambda value: value * math.inf, "the loss of step 6 is inf"),
+            (infinite_gradient, "the norm of the gradients of step 6 is nan"),
+        ],
+    )
+    def test_what_is_no_number_ends_it_and_the_last_good_weights_stay(
+        self, tmp_path: Path, failure: Callable[[Tensor], Tensor], message: str
+    ) -> None:
+        checkpoints = Checkpoints(tmp_path, every=2)
+        transformer, five_steps = model(), model()
+        with pytest.raises(DivergedError, match=message) as caught:
+            train(transformer, ALL_AT_ONCE, failing_at(6, failure), config(9), "cpu", checkpoints=checkpoints)
+        assert "step-00000004.pt; resume=True goes on from it" in caught.value.__notes__[0]
+        assert [path.name for path in checkpoints.files()] == ["step-00000004.pt"]
+        learn(five_steps, 5)
+        assert_same(transformer, five_steps)  # the sixth step has not moved them
+
+    def test_ctrl_c_keeps_the_last_good_checkpoint(self, tmp_path: Path) -> None:
+        checkpoints = Checkpoints(tmp_path, every=2)
+
+        def stop(value: Tensor) -> Tensor:
+            raise KeyboardInterrupt
+
+        transformer = model()
+        with pytest.raises(KeyboardInterrupt) as caught:
+            train(transformer, ALL_AT_ONCE, failing_at(6, stop), config(9), "cpu", checkpoints=checkpoints)
+        assert "step-00000004.pt" in caught.value.__notes__[0]
+        straight, resumed = model(), model()
+        learn(straight, 9)
+        learn(resumed, 9, checkpoints=checkpoints, resume=True)
+        assert_same(straight, resumed)
+
+    def test_patience_ends_it_with_the_best_weights(self, tmp_path: Path) -> None:
+        held_out = Validation(ALL_AT_ONCE, every=5, patience=2)
+        transformer = model()
+        rising = config(500, schedule=lambda step: 5e-3 if step <= 20 else 0.5)
+        result = train(transformer, ALL_AT_ONCE, translation_loss, rising, "cpu", validation=held_out)
+        assert len(result.losses) < 100
+        assert result.best_step is not None
+        assert len([step for step in result.validations if step > result.best_step]) == 2
+        best = min(result.validations.values())
+        assert evaluate(transformer, ALL_AT_ONCE, translation_loss, "cpu") == pytest.approx(best)
+
+    def test_a_stale_training_that_is_resumed_ends_at_once(self, tmp_path: Path) -> None:
+        def go(transformer: Transformer, **more: Any) -> TrainingResult:
+            rising = config(500, schedule=lambda step: 5e-3 if step <= 20 else 0.5)
+            held_out = Validation(ALL_AT_ONCE, every=5, patience=2)
+            saving = Checkpoints(tmp_path, every=1000)
+            options = {"validation": held_out, "checkpoints": saving, **more}
+            return train(transformer, ALL_AT_ONCE, translation_loss, rising, "cpu", **options)
+
+        ended, resumed = model(), model()
+        first = go(ended)
+        assert go(resumed, resume=True).losses == first.losses
+        assert_same(ended, resumed)
+
+
+class TestEvaluation:
+    def test_is_the_mean_over_all_words_without_dropout(self) -> None:
+        transformer = model(WITH_DROPOUT)
+        value = evaluate(transformer, IN_SEVERAL, translation_loss, "cpu")
+        assert transformer.training
+        together = translation_loss(transformer.eval(), ALL_AT_ONCE.batch(range(8))).item()
+        assert value == pytest.approx(together, rel=1e-5)
+
+    def test_random_losses_are_the_same_each_time_and_draw_from_nobody(self) -> None:
+        def noisy(transformer: Transformer, batch: Batch) -> Tensor:
+            return torch.rand(())
+
+        before = torch.get_rng_state()
+        values = {evaluate(model(), IN_SEVERAL, noisy, "cpu") for _ in range(2)}
+        torch.manual_seed(0)
+        assert len(values) == 1
+        assert torch.equal(before, torch.get_rng_state())
+
+
+class Nothing:
+    """Data that gives no batches."""
+
+    def plan(self, generator: torch.Generator) -> list[list[int]]:
+        return []
+
+    def batch(self, indices: object) -> Batch:
+        raise AssertionError
+
+
+class TestBadInput:
+    def test_no_batches(self) -> None:
+        with pytest.raises(ValueError, match="nothing to train on: the data gives no batches"):
+            train(model(), Nothing(), translation_loss, config(1), "cpu")
+        with pytest.raises(ValueError, match="nothing to evaluate on"):
+            evaluate(model(), Nothing(), translation_loss, "cpu")
+
+    def test_nothing_to_predict(self) -> None:
+        only_starts = LengthBuckets([(torch.tensor([5]), torch.tensor([1]))], lambda pair: (2,), 9, collate)
+        with pytest.raises(ValueError, match="step 1 have nothing to predict"):
+            train(model(), only_starts, translation_loss, config(1), "cpu")
+
+    @pytest.mark.parametrize("wrong", [{"steps": 0}, {"accumulate": 0}, {"clip": 0}])
+    def test_settings(self, wrong: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match="must be"):
+            config(**{"steps": 1, **wrong})
+
+    @pytest.mark.parametrize("wrong", [{"every": 0}, {"every": 1, "patience": 0}])
+    def test_validation(self, wrong: dict[str, int]) -> None:
+        with pytest.raises(ValueError, match="at least 1"):
+            Validation(ALL_AT_ONCE, **wrong)

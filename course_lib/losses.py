@@ -1,0 +1,85 @@
+"""What training minimises: the mean negative log-likelihood of the right answers, in nats.
+
+With teacher forcing every word is predicted from the right words before it, all at once (S2, "masked training").
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from course_lib.data import Batch, TextBatch
+from course_lib.models import GPT, Transformer
+from course_lib.tokenization import PADDING_ID
+
+Spread = Literal["all", "others"]
+"""Whose label smoothing: "all" words share its mass, the right one too, as in torch; or only all the "others" (S4)."""
+
+
+_NONE = -100
+"""An id that never occurs."""
+
+
+def smoothed_cross_entropy(
+    logits: Float[Tensor, "... vocabulary"],
+    expected: Int[Tensor, "..."],
+    smoothing: float = 0.0,
+    spread: Spread = "all",
+    ignored: int | None = None,
+) -> Float[Tensor, ""]:
+    """The mean cross-entropy, in nats, with a share of the target's mass taken from the right word.
+
+    With V words and a share ε, the target is
+
+        "all":     1 - ε + ε / V  at the right word,  ε / V        at each other: torch, and the paper's equation
+        "others":  1 - ε          at the right word,  ε / (V - 1)  at each other: as S4 says it
+
+    The second with ε is the first with ε · V / (V - 1), which is how it is computed: the larger the vocabulary, the
+    smaller the difference. Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4, with ε = 0.1.
+
+    Args:
+        logits: scores of all words.
+        expected: the right words.
+        smoothing: ε.
+        spread: which of the two.
+        ignored: an id that does not count where it is expected: padding.
+
+    Raises:
+        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), or there is nothing to predict.
+    """
+    if not expected.numel():
+        raise ValueError("there is nothing to predict: a text of one token has no next one")
+    size = logits.shape[-1]
+    torchs = smoothing * size / (size - 1) if spread == "others" and smoothing else smoothing
+    if not 0 <= torchs <= 1:
+        most = (size - 1) / size if spread == "others" else 1
+        raise ValueError(f"label smoothing must be from 0 to {most:.4g}, got {smoothing}")
+    ignore = _NONE if ignored is None else ignored
+    return F.cross_entropy(logits.flatten(0, -2), expected.flatten(), ignore_index=ignore, label_smoothing=torchs)
+
+
+def shift_right(
+    target: Int[Tensor, "batch words"],
+) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:
+    """What the decoder reads and what it should answer: at each place the word before, and the word itself.
+
+    From *<s> die Katze tanzte <e>* it reads *<s> die Katze tanzte* and should answer *die Katze tanzte <e>*.
+    """
+    return target[:, :-1], target[:, 1:]
+
+
+def translation_loss(
+    model: Transformer, batch: Batch, smoothing: float = 0.0, spread: Spread = "all"
+) -> Float[Tensor, ""]:
+    """The mean over the target's words; padding does not count."""
+    read, expected = shift_right(batch.target)
+    return smoothed_cross_entropy(model(batch.source, read), expected, smoothing, spread, PADDING_ID)
+
+
+def language_model_loss(model: GPT, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """The mean over all tokens but the first of each piece."""
+    read, expected = shift_right(batch.ids)
+    return smoothed_cross_entropy(model(read), expected, smoothing)

@@ -1,0 +1,34 @@
+"""In what precision a device multiplies: half of it is enough for most of a model, and much faster where it exists."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal
+
+import torch
+
+Precision = Literal["auto", "fp32", "bf16", "fp16"]
+
+
+def precision_for(device: torch.device | str) -> Precision:
+    """The fastest precision that trains as well as single precision on this device.
+
+    bf16 has the range of single precision and needs no care: where the hardware multiplies it (GPUs since Ampere,
+    CPUs with AVX512-BF16 or AMX). Older GPUs multiply fp16, whose small range asks for a scaled loss. Others: fp32.
+    """
+    device = torch.device(device)
+    if device.type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
+    if device.type == "cpu":
+        known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # since torch 2.9
+        return "bf16" if known.get("avx512_bf16") or known.get("amx_bf16") else "fp32"
+    return "fp32"
+
+
+def autocast(device: torch.device, precision: Precision) -> AbstractContextManager[Any]:
+    """Within it, torch multiplies in this precision what can stand it."""
+    if precision == "auto":
+        precision = precision_for(device)
+    if precision == "fp32":
+        return nullcontext()
+    return torch.autocast(device.type, torch.bfloat16 if precision == "bf16" else torch.float16)

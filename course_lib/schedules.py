@@ -1,0 +1,67 @@
+"""How the learning rate changes in the course of a training: up for a while, then down.
+
+Vaswani et al. (2017), section 5.3; slide S4. Steps count from 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+Schedule = Callable[[int], float]
+"""The learning rate of each step."""
+
+
+def constant_schedule(rate: float) -> Schedule:
+    """The same rate at every step."""
+    return lambda step: rate
+
+
+def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Schedule:
+    """The paper's: up in a straight line for `warmup` steps, then down with 1 / √step (section 5.3).
+
+    rate(step) = factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
+
+    Its peak, at step `warmup`, is factor / √(d_model · warmup).
+    """
+    _check_warmup(warmup)
+    return lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
+    """The paper's shape with another peak: rate(step) = peak · min(step / warmup, √(warmup / step))."""
+    _check_warmup(warmup)
+    return lambda step: peak * min(step / warmup, math.sqrt(warmup / step))
+
+
+def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
+    """Up in a straight line to `peak` at step `warmup`, then down in a straight line to 0 behind the last step.
+
+    For a training whose length is known: the small rates at the end are worth many steps at a larger one.
+    """
+    _check_warmup(warmup, steps)
+    return lambda step: peak * min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))
+
+
+def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) -> Schedule:
+    """Up in a straight line to `peak` at step `warmup`, then down along half a cosine to `least` at the last step.
+
+    rate(step) = least + (peak - least) · (1 + cos(π · (step - warmup) / (steps - warmup))) / 2
+
+    Loshchilov and Hutter (2017), "SGDR", equation 5. Behind the last step it stays at `least`.
+    """
+    _check_warmup(warmup, steps)
+
+    def rate(step: int) -> float:
+        if step <= warmup:
+            return peak * step / warmup
+        done = min(1.0, (step - warmup) / (steps - warmup))
+        return least + (peak - least) * (1 + math.cos(math.pi * done)) / 2
+
+    return rate
+
+
+def _check_warmup(warmup: int, steps: int | None = None) -> None:
+    if warmup < 1 or (steps is not None and warmup > steps):
+        limit = "" if steps is None else f" and at most the {steps} steps of the training"
+        raise ValueError(f"the warm-up must have at least 1 step{limit}, got {warmup}")

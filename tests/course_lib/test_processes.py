@@ -1,0 +1,100 @@
+"""Two processes under `torchrun` learn what one does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from course_lib.processes import World, joined
+
+SCRIPT = """
+import json
+import os
+import sys
+from pathlib import Path
+
+import torch
+
+from course_lib.data import LengthBuckets, collate
+from course_lib.losses import translation_loss
+from course_lib.models import Transformer, TransformerConfig
+from course_lib.saving import Checkpoints
+from course_lib.schedules import constant_schedule
+from course_lib.training import TrainingConfig, Validation, train
+
+steps, accumulate, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+generator = torch.Generator().manual_seed(0)
+sources = [torch.randint(4, 12, (2 + i % 5,), generator=generator) for i in range(23)]
+pairs = [(source, torch.tensor([1, *source.flip(0).tolist(), 2])) for source in sources]
+data = LengthBuckets(pairs, lambda pair: (len(pair[0]), len(pair[1])), 60, collate)
+torch.manual_seed(1)
+model = Transformer(
+    TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1, dropout=0.0)
+)
+config = TrainingConfig(steps, constant_schedule(5e-3), accumulate=accumulate, epsilon=1e-4, precision="fp32")
+result = train(
+    model, data, translation_loss, config, "cpu",
+    validation=Validation(data, every=4), checkpoints=Checkpoints(folder, every=4), resume=True,
+)
+weights = {name: tensor.double().sum().item() for name, tensor in model.state_dict().items()}
+path = folder / f"told-{os.environ.get('RANK', '0')}.json"
+path.write_text(json.dumps([result.losses, list(result.validations.values()), weights, result.tokens]))
+"""
+
+
+def trained(folder: Path, processes: int, steps: int = 8, accumulate: int = 1) -> list[list[object]]:
+    """What each process says in the end."""
+    folder.mkdir(exist_ok=True)
+    (folder / "script.py").write_text(SCRIPT)
+    arguments = [str(folder / "script.py"), str(steps), str(accumulate), str(folder)]
+    start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)] if processes > 1 else []
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, *start, *arguments], cwd=root, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("told-*.json"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_two_processes_give_the_losses_of_one_with_twice_the_batch(tmp_path: Path, accumulate: int) -> None:
+    [alone] = trained(tmp_path / "alone", 1, accumulate=accumulate)
+    first, second = trained(tmp_path / "two", 2, accumulate=accumulate)
+    assert first[:3] == second[:3]  # the two hold the same weights throughout
+    assert first[0] == pytest.approx(alone[0], rel=1e-4)
+    assert first[1] == pytest.approx(alone[1], rel=1e-4)
+    assert first[2] == pytest.approx(alone[2], rel=1e-3, abs=1e-3)
+    assert first[3] + second[3] == alone[3]  # and each had its part of the work
+
+
+@pytest.mark.slow
+def test_two_processes_resume_bit_for_bit(tmp_path: Path) -> None:
+    straight = trained(tmp_path / "straight", 2)
+    trained(tmp_path / "resumed", 2, steps=4)
+    resumed = trained(tmp_path / "resumed", 2)
+    assert [told[:3] for told in resumed] == [told[:3] for told in straight]
+    assert sorted(path.name for path in (tmp_path / "resumed").glob("step-*")) == ["step-00000008.pt"]
+
+
+def test_each_of_n_takes_every_nth_example() -> None:
+    cpu = torch.device("cpu")
+    assert [World(rank, 3, cpu).share([5, 6, 7, 8]) for rank in range(3)] == [[5, 8], [6], [7]]
+
+
+def test_alone_there_is_one_process() -> None:
+    with joined("cpu") as world:
+        assert (world.rank, world.size, world.is_first) == (0, 1, True)
+        assert world.sum([1.5, 2]) == [1.5, 2]
+        assert world.gather(torch.arange(2))[0].tolist() == [0, 1]
+
+
+def test_a_process_without_a_gpu_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(ValueError, match="process 3 of this machine has no GPU: there are 2"), joined("cuda"):
+        pass
