@@ -127,7 +127,7 @@ def _close_all_but(keep: set[int]) -> None:
 def _reseed(seed: int | None) -> None:
     """Fresh random numbers: otherwise every box would draw those of the process it was forked from."""
     value = int.from_bytes(os.urandom(8), "little") >> 1 if seed is None else seed
-    torch.manual_seed(value)
+    torch.default_generator.manual_seed(value)  # `torch.manual_seed` wakes every kind of accelerator as well
     np.random.seed(value % (1 << 32))
     random.seed(value)
 

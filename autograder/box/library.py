@@ -30,6 +30,7 @@ _CHILD_SIDE = (
     "box/shell.py",
     "box/kernels.py",
     "box/substitutes.py",
+    "box/pages.py",
     "box/child.py",
     "box/zygote.py",
 )

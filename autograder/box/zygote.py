@@ -33,6 +33,7 @@ from autograder.box import child, landlock
 from autograder.box.grants import open_grants
 from autograder.box.levels import Level
 from autograder.box.pristine import Pristine
+from autograder.box.pages import use_large_pages
 from autograder.box.recorder import Recorder
 from autograder.box.shell import BoxShell, LastValue, Publisher
 from autograder.limits import Limits
@@ -174,6 +175,7 @@ class Zygote:
             raise RuntimeError(f"{len(tasks)} threads in a process that is about to fork")
         gc.collect()
         gc.freeze()
+        use_large_pages()
         for control in self._channels.values():
             control.send(b'{"ready":true}')
         while self._channels:

@@ -53,7 +53,8 @@ def run(programs: Path, folder: Path, command: str, *arguments: str) -> None:
         RuntimeError: it failed; with the end of what it said.
     """
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"}
-    environment.pop("PYTHONPATH", None)
+    if programs != OURS:
+        environment.pop("PYTHONPATH", None)  # a peer sees its own packages
     done = subprocess.run(
         [str(programs / command), *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
