@@ -3,11 +3,13 @@
 - `use_style`, `frames`, `figure`: matplotlib figures, sharp and legible on light and dark pages
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
+- `loss_curve`: how a training went
 - `when_ready`: a picture that waits for the function that a student is still writing
 - `attention_stepper`: worked example A, cell by cell
 """
 
 from course_lib.show.bars import bars
+from course_lib.show.curves import loss_curve
 from course_lib.show.figures import figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
 from course_lib.show.ready import when_ready
@@ -20,6 +22,7 @@ __all__ = [
     "bars",
     "figure",
     "frames",
+    "loss_curve",
     "matrices",
     "use_style",
     "when_ready",

@@ -1,0 +1,59 @@
+"""How a training went: its loss, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from course_lib.show.figures import BLUE, GREY, ORANGE, figure
+
+_SHARE = 50
+"""The curve is smoothed over one part in so many of the training."""
+
+
+def loss_curve(
+    losses: Sequence[float], validations: Mapping[int, float] | None = None, *, title: str = "loss in nats"
+) -> None:
+    """Show the loss of every step, smoothed and, in grey, as it was; and where given that on validation data.
+
+    A training's result holds both: `show.loss_curve(result.losses, result.validations)`.
+
+    Args:
+        losses: of step 1, 2, ...
+        validations: the loss on data that is not trained on, by step.
+        title: what the numbers are.
+    """
+    last = f"{losses[-1]:.3g}" if losses else "unknown"
+    figure(draw_loss_curve(losses, validations or {}, title), f"The loss falls step by step; the last is {last}.")
+
+
+def draw_loss_curve(losses: Sequence[float], validations: Mapping[int, float], title: str) -> Figure:
+    """The figure that `loss_curve` shows.
+
+    Raises:
+        ValueError: there are no losses.
+    """
+    if not losses:
+        raise ValueError("there is no loss to draw: the training has taken no step")
+    drawn = Figure(figsize=(6.4, 3.0), layout="constrained")
+    axes = drawn.subplots()
+    steps = range(1, len(losses) + 1)
+    axes.plot(steps, losses, color=GREY, alpha=0.35, linewidth=0.8)
+    axes.plot(steps, smoothed(losses, max(1, len(losses) // _SHARE)), color=BLUE, label="training")
+    if validations:
+        axes.plot(list(validations), list(validations.values()), color=ORANGE, marker="o", ms=3.5, label="validation")
+        axes.legend()
+    axes.set_xlabel("step")
+    axes.set_title(title)
+    axes.set_ylim(bottom=0)
+    return drawn
+
+
+def smoothed(values: Sequence[float], width: int) -> list[float]:
+    """At each place the mean of the last `width` values, or of as many as there are."""
+    means, total = [], 0.0
+    for i, value in enumerate(values):
+        total += value - (values[i - width] if i >= width else 0.0)
+        means.append(total / min(i + 1, width))
+    return means
