@@ -54,6 +54,7 @@ FLOORS = [
     "translation",
     "baselines",
     "labelled",
+    "tasks",
     "heads",
     "pretrained",
     "scoring",

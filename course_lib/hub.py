@@ -1,0 +1,244 @@
+"""Published models: found on the hub or in a folder, read as plain tensors, and checked name by name.
+
+A published model is a folder with `config.json` and the weights, as safetensors or, where only that exists, as torch's
+older file, which is read without running anything in it (`weights_only`). `course_lib.pretrained` says which of its
+tensors is which of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.optional import needed_for
+
+SHOWN = 4
+"""How many names an error lists before it says how many more there are."""
+
+
+@dataclass(frozen=True)
+class PublishedModel:
+    """What was found.
+
+    Attributes:
+        name: as it was asked for.
+        config: the contents of `config.json`.
+        tensors: the weights by their published names.
+    """
+
+    name: str
+    config: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+
+    @classmethod
+    def read(cls, name: str | Path, model_type: str) -> PublishedModel:
+        """Find and read a model of one kind.
+
+        Args:
+            name: a folder, or a model's name on the hub, such as "gpt2"; it is downloaded once.
+            model_type: the kind that `config.json` must name, such as "bert".
+
+        Raises:
+            FileNotFoundError: there is no such folder, it lacks a file, or the hub cannot be reached.
+            ValueError: it is of another kind, or a file cannot be read as what it should be.
+        """
+        folder = find_folder(name)
+        config = _read_config(folder)
+        found = config.get("model_type")
+        if found != model_type:
+            raise ValueError(f"{name} holds a model of type {found!r}, not of {model_type!r}")
+        return cls(str(name), config, _read_tensors(folder))
+
+    def option(self, key: str, choices: Iterable[Any], default: Any) -> Any:
+        """A setting that must be one of those that our models know.
+
+        Raises:
+            ValueError: it is another.
+        """
+        value = self.config.get(key, default)
+        allowed = list(choices)
+        if value not in allowed:
+            known = " or ".join(repr(choice) for choice in allowed)
+            raise ValueError(f"{self.name} was made with {key}={value!r}; this library knows {known}")
+        return value
+
+    def size(self, key: str) -> int:
+        """A number that `config.json` must give.
+
+        Raises:
+            ValueError: it does not, or it is not a positive whole number.
+        """
+        value = self.config.get(key)
+        if not isinstance(value, int) or value < 1:
+            raise ValueError(f"config.json of {self.name} must give {key} as a positive number, not {value!r}")
+        return value
+
+
+# --- Finding and reading ---------------------------------------------------------------------------------------
+
+
+def find_folder(name: str | Path) -> Path:
+    """The folder of a published model: a local one, or one from the hub's cache, downloaded first if need be.
+
+    Raises:
+        FileNotFoundError: there is no such folder, and no such model on the hub, or the hub cannot be reached.
+    """
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
+    if isinstance(name, Path) or name.startswith((".", "/", "~")):
+        raise FileNotFoundError(f"there is no folder {name}")
+    return _from_hub(name)
+
+
+def _from_hub(name: str) -> Path:
+    with needed_for("a model from the hub", package="huggingface_hub"):
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    texts = [
+        "config.json",
+        "*.txt",
+        "tokenizer*.json",
+        "vocab.json",
+        "model*.safetensors",
+        "model.safetensors.index.json",
+    ]
+    try:
+        folder = Path(snapshot_download(name, allow_patterns=texts))
+        if not any(folder.glob("model*.safetensors")):
+            folder = Path(snapshot_download(name, allow_patterns=["config.json", "pytorch_model.bin"]))
+    except LocalEntryNotFoundError:
+        raise FileNotFoundError(
+            f"{name} is neither a folder nor in the cache, and the hub cannot be reached: "
+            "connect once, or give a folder with config.json and model.safetensors"
+        ) from None
+    except (HfHubHTTPError, HFValidationError) as error:
+        raise FileNotFoundError(f"{name} is neither a folder nor a model on the hub: {_first_line(error)}") from None
+    return folder
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"{folder} has no config.json, so it holds no model")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    if not isinstance(config, dict):
+        raise ValueError(f"{path} must hold an object, not {type(config).__name__}")
+    return config
+
+
+def _read_tensors(folder: Path) -> dict[str, Tensor]:
+    """All weights, from one file or from several parts."""
+    parts = sorted(folder.glob("model*.safetensors"))
+    old = folder / "pytorch_model.bin"
+    if not parts and not old.is_file():
+        raise FileNotFoundError(f"{folder} has neither model.safetensors nor pytorch_model.bin")
+    tensors: dict[str, Tensor] = {}
+    for part in parts:
+        tensors |= _read_safetensors(part)
+    return tensors if parts else _read_torch(old)
+
+
+def _read_safetensors(path: Path) -> dict[str, Tensor]:
+    with needed_for("a published model", package="safetensors"):
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged or no safetensors file: {_first_line(error)}") from None
+
+
+def _read_torch(path: Path) -> dict[str, Tensor]:
+    try:
+        tensors = torch.load(path, map_location="cpu", weights_only=True)
+    except (UnpicklingError, RuntimeError, EOFError) as error:
+        raise ValueError(f"{path} is damaged or holds more than weights: {_first_line(error)}") from None
+    if not isinstance(tensors, dict) or not all(isinstance(value, Tensor) for value in tensors.values()):
+        raise ValueError(f"{path} must hold tensors by name, and nothing else")
+    return tensors
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+# --- Their tensors as ours -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where one of our tensors comes from.
+
+    Attributes:
+        names: published tensors; several are put one below the other.
+        change: what is done to each of them first.
+    """
+
+    names: tuple[str, ...]
+    change: Callable[[Tensor], Tensor] = torch.Tensor.float
+
+
+Plan = dict[str, Source]
+"""For each of our tensors, by its name in the model's state, where it comes from."""
+
+
+def weights_and_bias(ours: str, *theirs: str, change: Callable[[Tensor], Tensor] = torch.Tensor.float) -> Plan:
+    """The two tensors of a layer, under the same endings in both; only the weight is changed."""
+    return {
+        f"{ours}.weight": Source(tuple(f"{name}.weight" for name in theirs), change),
+        f"{ours}.bias": Source(tuple(f"{name}.bias" for name in theirs)),
+    }
+
+
+def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unused: Sequence[str] = ()) -> None:
+    """Copy published weights into a model, all of them or none.
+
+    Args:
+        model: ours; every tensor of its state must be in the plan.
+        published: where from.
+        plan: which tensor is which.
+        unused: patterns of published names that our model has no use for.
+
+    Raises:
+        ValueError: a tensor is missing, is not known, or has another shape; nothing was changed then.
+    """
+    state = model.state_dict()
+    if plan.keys() != state.keys():
+        raise ValueError(f"the plan and the model disagree about {_listed(plan.keys() ^ state.keys())}")
+    wanted = {name for source in plan.values() for name in source.names}
+    missing = wanted - published.tensors.keys()
+    if missing:
+        raise ValueError(f"{published.name} lacks {_listed(missing)}")
+    ignored = re.compile("|".join(f"(?:{pattern})" for pattern in unused) or "(?!)")
+    unexpected = {name for name in published.tensors.keys() - wanted if not ignored.fullmatch(name)}
+    if unexpected:
+        raise ValueError(f"{published.name} has tensors that this model has no place for: {_listed(unexpected)}")
+    converted = {
+        ours: torch.cat([source.change(published.tensors[name]).float() for name in source.names])
+        for ours, source in plan.items()
+    }
+    for ours, tensor in converted.items():
+        if tensor.shape != state[ours].shape:
+            names = " and ".join(plan[ours].names)
+            raise ValueError(
+                f"{names} of {published.name} would be {list(tensor.shape)} here, "
+                f"but config.json asks for {list(state[ours].shape)}"
+            )
+    model.load_state_dict(converted)
+
+
+def _listed(names: Iterable[str]) -> str:
+    first, more = sorted(names)[:SHOWN], len(set(names)) - SHOWN
+    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
