@@ -12,13 +12,10 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dataclasses
-import errno
-import itertools
 import json
 import os
 import secrets
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -31,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, Self
 
+from autograder.box.disk import contents, held, mapped, remove
 from autograder.box.enclosure import enclosure_at
 from autograder.box.levels import Level
 from autograder.box.library import copy_library
@@ -63,7 +61,7 @@ START_SECONDS = 60.0  # until a fresh process has imported everything
 _ANSWER_SECONDS = 20.0  # until the zygote, which runs nothing of a student's, has answered
 _EXIT_SECONDS = 0.5  # between the end of a connection and the end of its process
 _WATCH_SECONDS = 0.1  # between two looks at a box's folder and threads
-_MOST_LEVELS = 64  # of folders inside folders; each holds a descriptor while the folder is walked
+_LOOKS_WITHOUT_MAPS = 3  # they cost milliseconds, and most boxes are gone before anything could matter
 _MESSAGE_BYTES = 1 << 16
 _REFUSALS = 100  # of a callback, before the box that goes on calling it is ended
 
@@ -219,7 +217,7 @@ class Zygote:
                     keeper = _Spawned(self._run([theirs], wish))
         except BaseException:
             ours.close()
-            _remove(folder)
+            remove(folder)
             raise
         return Box(ours, keeper, limits, folder)
 
@@ -247,7 +245,7 @@ class Zygote:
                 self._enclosure.end(self._root)
             self._process.kill()
             self._process.wait()
-        _remove(self._root)
+        remove(self._root)
 
     def _start_zygote(self, channels: int) -> None:
         if not self._enclosure.passes_descriptors:
@@ -430,6 +428,7 @@ class Box:
         self._sealed = False
         self._kills = _memory_kills()
         self._next_look = 0.0
+        self._looks = 0
         wire.setblocking(False)
         try:
             greeting = self._receive(_Clock.of(START_SECONDS)).header
@@ -689,15 +688,24 @@ class Box:
     def _look(self) -> None:
         """Hold the box to its limits on what it leaves on disk and on threads."""
         try:
-            used, files = _contents(self._folder, self._limits.files)
+            used, files = contents(self._folder, self._limits.files)
         except OSError:
             self._lose(Outcome.DIED, "it made a folder that cannot be looked into")
+        used += self._held()
         if used > self._limits.folder_bytes:
             self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk")
         if files > self._limits.files:
             self._lose(Outcome.DIED, f"it made more than {self._limits.files} files")
         if _threads(self._keeper.process) > self._limits.threads:
             self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads")
+
+    def _held(self) -> int:
+        """The bytes on disk of removed files that the box still has; of those it only maps, the most they may be."""
+        files = held(self._keeper.process)
+        self._looks += 1
+        if self._looks >= _LOOKS_WITHOUT_MAPS:
+            files |= dict.fromkeys(mapped(self._keeper.process) - set(files), self._limits.file_bytes)
+        return sum(files.values())
 
     def _lose_connection(self) -> NoReturn:
         """The other end is gone: find out why."""
@@ -716,7 +724,7 @@ class Box:
         try:
             return self._keeper.end()
         finally:
-            _remove(self._folder)
+            remove(self._folder)
 
     def _lose(self, outcome: Outcome, reason: str, clock: _Clock | None = None) -> NoReturn:
         self.close()
@@ -856,54 +864,3 @@ def _threads(process: int) -> int:
         return os.stat(f"/proc/{process}/task").st_nlink - 2
     except OSError:
         return 0
-
-
-def _contents(folder: Path, most: int) -> tuple[int, int]:
-    """The bytes on disk and the number of all files in a folder, counted up to `most` files or a few more.
-
-    It is walked by descriptors: no path is too long, and none leads elsewhere.
-
-    Raises:
-        OSError: it cannot be walked: a folder in it may not be read, or lies too deep.
-    """
-    used, files = 0, 0
-    folders: list[tuple[int, list[str]]] = []  # the way down: a descriptor, and the names that are left to visit
-
-    def visit(name: str, inside: int | None) -> None:
-        nonlocal used, files
-        with contextlib.suppress(FileNotFoundError):  # removed in the meantime
-            descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=inside)
-            names: list[str] = []
-            folders.append((descriptor, names))
-            with os.scandir(descriptor) as entries:
-                for entry in itertools.islice(entries, most + 1 - files):
-                    with contextlib.suppress(FileNotFoundError):
-                        used += entry.stat(follow_symlinks=False).st_blocks * 512
-                        files += 1
-                        if entry.is_dir(follow_symlinks=False):
-                            names.append(entry.name)
-
-    try:
-        visit(str(folder), None)
-        while folders and files <= most:
-            descriptor, names = folders[-1]
-            if names:
-                if len(folders) > _MOST_LEVELS:
-                    raise OSError(errno.ENAMETOOLONG, "too many folders inside folders")
-                visit(names.pop(), descriptor)
-            else:
-                folders.pop()
-                os.close(descriptor)
-    finally:
-        for descriptor, _ in folders:
-            os.close(descriptor)
-    return used, files
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder, whatever a student has made of it."""
-    try:
-        shutil.rmtree(folder)
-    except (OSError, RecursionError):
-        for command in (["chmod", "-R", "u+rwX", "--", str(folder)], ["rm", "-rf", "--", str(folder)]):
-            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)

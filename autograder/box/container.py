@@ -136,7 +136,7 @@ def build_image(engine: str) -> None:
         for name, text in _recipe().items():
             Path(folder, name).write_text(text)
         _asked(
-            *(engine, "build", "--tag", image(engine), "--file", f"{folder}/{CONTAINERFILE.name}"),
+            *(engine, "build", "--network", "host", "--tag", image(engine), "--file", f"{folder}/{CONTAINERFILE.name}"),
             *("--build-arg", f"PYTHON={_python()}"),
             *(f"--build-arg={name}" for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL") if name in os.environ),
             folder,
@@ -149,7 +149,8 @@ def _recipe() -> dict[str, str]:
     versions = {}
     for distribution in importlib.metadata.distributions():
         name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
-        versions[name] = f"{name}=={distribution.version}"
+        public, _, _ = distribution.version.partition("+")  # a local part, such as "+cu126", is of this machine
+        versions[name] = f"{name}=={public}"
     wanted = [versions[name] for name in _INSTALLED if name in versions]
     others = sorted(pinned for name, pinned in versions.items() if name not in ("", "katze", "pip", "setuptools"))
     return {"requirements.txt": "\n".join(wanted) + "\n", "constraints.txt": "\n".join(others) + "\n"}

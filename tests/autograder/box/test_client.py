@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, client, levels
+from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
@@ -160,35 +160,6 @@ def test_what_a_box_has_made_is_seen_however_fast_it_answers(zygote: Zygote) -> 
             box.run_cell("1")
 
 
-def test_a_folder_that_cannot_be_read_counts_as_too_large(tmp_path: Path) -> None:
-    """As a user without privileges sees it; the folder could hold anything."""
-    (tmp_path / "closed").mkdir(mode=0o300)
-    (tmp_path / "closed/file").touch()
-    worker = os.fork()
-    if worker == 0:
-        status = 1
-        try:
-            levels._drop_capabilities()
-            client._contents(tmp_path, 10)
-        except PermissionError:
-            status = 0
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(worker, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
-
-
-def test_the_contents_of_a_folder_are_counted_up_to_a_limit(tmp_path: Path) -> None:
-    (tmp_path / "a/b").mkdir(parents=True)
-    (tmp_path / "a/b/data").write_bytes(os.urandom(100_000))
-    (tmp_path / "link").symlink_to("/")
-    used, files = client._contents(tmp_path, 100)
-    assert files == 4
-    assert 100_000 <= used < 200_000
-    assert client._contents(tmp_path, 1)[1] > 1
-    assert client._contents(tmp_path / "removed", 100) == (0, 0)
-
-
 SECRET_ENDINGS = {
     "exit status": ("import os; os._exit(x)", Outcome.DIED, "its process ended"),
     "signal": ("import os; os.kill(os.getpid(), x)", Outcome.DIED, "its process ended"),
@@ -262,15 +233,42 @@ def test_a_sealed_box_cannot_tell_anything_by_the_time_it_claims_to_have_taken(b
     assert box.run_cell("1").seconds > 0
 
 
-def test_removed_files_that_stay_open_are_limited_too(box: Box) -> None:
+HOARD = (
+    "import ctypes, os, time\nmap_file, kept = ctypes.CDLL(None).mmap, []\n"
+    "map_file.argtypes = [ctypes.c_void_p, *[ctypes.c_long] * 5]\n"
+    "for i in range({}):\n    file = open('x', 'wb+'); os.remove('x')\n    {}\ntime.sleep(10)"
+)
+REMOVED = {
+    "open": HOARD.format(50, "file.write(b'x' * (1 << 20)); file.flush(); kept.append(file)"),
+    "allocated": HOARD.format(50, "os.posix_fallocate(file.fileno(), 0, 1 << 20); kept.append(file)"),
+    "mapped": HOARD.format(
+        100, "file.write(b'x' * (1 << 20)); file.flush(); map_file(0, 4096, 0, 2, file.fileno(), 0); file.close()"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", REMOVED)
+def test_removed_files_that_a_box_still_holds_count(zygote: Zygote, way: str) -> None:
     """No look at the folder can count them."""
-    limits = Limits()
-    assert limits.file_bytes * limits.open_files <= 2 << 30
-    result = box.run_cell(
-        "import os\nfiles = []\ntry:\n    while True: files.append(open('x', 'wb')); os.remove('x')\n"
-        "except OSError: pass\nlen(files)"
-    )
-    assert int(result.outputs[0]["data"]["text/plain"]) < limits.open_files
+    limits = Limits(folder_bytes=20 << 20, file_bytes=1 << 20, cell_seconds=5.0)
+    with zygote.open_box(limits=limits) as box, pytest.raises(BoxLost) as caught:
+        box.run_cell(REMOVED[way])
+    assert (caught.value.outcome, caught.value.reason) == (Outcome.DIED, "it wrote more than 20 MB to disk")
+
+
+def test_an_ordinary_temporary_file_is_nobodys_concern(zygote: Zygote) -> None:
+    with zygote.open_box() as box:
+        result = box.run_cell(
+            "import numpy as np, tempfile, time\nwith tempfile.TemporaryFile() as file:\n"
+            "    a = np.memmap(file, dtype=np.float32, mode='w+', shape=(1000, 1000))\n"
+            "    a[:] = 1; time.sleep(0.5)\nfloat(a.sum())"
+        )
+    assert result.outputs[0]["data"]["text/plain"] == "1000000.0"
+
+
+def test_a_box_cannot_hide_its_open_files(box: Box) -> None:
+    result = box.run_cell("import ctypes\nctypes.CDLL(None).prctl(4, 0, 0, 0, 0)")  # PR_SET_DUMPABLE
+    assert result.outputs[0]["data"]["text/plain"] == "-1"
 
 
 def test_a_fork_or_thread_left_behind_does_not_outlive_its_box(zygote: Zygote) -> None:

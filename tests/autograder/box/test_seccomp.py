@@ -12,6 +12,7 @@ from autograder.box import seccomp
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 EPERM, ENOSYS = 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
+NOT_SUPPORTED = 0x00050000 | errno.EOPNOTSUPP
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
@@ -35,7 +36,7 @@ def answer(machine: str, number: int, *arguments: int, architecture: int | None 
         elif operation == 0x54:
             register &= constant
         else:
-            holds = {0x15: register == constant, 0x25: register > constant, 0x45: register & constant != 0}[operation]
+            holds = {0x15: register == constant, 0x25: register > constant}[operation]
             place += if_true if holds else if_false
 
 
@@ -100,6 +101,7 @@ def test_arguments_decide(machine: str) -> None:
         ("clone", (threads,), ALLOW),
         ("clone", (fork,), EPERM),
         ("clone", (0,), EPERM),
+        ("clone", (threads & ~0x400,), EPERM),  # a thread with open files of its own
         ("kill", (OWN, 9), ALLOW),
         ("kill", (OWN | 1 << 32, 9), ALLOW),  # the kernel reads 32 bits
         ("kill", (OWN - 1, 9), EPERM),
@@ -113,6 +115,8 @@ def test_arguments_decide(machine: str) -> None:
         ("sched_setaffinity", (1,), EPERM),
         ("prctl", (15,), ALLOW),
         ("prctl", (1, 0), EPERM),
+        ("prctl", (4, 0), EPERM),
+        ("fallocate", (3, 0, 0, 1 << 20), NOT_SUPPORTED),
         ("ioctl", (0, 0x5401), ALLOW),
         ("ioctl", (0, 0x5412), EPERM),
         ("ioctl", (0, 0x5412 | 1 << 40), EPERM),

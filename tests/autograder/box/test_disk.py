@@ -1,0 +1,58 @@
+"""What a box has on disk, as the grader counts it."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+from autograder.box import disk, levels
+
+
+def test_a_folder_that_cannot_be_read_counts_as_too_large(tmp_path: Path) -> None:
+    """As a user without privileges sees it; the folder could hold anything."""
+    (tmp_path / "closed").mkdir(mode=0o300)
+    (tmp_path / "closed/file").touch()
+    worker = os.fork()
+    if worker == 0:
+        status = 1
+        try:
+            levels._drop_capabilities()
+            disk.contents(tmp_path, 10)
+        except PermissionError:
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(worker, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_the_contents_of_a_folder_are_counted_up_to_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/data").write_bytes(os.urandom(100_000))
+    (tmp_path / "link").symlink_to("/")
+    used, files = disk.contents(tmp_path, 100)
+    assert files == 4
+    assert 100_000 <= used < 200_000
+    assert disk.contents(tmp_path, 1)[1] > 1
+    assert disk.contents(tmp_path / "removed", 100) == (0, 0)
+
+
+def test_removed_files_are_counted_while_they_are_held(tmp_path: Path) -> None:
+    file = (tmp_path / "open").open("wb+")
+    file.write(b"x" * 100_000)
+    file.flush()
+    inode = os.fstat(file.fileno()).st_ino
+    assert inode not in disk.held(os.getpid())
+    os.remove(tmp_path / "open")
+    assert disk.held(os.getpid())[inode] >= 100_000
+    with mmap.mmap(file.fileno(), mmap.PAGESIZE), mmap.mmap(-1, mmap.PAGESIZE):
+        assert inode in disk.mapped(os.getpid())
+        file.close()  # the memory has a descriptor of its own
+    assert inode not in disk.held(os.getpid())
+    assert inode not in disk.mapped(os.getpid())
+
+
+def test_of_a_process_that_is_gone_nothing_is_held() -> None:
+    assert disk.held(0) == {}
+    assert disk.mapped(0) == set()
