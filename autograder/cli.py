@@ -75,6 +75,18 @@ def _parser() -> argparse.ArgumentParser:
     _add_level(grade)
     _add_json(grade)
 
+    preflight = command("preflight", _preflight, "look at a notebook as grading will, before it is submitted", False)
+    preflight.add_argument("file", type=Path, metavar="FILE.ipynb", help="the notebook that you want to submit")
+    preflight.add_argument("--lesson", help="the lesson that it is meant for (default: told by its cells)")
+    preflight.add_argument(
+        "--release", type=Path, metavar="FILE.ipynb", help="the notebook as you were given it (default: found)"
+    )
+    preflight.add_argument(
+        "--run", dest="in_box", action="store_true", help="run it in a box, and check what students can check"
+    )
+    preflight.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a mended copy")
+    _add_json(preflight)
+
     check = command("check", _check, "check one answer from a Python file, in a box", False)
     check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
     check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name where it is another")
@@ -175,6 +187,26 @@ def _grade(options: argparse.Namespace) -> int:
     if options.json:
         _write_json(options.json, run.records())
     return FAILED if run.grader_failed else DONE
+
+
+def _preflight(options: argparse.Namespace) -> int:
+    from autograder.errors import Unreadable
+    from autograder.preflight import UNREADABLE, preflight, print_preflight, write_mended
+
+    try:
+        found = preflight(options.file, options.lesson, options.release, options.in_box)
+    except Unreadable as problem:
+        print(f"{options.file}: {problem.reason}", file=sys.stderr)
+        return UNREADABLE
+    if options.write:
+        write_mended(found, options.write)
+    if options.json:
+        _write_json(options.json, found.record())
+    if options.json != "-":
+        print_preflight(found, Console())
+        if options.write:
+            print(f"written: {options.write}")
+    return found.status
 
 
 def _check(options: argparse.Namespace) -> int:

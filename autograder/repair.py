@@ -60,6 +60,21 @@ class Release:
         """Where the ordinary cells stand, by kind and text."""
         return _lesson_cells(self.notebook)
 
+    def place_of(self, grade_id: object) -> int:
+        """Where the cell with this grade_id stands; behind all others where there is none."""
+        return next((slot.index for slot in self.slots if slot.grade_id == grade_id), len(self.notebook["cells"]))
+
+    def graded_cells_in(self, submission: Submission) -> int:
+        """How many of this release's cells for grading a submission has, by their grade_ids or markers."""
+        markers = {(slot.exercise, slot.role) for slot in self.slots}
+        names = {slot.grade_id for slot in self.slots}
+        return sum(_marker(cell.source) in markers or _grade_id(cell) in names for cell in submission.cells)
+
+    def share_of_text_in(self, submission: Submission) -> float:
+        """The part of this release's ordinary cells that a submission has as they were released, from 0 to 1."""
+        there = {(cell.kind, _plain(cell.source)) for cell in submission.cells}
+        return len(there & self.lesson_cells.keys()) / max(1, len(self.lesson_cells))
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -263,13 +278,13 @@ class _Repair:
         right, unless the cell defines what its metadata asks for.
         """
         for number, cell in enumerate(self.submission.cells):
-            name = cell.nbgrader.get("grade_id")
-            named = self.by_grade_id.get(name) if isinstance(name, str) else None
+            name = _grade_id(cell)
+            named = self.by_grade_id.get(name)
             slot = self.by_marker.get(_marker(cell.source)) or named
             if named is not None and self._defines(number, named):
                 slot = named
             if slot is None:
-                if isinstance(name, str) and _flags(cell.nbgrader) & {"grade", "solution", "locked", "task"}:
+                if name and _flags(cell.nbgrader) & {"grade", "solution", "locked", "task"}:
                     self.events["unknown"].append(shown(name))
                 continue
             if named is None:
@@ -491,6 +506,12 @@ def _slots(release: Mapping[str, Any]) -> list[_Slot]:
                 )
             )
     return slots
+
+
+def _grade_id(cell: SubmittedCell) -> str:
+    """The grade_id that a submitted cell claims; empty if none."""
+    name = cell.nbgrader.get("grade_id")
+    return name if isinstance(name, str) else ""
 
 
 def _role(meta: Mapping[str, object]) -> str:

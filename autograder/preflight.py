@@ -1,0 +1,401 @@
+"""`katze preflight`: what grading would make of a notebook, told to its author before it is submitted.
+
+The notebook is read and repaired exactly as it will be when it is graded. Nothing of it is executed, unless that is
+asked for: then the cells run in a box, and every answer is checked on the cases that students see.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from IPython.core.inputtransformer2 import TransformerManager
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from autograder.course import Course
+from autograder.errors import BadInput, Unreadable
+from autograder.handed_in import NOTEBOOK_BYTES, unpack
+from autograder.repair import Cell, CellKind, Release, Repaired, repair
+from autograder.submission import Submission, read_notebook
+from autograder.words import count, megabytes, shown
+from course_lib import exercises
+from course_lib.checking import Exercise, Verdict
+from course_lib.checking.render import heading, lead
+from course_lib.checking.rules import Code, defines
+
+READY, LOOK, UNREADABLE = 0, 1, 2
+
+LARGE_BYTES = 10_000_000
+"""A larger file is mentioned: it can be graded, but is slow to upload and to open."""
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+INSTALLED = Path(sysconfig.get_path("data")) / "share" / "katze" / "notebooks"
+"""Where the released notebooks lie: in a clone of the repository, and beside an installed package."""
+
+
+class State(StrEnum):
+    """How an answer looks to somebody who does not run it."""
+
+    WRITTEN = "written"
+    UNTOUCHED = "untouched"
+    UNFINISHED = "unfinished"
+    UNDEFINED = "undefined"
+    SYNTAX_ERROR = "syntax error"
+    RULE_BROKEN = "rule broken"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is to be said of one exercise.
+
+    Attributes:
+        exercise: its id.
+        points: the most that it gives.
+        state: how its answer looks.
+        detail: a sentence; empty where the state says it all.
+        verdict: what its check says of the visible cases; None where nothing was run.
+    """
+
+    exercise: str
+    points: float
+    state: State
+    detail: str = ""
+    verdict: Verdict | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is nothing to look at."""
+        return self.state is State.WRITTEN if self.verdict is None else self.verdict.passed
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What grading would make of a notebook.
+
+    Attributes:
+        file: its name.
+        lesson: the lesson that it belongs to.
+        answers: one for each exercise, and for each question that is answered in words, in order.
+        repairs: what would be mended.
+        remarks: what else its author should look at.
+        repaired: the mended notebook.
+    """
+
+    file: str
+    lesson: str
+    answers: tuple[Answer, ...]
+    repairs: tuple[str, ...]
+    remarks: tuple[str, ...]
+    repaired: Repaired
+
+    @property
+    def status(self) -> int:
+        """`READY`, or `LOOK` where something is to be looked at."""
+        return LOOK if self.repairs or self.remarks or not all(answer.is_ready for answer in self.answers) else READY
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain JSON data."""
+        return {
+            "file": self.file,
+            "lesson": self.lesson,
+            "ready": self.status == READY,
+            "exercises": [
+                {
+                    "exercise": answer.exercise,
+                    "points": answer.points,
+                    "state": str(answer.state),
+                    "detail": answer.detail,
+                    "verdict": answer.verdict.record() if answer.verdict else None,
+                }
+                for answer in self.answers
+            ],
+            "repairs": list(self.repairs),
+            "remarks": list(self.remarks),
+        }
+
+
+def preflight(file: Path, lesson: str | None = None, release: Path | None = None, run: bool = False) -> Preflight:
+    """Look at a notebook as grading will.
+
+    Args:
+        file: the notebook, or a zip archive, a compressed notebook, or a script that was one.
+        lesson: the lesson that it is meant for; by default the one that its cells belong to.
+        release: the lesson as it was released; by default found in the course's folder, in this repository, or
+            beside the installed package.
+        run: run it in a box, and check every answer on the visible cases.
+
+    Raises:
+        BadInput: the file or the release cannot be opened, or there is no box to run it in.
+        Unreadable: the notebook could not be graded.
+    """
+    content = _content(file)
+    unpacked = unpack(file.name, content, lesson or file.stem)
+    submission = read_notebook(unpacked.content)
+    released = _releases(file, release)
+    own = _lesson_of(submission, released)
+    meant = lesson or own or (next(iter(released)) if len(released) == 1 else None)
+    if meant is None:
+        raise Unreadable(
+            f"None of the cells is of a lesson known here ({', '.join(released)}): is this the notebook you meant?"
+        )
+    if meant not in released:
+        raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
+    repaired = repair(submission, released[meant])
+    answers = _answers(repaired, released[meant])
+    if run:
+        answers = _checked(answers, repaired)
+    remarks = tuple(_remarks(file, content, submission, released[meant], meant, own))
+    return Preflight(file.name, meant, tuple(answers), (*unpacked.notes, *repaired.repairs), remarks, repaired)
+
+
+def write_mended(found: Preflight, target: Path) -> None:
+    """Write the mended notebook as a new file, as it would be graded.
+
+    Raises:
+        BadInput: there is a file of this name already, or it cannot be written.
+    """
+    notebook = found.repaired.notebook()
+    for part in (notebook, *notebook["cells"]):
+        part["metadata"].pop("katze", None)  # for the pages of feedback alone
+    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    try:
+        with open(target, "x", encoding="utf-8") as written:
+            written.write(text)
+    except FileExistsError:
+        raise BadInput(f"{target} exists already; name a new file for the mended notebook") from None
+    except OSError as error:
+        raise BadInput(f"cannot write {target}: {error.strerror}") from error
+
+
+# Reading -----------------------------------------------------------------------------------------------------
+
+
+def _content(file: Path) -> bytes:
+    try:
+        size = file.stat().st_size
+        if size > NOTEBOOK_BYTES:
+            raise Unreadable(
+                f"{shown(file.name)} has {megabytes(size)}, more than the {megabytes(NOTEBOOK_BYTES)} that are graded: "
+                "clear its outputs (Edit > Clear Outputs of All Cells), and save it."
+            )
+        return file.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from error
+
+
+def _releases(file: Path, release: Path | None) -> dict[str, Release]:
+    """The released notebooks that can be found, by lesson."""
+    if release is not None:
+        return {release.stem: _loaded(release)}
+    for place in (Path.cwd(), file.resolve().parent, REPOSITORY):
+        try:
+            course = Course.find(place)
+        except BadInput:
+            continue
+        if course.lessons():
+            return {lesson: _loaded(course.release_notebook(lesson)) for lesson in course.lessons()}
+    installed = sorted(path for path in INSTALLED.glob("*/*.ipynb") if path.stem == path.parent.name)
+    if not installed:
+        raise BadInput("the released notebooks were not found; name the one you were given with --release FILE.ipynb")
+    return {path.stem: _loaded(path) for path in installed}
+
+
+def _loaded(path: Path) -> Release:
+    try:
+        release = Release.load(path)
+        if release.slots:
+            return release
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    raise BadInput(f"{path} is not a released notebook; name the .ipynb that you were given, before you changed it")
+
+
+def _lesson_of(submission: Submission, released: dict[str, Release]) -> str | None:
+    """The lesson that most of the notebook's graded cells belong to; None where it has none."""
+    matches = {lesson: release.graded_cells_in(submission) for lesson, release in released.items()}
+    best = max(matches, key=lambda lesson: matches[lesson], default=None)
+    return best if best is not None and matches[best] else None
+
+
+def _remarks(
+    file: Path, content: bytes, submission: Submission, release: Release, meant: str, own: str | None
+) -> list[str]:
+    remarks = []
+    if own is not None and own != meant:
+        remarks.append(f"This is the notebook of lesson {own}, not of {meant}.")
+    elif release.share_of_text_in(submission) < 0.5:
+        remarks.append(
+            "Most of the lesson's own cells are gone or changed: the notebook may come from another version of the "
+            "lesson. If that is not what you meant, copy your answers into the current one."
+        )
+    if len(content) > LARGE_BYTES:
+        remarks.append(f"The file has {megabytes(len(content))}: clear the outputs that you do not need.")
+    return remarks
+
+
+# Answers -----------------------------------------------------------------------------------------------------
+
+
+def _answers(repaired: Repaired, release: Release) -> list[Answer]:
+    """How each exercise's answer looks, in the order of the release."""
+    cells = repaired.cells
+    code = Code([cell.source if cell.kind in (CellKind.CODE, CellKind.ANSWER) else "" for cell in cells])
+    found = []
+    for cell in sorted(cells, key=lambda cell: release.place_of(cell.nbgrader.get("grade_id"))):
+        points = cell.nbgrader.get("points")
+        worth = float(points) if isinstance(points, (int, float)) else 0.0
+        if cell.kind is CellKind.WRITTEN and cell.exercise:
+            if cell.origin == "student":
+                found.append(Answer(cell.exercise, worth, State.WRITTEN, "a person reads it"))
+            else:
+                found.append(Answer(cell.exercise, worth, State.UNTOUCHED))
+        elif cell.kind is CellKind.CHECK and cell.exercise:
+            found.append(_answer(cell.exercise, worth, cells, code))
+    return found
+
+
+def _answer(name: str, points: float, cells: Sequence[Cell], code: Code) -> Answer:
+    exercise = _known(name)
+    own = [cell for cell in cells if cell.exercise == name and cell.kind is CellKind.ANSWER]
+    for cell in own:
+        broken = syntax_error(cell.source)
+        if broken:
+            return Answer(name, points, State.SYNTAX_ERROR, broken)
+    if exercise is None:
+        return Answer(name, points, State.UNTOUCHED if own and own[-1].origin == "release" else State.WRITTEN)
+    defining = [
+        cell for cell in cells if cell.kind in (CellKind.CODE, CellKind.ANSWER) and defines(cell.source, exercise.name)
+    ]
+    if not defining:
+        return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
+    if defining[-1].origin == "release":
+        if len(defining) == 1:
+            return Answer(name, points, State.UNTOUCHED)
+        return Answer(name, points, State.UNFINISHED, "its empty answer cell stands behind your own, and undoes it")
+    rule = code.broken_rule(exercise.name, exercise.forbidden)
+    if rule is not None:
+        return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
+    if "raise NotImplementedError()" in defining[-1].source:
+        return Answer(name, points, State.UNFINISHED, "it still raises NotImplementedError")
+    return Answer(name, points, State.WRITTEN)
+
+
+def _known(name: str) -> Exercise | None:
+    try:
+        return exercises.find(name)
+    except LookupError:
+        return None
+
+
+def syntax_error(source: str) -> str:
+    """Where a cell is no Python, and why, magics apart; empty where it is."""
+    try:
+        ast.parse(TransformerManager().transform_cell(source))
+    except SyntaxError as error:
+        lines = source.splitlines()
+        line = min(error.lineno or 1, max(1, len(lines)))
+        shown_line = f": {lines[line - 1].strip()[:60]}" if lines else ""
+        return f"line {line}: {error.msg}{shown_line}"
+    except (ValueError, RecursionError, MemoryError):
+        return "it is too deeply nested, or holds characters that Python does not read"
+    return ""
+
+
+# Running -----------------------------------------------------------------------------------------------------
+
+
+def _checked(answers: Sequence[Answer], repaired: Repaired) -> list[Answer]:
+    """The answers with the verdicts on their visible cases, each on what the notebook does in a box."""
+    verdicts = _verdicts(repaired)
+    return [
+        Answer(answer.exercise, answer.points, answer.state, answer.detail, verdicts.get(answer.exercise))
+        for answer in answers
+    ]
+
+
+def _verdicts(repaired: Repaired) -> dict[str, Verdict]:
+    if os.name == "nt":
+        raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
+    from autograder.box import Level, Zygote, choose_level  # not to be had on Windows, and not needed to look
+    from autograder.grading import grade_cells
+    from autograder.limits import Limits
+    from course_lib.checking import AnswerKey
+
+    known = [
+        cell
+        for cell in repaired.cells
+        if cell.kind is not CellKind.CHECK or (cell.exercise and _known(cell.exercise) is not None)
+    ]
+    found = [exercises.find(cell.exercise) for cell in known if cell.kind is CellKind.CHECK and cell.exercise]
+    withheld = sorted({module for exercise in found for module in exercise.withheld})
+    limits = Limits()
+    with Zygote(withheld, choose_level(Level.L1), limits) as zygote:
+        graded = grade_cells(known, lambda seconds: zygote.open_box(seconds=seconds), AnswerKey, limits)
+    return graded.verdicts
+
+
+# Showing -----------------------------------------------------------------------------------------------------
+
+
+def print_preflight(found: Preflight, console: Console) -> None:
+    """A line for each exercise, then what would be mended, what else to look at, and what it comes to."""
+    console.print(Text.assemble((shown(found.file), "bold"), f", lesson {found.lesson}"))
+    console.print()
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for answer in found.answers:
+        table.add_row("ok" if answer.is_ready else "--", answer.exercise, _told(answer))
+    console.print(Padding(table, (0, 0, 0, 2)))
+    _print_list(console, "When it is graded, this is mended:", found.repairs)
+    _print_list(console, "Look at this as well:", found.remarks)
+    console.print()
+    console.print(Text(_conclusion(found)))
+
+
+def _told(answer: Answer) -> Text:
+    if answer.verdict is not None:
+        said = lead(answer.verdict) or next((case.message for case in answer.verdict.cases if not case.passed), "")
+        return Text(f"{heading(answer.verdict)}{': ' if said else ''}{said}")
+    words = {
+        State.UNTOUCHED: "untouched: nothing is written there yet",
+        State.UNDEFINED: f"undefined: {answer.detail}",
+        State.UNFINISHED: f"unfinished: {answer.detail}",
+        State.SYNTAX_ERROR: f"syntax error in {answer.detail}",
+        State.RULE_BROKEN: f"rule broken: {answer.detail}",
+    }
+    written = f"written; {answer.detail}" if answer.detail else "written"
+    return Text(words.get(answer.state, written))
+
+
+def _print_list(console: Console, heading: str, sentences: Sequence[str]) -> None:
+    if not sentences:
+        return
+    console.print()
+    console.print(Text(heading))
+    for sentence in sentences:
+        console.print(Padding(Text(sentence), (0, 0, 0, 2)))
+
+
+def _conclusion(found: Preflight) -> str:
+    open_ones = [answer for answer in found.answers if not answer.is_ready]
+    was_run = any(answer.verdict is not None for answer in found.answers)
+    if found.status == READY:
+        return "Ready to submit." + ("" if was_run else " Nothing was run: with --run the answers are checked as well.")
+    parts = [count(len(open_ones), "exercise")] if open_ones else []
+    parts += [count(len(found.repairs), "repair")] if found.repairs else []
+    parts += [count(len(found.remarks), "remark")] if found.remarks else []
+    return f"Look at this before you submit: {', '.join(parts)}. It can be submitted as it is."

@@ -1,0 +1,277 @@
+"""What a student is told about a notebook before handing it in."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from autograder import preflight as module
+from autograder.box import self_test
+from autograder.cli import main
+from autograder.demo.student import read_answers
+from autograder.errors import BadInput, Unreadable
+from autograder.preflight import LOOK, READY, UNREADABLE, Preflight, State, preflight, print_preflight, write_mended
+from autograder.repair import Release
+
+ROOT = Path(__file__).parents[2]
+LESSON = "01_attention"
+RELEASED = ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb"
+ANSWERS = read_answers(ROOT / "autograder" / "demo" / "answers" / LESSON / "reference.py")
+Notebook = dict[str, Any]
+
+
+def released() -> Notebook:
+    notebook: Notebook = json.loads(RELEASED.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return notebook
+
+
+def graded(notebook: Notebook, exercise: str, role: str) -> dict[str, Any]:
+    name = f"{exercise.replace('.', '-')}-{role}"
+    found: dict[str, Any] = next(
+        cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id") == name
+    )
+    return found
+
+
+def filled() -> Notebook:
+    notebook = released()
+    for exercise, text in ANSWERS.items():
+        for role in ("answer", "written"):
+            try:
+                cell = graded(notebook, exercise, role)
+            except StopIteration:
+                continue
+            cell["source"] = f"{cell['source'].partition(chr(10))[0]}\n{text}"
+    return notebook
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[[Notebook], Path]:
+    def saved(notebook: Notebook, name: str = f"{LESSON}.ipynb") -> Path:
+        path = tmp_path / name
+        path.write_text(json.dumps(notebook), encoding="utf-8")
+        return path
+
+    return saved
+
+
+def shown(found: Preflight) -> str:
+    screen = io.StringIO()
+    print_preflight(found, Console(file=screen, width=200))
+    return screen.getvalue()
+
+
+Save = Callable[..., Path]
+
+
+def test_a_notebook_with_all_answers_is_ready(save: Save) -> None:
+    found = preflight(save(filled()))
+    assert (found.status, found.lesson, found.repairs, found.remarks) == (READY, LESSON, (), ())
+    assert {answer.state for answer in found.answers} == {State.WRITTEN}
+    assert sum(answer.points for answer in found.answers) == 19
+    assert "Ready to submit. Nothing was run" in shown(found)
+
+
+def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:
+    found = preflight(save(released()))
+    assert found.status == LOOK
+    assert {answer.state for answer in found.answers} == {State.UNTOUCHED}
+    assert "Look at this before you submit: 9 exercises." in shown(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "state", "said"),
+    [
+        ("def scale_scores(scores, d_head):\n    return (scores", State.SYNTAX_ERROR, "line 2: '(' was never closed"),
+        ("%time 1\ndef scale_scores(scores d_head):", State.SYNTAX_ERROR, "line 2: "),
+        ("def scale_score(scores, d_head):\n    return scores", State.UNDEFINED, "no cell defines scale_scores"),
+        ("def scale_scores(scores, d_head):\n    x = 1\n    raise NotImplementedError()", State.UNFINISHED, "still"),
+        ("%timeit 1\ndef scale_scores(scores, d_head):\n    return scores", State.WRITTEN, ""),
+        ("x = '\\0'\n" + "(" * 300 + ")" * 300, State.SYNTAX_ERROR, "too many nested parentheses"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_told_without_running_it(
+    save: Save, source: str, state: State, said: str
+) -> None:
+    notebook = filled()
+    graded(notebook, "attention.scale", "answer")["source"] = source
+    found = preflight(save(notebook))
+    [answer] = [answer for answer in found.answers if answer.exercise == "attention.scale"]
+    assert answer.state is state
+    assert said in answer.detail
+    assert found.status == (READY if state is State.WRITTEN else LOOK)
+    assert said in shown(found)
+
+
+def test_a_broken_rule_is_told_with_its_line(save: Save) -> None:
+    notebook = filled()
+    graded(notebook, "attention.weights", "answer")["source"] = (
+        "import torch\ndef attention_weights(scaled):\n    return torch.softmax(scaled, -1)"
+    )
+    text = shown(preflight(save(notebook)))
+    assert "rule broken: softmax may not be used (line 3: return torch.softmax(scaled, -1))" in text
+
+
+def test_an_answer_in_a_cell_of_ones_own_counts(save: Save) -> None:
+    notebook = released()
+    own = dict(nbformat.v4.new_code_cell("def scale_scores(scores, d_head):\n    return scores / d_head**0.5"))
+    stub = notebook["cells"].index(graded(notebook, "attention.scale", "answer"))
+
+    def state_with_own_at(place: int) -> tuple[State, str]:
+        changed = {**notebook, "cells": [*notebook["cells"][:place], own, *notebook["cells"][place:]]}
+        answers = {answer.exercise: answer for answer in preflight(save(changed)).answers}
+        assert answers["attention.scores"].state is State.UNTOUCHED
+        return answers["attention.scale"].state, answers["attention.scale"].detail
+
+    assert state_with_own_at(stub + 1) == (State.WRITTEN, "")
+    assert state_with_own_at(stub) == (
+        State.UNFINISHED,
+        "its empty answer cell stands behind your own, and undoes it",
+    )
+
+
+def test_repairs_are_told_and_a_mended_copy_needs_none(save: Save, tmp_path: Path) -> None:
+    notebook = filled()
+    notebook["cells"].remove(graded(notebook, "attention.scale", "check"))
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    found = preflight(save(notebook))
+    assert found.status == LOOK
+    assert "The check of attention.scale was missing and was put back." in found.repairs
+    assert "When it is graded, this is mended:" in shown(found)
+    copy = tmp_path / "mended.ipynb"
+    write_mended(found, copy)
+    written = nbformat.read(copy, as_version=4)
+    nbformat.validate(written)
+    assert not any("katze" in part.metadata for part in (written, *written.cells))
+    again = preflight(copy)
+    assert (again.status, again.repairs) == (READY, ())
+    with pytest.raises(BadInput, match="exists already"):
+        write_mended(found, copy)
+    with pytest.raises(BadInput, match="cannot write"):
+        write_mended(found, tmp_path / "nowhere" / "x.ipynb")
+
+
+def test_another_lesson_and_another_version_are_told(save: Save) -> None:
+    path = save(filled())
+    found = preflight(path, lesson="02_masking")
+    assert found.remarks == ("This is the notebook of lesson 01_attention, not of 02_masking.",)
+    with pytest.raises(BadInput, match="no lesson 'x'; there are: 01_attention, 02_masking"):
+        preflight(path, lesson="x")
+    notebook = filled()
+    for cell in notebook["cells"]:
+        if not cell["metadata"].get("nbgrader"):
+            cell["source"] += " (2019)"
+    assert "may come from another version" in preflight(save(notebook)).remarks[0]
+
+
+def test_a_large_file_is_told(save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = save(filled())
+    monkeypatch.setattr(module, "LARGE_BYTES", 1000)
+    assert "clear the outputs" in preflight(path).remarks[0]
+    monkeypatch.setattr(module, "NOTEBOOK_BYTES", 1000)
+    with pytest.raises(Unreadable, match="clear its outputs"):
+        preflight(path)
+
+
+def test_an_archive_and_a_script_are_read_as_when_graded(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "answers.zip", "w") as archive:
+        archive.writestr(f"me/{LESSON}.ipynb", json.dumps(filled()))
+    found = preflight(tmp_path / "answers.zip")
+    assert found.repairs[0] == "The notebook was taken out of the archive answers.zip."
+    assert all(answer.is_ready for answer in found.answers)
+    script = tmp_path / "answers.py"
+    script.write_text("# %%\n# katze: attention.scale answer\ndef scale_scores(scores, d_head):\n    return scores\n")
+    states = {answer.exercise: answer.state for answer in preflight(script).answers}
+    assert states["attention.scale"] is State.WRITTEN
+
+
+class TestRelease:
+    def test_it_may_be_named(self, save: Save, tmp_path: Path) -> None:
+        path = save(filled())
+        assert preflight(path, release=RELEASED).status == READY
+        with pytest.raises(BadInput, match="cannot read"):
+            preflight(path, release=tmp_path / "none.ipynb")
+        plain = save({"cells": [], "nbformat": 4}, "plain.ipynb")
+        for other in (plain, Path(__file__)):
+            with pytest.raises(BadInput, match="is not a released notebook"):
+                preflight(path, release=other)
+
+    def test_without_a_course_it_is_found_in_the_repository(
+        self, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert preflight(save(filled())).status == READY
+
+    def test_beside_an_installed_package_it_is_found_as_well(
+        self, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(module, "REPOSITORY", tmp_path)
+        monkeypatch.setattr(module, "INSTALLED", tmp_path / "share")
+        path = save(filled())
+        with pytest.raises(BadInput, match="name the one you were given with --release"):
+            preflight(path)
+        (tmp_path / "share" / LESSON).mkdir(parents=True)
+        (tmp_path / "share" / LESSON / f"{LESSON}.ipynb").write_bytes(RELEASED.read_bytes())
+        assert preflight(path).status == READY
+
+    def test_a_notebook_of_no_lesson_is_refused(self, save: Save) -> None:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
+        with pytest.raises(Unreadable, match="is this the notebook you meant"):
+            preflight(save(notebook))
+
+    def test_what_a_release_knows_of_its_cells(self) -> None:
+        release = Release.load(RELEASED)
+        assert release.place_of("attention-scores-answer") < release.place_of("attention-scores-check")
+        assert release.place_of(None) == release.place_of("x") == len(release.notebook["cells"])
+
+
+class TestRunning:
+    @pytest.fixture(autouse=True)
+    def boxes(self) -> None:
+        if self_test():
+            pytest.skip("no boxes at level L2 here")
+
+    def test_answers_are_checked_on_what_students_see(self, save: Save) -> None:
+        notebook = filled()
+        graded(notebook, "attention.scale", "answer")["source"] = "def scale_scores(scores, d_head):\n    return scores"
+        found = preflight(save(notebook), run=True)
+        verdicts = {answer.exercise: answer.verdict for answer in found.answers if answer.verdict}
+        assert len(verdicts) == 8
+        assert [name for name, verdict in verdicts.items() if not verdict.passed] == ["attention.scale"]
+        assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
+        assert "Not yet right: Your answer returns the scores unchanged." in shown(found)
+
+
+class TestCommand:
+    def test_its_exit_status_says_what_to_do(
+        self, save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["preflight", str(save(filled()))]) == READY
+        assert main(["preflight", str(save(released()))]) == LOOK
+        broken = tmp_path / "broken.ipynb"
+        broken.write_text('{"cells": [')
+        capsys.readouterr()
+        assert main(["preflight", str(broken)]) == UNREADABLE
+        assert "stops in the middle, at its line 1" in capsys.readouterr().err
+        assert main(["preflight", str(tmp_path / "none.ipynb")]) == 2
+        assert "cannot read" in capsys.readouterr().err
+
+    def test_json_and_a_mended_copy(self, save: Save, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        path, out = save(filled()), tmp_path / "out.ipynb"
+        assert main(["preflight", str(path), "--json", "--write", str(out)]) == READY
+        record = json.loads(capsys.readouterr().out)
+        assert record["ready"]
+        assert [entry["state"] for entry in record["exercises"]] == ["written"] * 9
+        assert out.exists()
