@@ -74,8 +74,9 @@ def decide(key: AnswerKey, observations: Sequence[Observation]) -> Verdict:
         observations: of the first cases of the key, in order. A case without one has not passed.
     """
     seen = zip(key.cases, key.expected, observations, strict=False)
+    parameters = key.exercise.parameters
     results = [
-        _compared(case, number >= len(key.visible), expected, actual, key.exercise.parameters)
+        _compared(case, number >= len(key.visible), expected, actual, parameters)
         for number, (case, expected, actual) in enumerate(seen)
     ]
     for result in results:

@@ -274,7 +274,7 @@ def _identical(old: Value, new: Value) -> bool:
             isinstance(new, Tensor)
             and old.shape == new.shape
             and old.dtype == new.dtype
-            and bool(((old == new) | ((old != old) & (new != new))).all())
+            and (torch.equal(old, new) or bool(((old == new) | ((old != old) & (new != new))).all()))
         )
     if isinstance(old, (list, tuple)):
         return len(old) == len(new) and all(_identical(a, b) for a, b in zip(old, new, strict=True))

@@ -9,11 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 LONGEST_CELL = 20_000
 LONGEST_CODE = 300_000
 """Characters. A syntax tree takes some hundred times the memory of its text."""
+
+_LONGEST_KEPT = 3_000
+"""Characters of a cell whose syntax tree may be kept: 128 of them take some 100 MB at the very most."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -53,12 +56,11 @@ class Code:
         Args:
             sources: one for each cell, in order; magics are passed over.
         """
-        self._statements: list[_Statement] = []
+        self._cells: list[Sequence[_Statement]] = []
         budget = LONGEST_CODE
-        for cell, source in enumerate(sources):
+        for source in sources:
             budget -= len(source)
-            if budget >= 0:
-                self._statements += [_Statement(node, source, cell) for node in _parsed(source)]
+            self._cells.append(_statements(source) if budget >= 0 else ())
 
     def broken_rule(self, name: str, forbidden: Iterable[str], cells: int | None = None) -> BrokenRule | None:
         """The first forbidden name used by the definition of `name`, or by what that definition uses.
@@ -74,7 +76,7 @@ class Code:
         wanted = frozenset(forbidden)
         if not wanted:
             return None
-        statements = [s for s in self._statements if cells is None or s.cell < cells]
+        statements = [statement for cell in self._cells[:cells] for statement in cell]
         own = {function for statement in statements for function in statement.functions}
         for statement in _reachable(name, statements):
             for used, line in statement.uses:
@@ -95,7 +97,6 @@ class _Statement:
 
     node: ast.stmt
     source: str
-    cell: int
 
     @cached_property
     def defines(self) -> set[str]:
@@ -113,6 +114,18 @@ class _Statement:
     def functions(self) -> set[str]:
         """The functions and methods written in it; calling one's own `softmax` is using nobody else's."""
         return {part.name for part in ast.walk(self.node) if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+
+def _statements(source: str) -> Sequence[_Statement]:
+    """The statements of a cell. Those of short cells are kept for a while: a whole class has most of them in common."""
+    return _kept_statements(source) if len(source) <= _LONGEST_KEPT else _read_statements(source)
+
+
+def _read_statements(source: str) -> Sequence[_Statement]:
+    return tuple(_Statement(node, source) for node in _parsed(source))
+
+
+_kept_statements = lru_cache(maxsize=128)(_read_statements)
 
 
 def _parsed(source: str) -> list[ast.stmt]:
