@@ -32,8 +32,8 @@ from matplotlib_inline.backend_inline import configure_inline_support
 from autograder.box import child, landlock
 from autograder.box.grants import open_grants
 from autograder.box.levels import Level
-from autograder.box.pristine import Pristine
 from autograder.box.pages import use_large_pages
+from autograder.box.pristine import Pristine
 from autograder.box.recorder import Recorder
 from autograder.box.shell import BoxShell, LastValue, Publisher
 from autograder.limits import Limits
