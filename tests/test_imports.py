@@ -68,7 +68,10 @@ MEETS_WHEN_CALLED = {"published": {"pretrained"}}
 ROOMS = ["checking", "exercises", "show"]
 """The library's packages, which stand beside the floors."""
 
-ON_COLAB = {"IPython", "PIL", "cycler", "ipywidgets", "matplotlib", "numpy", "platformdirs", "rich", "tokenizers", "torch"}
+ON_COLAB = {
+    *("IPython", "PIL", "cycler", "ipywidgets", "matplotlib"),
+    *("numpy", "platformdirs", "rich", "tokenizers", "torch"),
+}
 """What `course_lib` may import because Colab has it."""
 
 INSTALLED_ON_COLAB = {"jaxtyping"}
