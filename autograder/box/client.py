@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn, Protocol, Self
 
+from autograder.box.container import ContainerFailed
 from autograder.box.disk import contents, held, mapped, remove
 from autograder.box.enclosure import enclosure_at
 from autograder.box.levels import Level
@@ -130,6 +131,7 @@ class Zygote:
 
     Raises:
         BadInput: a withheld module does not exist.
+        BoxUnavailable: at level L4, no container can be started.
     """
 
     def __init__(
@@ -251,7 +253,10 @@ class Zygote:
         if not self._enclosure.passes_descriptors:
             door = self._root / "door"
             self._listener = _listen(door, channels)
-            self._process = self._run([], {"door": str(door), "channels": channels})
+            try:
+                self._process = self._run([], {"door": str(door), "channels": channels})
+            except ContainerFailed as problem:
+                raise BoxUnavailable(f"no container could be started: {problem}") from problem
             return
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(channels)]
         self._channels = [_Channel(ours) for ours, _ in pairs]

@@ -167,7 +167,7 @@ def _name(root: Path) -> str:
 def _ulimits() -> list[str]:
     """Limits that are not above those of this process, which not every engine may raise."""
     options = []
-    for name, kind, most in (("nofile", resource.RLIMIT_NOFILE, 4096), ("nproc", resource.RLIMIT_NPROC, 65536)):
+    for name, kind, most in (("nofile", resource.RLIMIT_NOFILE, 4096), ("nproc", resource.RLIMIT_NPROC, 16384)):
         _, hard = resource.getrlimit(kind)
         count = most if hard == resource.RLIM_INFINITY else min(hard, most)
         options += ["--ulimit", f"{name}={count}:{count}"]
