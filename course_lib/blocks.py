@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from course_lib.linear import Linear
 from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
@@ -72,9 +73,9 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_hidden: int, activation: Activation = "relu") -> None:
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_1 = Linear(d_model, d_hidden)
         self.activation = ACTIVATIONS[activation]
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_2 = Linear(d_hidden, d_model)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Each word's vector by itself; nothing passes between words here."""

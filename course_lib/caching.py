@@ -71,8 +71,17 @@ class TextCache:
             self.mask[:, self.length : end] = mask
         return self.mask[:, :end]
 
+    def expand(self, copies: int) -> None:
+        """Go on with every text `copies` times, the copies one behind the other."""
+        if not self.blocks:
+            return
+        rows = torch.arange(self.batch, device=self.blocks[0].device).repeat_interleave(copies)
+        self.memory = tuple(KeysAndValues(pairs.keys[rows], pairs.values[rows]) for pairs in self.memory)
+        self.batch *= copies
+        self.select(rows)
+
     def select(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let row i go on from what row `rows[i]` has read. Both must have the same source."""
+        """Let text i go on from text `rows[i]`, of the same source."""
         for block in self.blocks:
             block.select(rows)
         if self.mask is not None:

@@ -23,9 +23,11 @@ from torch import Tensor, nn
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForward
 from course_lib.caching import TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+from course_lib.linear import Linear
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import LearnedPositions, SinusoidalPositions
+from course_lib.published import Published
 
 __all__ = [
     "BERT",
@@ -68,7 +70,7 @@ class States:
     cross_alpha: tuple[Tensor, ...] = ()
 
 
-class Transformer(nn.Module):
+class Transformer(Published, nn.Module):
     """The encoder-decoder transformer.
 
     `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
@@ -86,7 +88,7 @@ class Transformer(nn.Module):
         self.decoder = nn.ModuleList(DecoderBlock(config.block) for _ in range(config.decoder_layers))
         self.encoder_norm = _final_norm(config)
         self.decoder_norm = _final_norm(config)
-        self.output = nn.Linear(config.d_model, config.target_vocabulary, bias=config.output_bias)
+        self.output = Linear(config.d_model, config.target_vocabulary, bias=config.output_bias)
         _initialise_as_glorot(self)
         if config.shared_embeddings:
             self.source_embedding.weight = self.target_embedding.weight
@@ -171,7 +173,7 @@ class Transformer(nn.Module):
         return x
 
 
-class GPT(nn.Module):
+class GPT(Published, nn.Module):
     """The decoder-only transformer: a language model.
 
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
@@ -185,7 +187,7 @@ class GPT(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
         self.norm = _final_norm(config)
-        self.output = nn.Linear(config.d_model, config.vocabulary, bias=False)
+        self.output = Linear(config.d_model, config.vocabulary, bias=False)
         _initialise_as_gpt(self)
         if config.tied_output:
             self.output.weight = self.embedding.weight
@@ -260,7 +262,7 @@ class BERTOutput:
     pooled: Float[Tensor, "batch d_model"]
 
 
-class BERT(nn.Module):
+class BERT(Published, nn.Module):
     """The encoder-only transformer: every word sees every other, so it can read but not write."""
 
     def __init__(self, config: BERTConfig) -> None:
@@ -272,7 +274,7 @@ class BERT(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
-        self.pooler = nn.Linear(config.d_model, config.d_model)
+        self.pooler = Linear(config.d_model, config.d_model)
         self.apply(_initialise_normally)
 
     def forward(

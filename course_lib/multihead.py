@@ -20,6 +20,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.attention import attention, fused_attention, weighted_values
+from course_lib.linear import Linear, linear
 from course_lib.masking import causal_mask
 
 
@@ -116,10 +117,14 @@ class KeyValueCache:
         self.length = end
         return KeysAndValues(self._keys[:, :, :end], self._values[:, :, :end])
 
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let row i go on from what row `rows[i]` has read: a beam that goes on with another's words."""
-        self._keys[:, :, : self.length] = self._keys[rows, :, : self.length]
-        self._values[:, :, : self.length] = self._values[rows, :, : self.length]
+    def select(self, rows: Int[Tensor, " texts"]) -> None:
+        """Let text i go on from what text `rows[i]` has read: a beam that goes on with another's words."""
+        self._keys, self._values = self._keys[rows], self._values[rows]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the keys and values are."""
+        return self._keys.device
 
 
 @dataclass(frozen=True)
@@ -161,8 +166,8 @@ class MultiHeadAttention(nn.Module):
         self.d_model = d_model
         self.heads = heads
         self.dropout = dropout
-        self.W_qkv = nn.Linear(d_model, 3 * d_model)
-        self.W_o = nn.Linear(d_model, d_model)
+        self.W_qkv = Linear(d_model, 3 * d_model)
+        self.W_o = Linear(d_model, d_model)
 
     def forward(
         self,
@@ -195,13 +200,13 @@ class MultiHeadAttention(nn.Module):
             q, k, v = self._project(x)
             pairs = KeysAndValues(k, v) if cache is None else cache.append(k, v)
         else:
-            q = split_heads(F.linear(x, self.W_qkv.weight[: self.d_model], self.W_qkv.bias[: self.d_model]), self.heads)
+            q = split_heads(linear(x, self.W_qkv.weight[: self.d_model], self.W_qkv.bias[: self.d_model]), self.heads)
             pairs = memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
         return self._attend(q, pairs, _for_every_head(mask), is_causal, need_weights)
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
         """The memory's keys and values: a decoder makes them once and uses them at every step."""
-        projected = F.linear(memory, self.W_qkv.weight[self.d_model :], self.W_qkv.bias[self.d_model :])
+        projected = linear(memory, self.W_qkv.weight[self.d_model :], self.W_qkv.bias[self.d_model :])
         k, v = projected.chunk(2, dim=-1)
         return KeysAndValues(split_heads(k, self.heads), split_heads(v, self.heads))
 

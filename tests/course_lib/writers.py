@@ -1,0 +1,82 @@
+"""Models for the tests of decoding: small ones of both kinds, and one whose every logit is known."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.continuation import Continuation, Next, continuation
+from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
+
+END = 2
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+def transformer(seed: int = 0) -> Transformer:
+    sizes = TransformerConfig(
+        12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=2, tied_output=False
+    )
+    return _shaken(Transformer(sizes), seed)
+
+
+def gpt(seed: int = 0, *, end_id: int | None = END, norm_first: bool = True) -> GPT:
+    sizes = GPTConfig(12, 32, 16, 2, 2, 32, norm_first=norm_first, tied_output=False, end_id=end_id, padding_id=0)
+    return _shaken(GPT(sizes), seed)
+
+
+def _shaken(model: Model, seed: int) -> Model:
+    """With parameters so large that what it says next depends on what it has read."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            nn.init.normal_(parameter, std=1.0, generator=generator)
+    return model
+
+
+SOURCES = torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0], [5, 0, 0, 0]])
+PROMPTS_LEFT = torch.tensor([[4, 5, 6, 7], [0, 0, 8, 9], [0, 0, 0, 5]])
+
+
+class Tree(nn.Module):
+    """Says of every beginning something else, at random but always the same: logits of 4 words, 2 of them <e>."""
+
+    def __init__(self, vocabulary: int = 4, seed: int = 0) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+        self.seed = seed
+        self.modes: list[bool] = []
+
+    def logits(self, begun: list[int]) -> Tensor:
+        number = sum((word + 1) * 31**place for place, word in enumerate(begun))
+        generator = torch.Generator().manual_seed(1000 * self.seed + number)
+        return 2.0 * torch.randn(self.vocabulary, generator=generator)
+
+
+class _Climb(Continuation):
+    def __init__(self, tree: Tree, inputs: Tensor) -> None:
+        self.tree, self.batch, self.device = tree, len(inputs), inputs.device
+        self.end_id, self.padding_id, self.first = END, 0, ()
+        self.begun = [[int(row[0])] for row in inputs]
+
+    def start(self) -> Next:
+        self.tree.modes.append(self.tree.training)
+        return Next(torch.stack([self.tree.logits(begun) for begun in self.begun]))
+
+    def read(self, words: Tensor) -> Next:
+        self.begun = [[*begun, word] for begun, word in zip(self.begun, words.tolist(), strict=True)]
+        return self.start()
+
+    def expand(self, copies: int) -> None:
+        self.begun = [begun for begun in self.begun for _ in range(copies)]
+        self.batch = len(self.begun)
+
+    def select(self, rows: Tensor) -> None:
+        self.begun = [self.begun[row] for row in rows.tolist()]
+
+
+@continuation.register
+def _climb(model: Tree, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False) -> Continuation:
+    return _Climb(model, inputs)
