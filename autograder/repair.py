@@ -60,6 +60,16 @@ class Release:
         """Where the ordinary cells stand, by kind and text."""
         return _lesson_cells(self.notebook)
 
+    @cached_property
+    def imports(self) -> Mapping[int, frozenset[str]]:
+        """The ordinary cells that import what the lesson uses, by their place, with the names that they import."""
+        found = {}
+        for index in self.lesson_cells.values():
+            cell = self.notebook["cells"][index]
+            if cell["cell_type"] == "code" and not {"demo", "katze-install"} & set(_tags(cell)):
+                found[index] = frozenset(_imported(cell["source"]))
+        return {index: names for index, names in sorted(found.items()) if names}
+
     def place_of(self, grade_id: object) -> int:
         """Where the cell with this grade_id stands; behind all others where there is none."""
         return next((slot.index for slot in self.slots if slot.grade_id == grade_id), len(self.notebook["cells"]))
@@ -266,6 +276,7 @@ class _Repair:
         self._place_submitted()
         self._put_back_missing()
         self._move_checks_behind_answers()
+        self._put_back_imports()
         cells = _with_ids([placed.cell for placed in self.placed], {slot.id for slot in self.slots})
         return Repaired(
             tuple(cells), (*self.submission.repairs, *_receipt(self.events)), self.release.notebook.get("metadata", {})
@@ -415,18 +426,8 @@ class _Repair:
         if index is None:
             self._add(self._student_cell(number, cell, cell.kind))
             return
-        twin = self.release.notebook["cells"][index]
-        same = Cell(
-            CellKind(cell.kind),
-            twin["source"],
-            tags=_tags(twin),
-            origin="release",
-            id=cell.id,
-            outputs=cell.outputs,
-            attachments=twin.get("attachments", {}),
-            position=number + 1,
-        )
-        self._add(same, index)
+        same = _ordinary(self.release, index, "release")
+        self._add(replace(same, id=cell.id, outputs=cell.outputs, position=number + 1), index)
 
     def _student_cell(self, number: int, cell: SubmittedCell, kind: str) -> Cell:
         """A cell of the student's own, as `kind`. Raw cells become text: nothing may pass into a page as it is."""
@@ -452,6 +453,22 @@ class _Repair:
                 continue
             self.events["missing_written" if slot.role == "written" else "missing"].append(_name(slot))
             self.placed.insert(self._place_for(slot), _Placed(_from_release(slot, "restored"), slot.index))
+
+    def _put_back_imports(self) -> None:
+        """The lesson's imports go in front of all code where, before the first answer, nothing imports the same.
+
+        A student who has moved or deleted them may not have noticed: the names were there from an earlier run.
+        """
+        codes = [n for n, placed in enumerate(self.placed) if placed.cell.is_code]
+        first = next((n for n in codes if self.placed[n].cell.exercise), len(self.placed))
+        for index, names in reversed(list(self.release.imports.items())):
+            before = [self.placed[n] for n in codes if n < first]
+            if any(placed.index == index for placed in before):
+                continue
+            missing = names.difference(*(_imported(placed.cell.source) for placed in before))
+            if missing:
+                self.events["imports"] += sorted(missing)
+                self.placed.insert(codes[0] if codes else 0, _Placed(_ordinary(self.release, index, "restored"), index))
 
     def _place_for(self, slot: _Slot) -> int:
         """Behind the answer that it checks, else behind the cell of the release that comes before it."""
@@ -574,6 +591,19 @@ def _defined(source: str) -> set[str]:
     return {match[1] or match[2] for match in _DEFINITION.finditer(source)}
 
 
+def _imported(source: str) -> set[str]:
+    """The names that a cell imports at its top level; magics are passed over, and what is no Python imports nothing."""
+    if len(source) > LONGEST_CELL or "import" not in source:
+        return set()
+    python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.split("\n"))
+    try:
+        body = ast.parse(python).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    statements = [statement for statement in body if isinstance(statement, (ast.Import, ast.ImportFrom))]
+    return {alias.asname or alias.name.partition(".")[0] for statement in statements for alias in statement.names}
+
+
 def _kept(stub: str, source: str) -> float:
     """The part of a stub's lines that a cell still has."""
     lines = {line.strip() for line in _plain(stub).split("\n") if line.strip()}
@@ -621,6 +651,19 @@ def _from_release(slot: _Slot, origin: str, position: int = 0, outputs: object =
     )
 
 
+def _ordinary(release: Release, index: int, origin: str) -> Cell:
+    """An ordinary cell of the release."""
+    cell = release.notebook["cells"][index]
+    return Cell(
+        CellKind(cell["cell_type"]),
+        cell["source"],
+        tags=_tags(cell),
+        origin=origin,
+        id=cell["id"],
+        attachments=cell.get("attachments", {}),
+    )
+
+
 def _with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
     """The cells with valid ids, each used once; those of the release's slots belong to these alone."""
     used: set[str] = set()
@@ -649,6 +692,7 @@ _SENTENCES = {
     "copies": ("There are several copies of the answer to {names}; all of them run, in order.", ""),
     "written_copies": ("There are several copies of the written answer {names}; the last one is graded.", ""),
     "untouched_copy": ("A copy of the cell of {names} in which nothing was written was left out.", ""),
+    "imports": ("The lesson's imports ({names}) were missing in front of the first answer and were put back.", ""),
     "missing": ("The check of {names} was missing and was put back.", ""),
     "missing_written": ("The written question {names} was missing and was put back, without an answer.", ""),
     "edited": ("The check of {names} had been changed and was restored.", ""),

@@ -7,7 +7,6 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
@@ -16,43 +15,10 @@ from rich.console import Console
 from autograder import preflight as module
 from autograder.box import self_test
 from autograder.cli import main
-from autograder.demo.student import read_answers
 from autograder.errors import BadInput, Unreadable
 from autograder.preflight import LOOK, READY, UNREADABLE, Preflight, State, preflight, print_preflight, write_mended
 from autograder.repair import Release
-
-ROOT = Path(__file__).parents[2]
-LESSON = "01_attention"
-RELEASED = ROOT / "notebooks" / LESSON / f"{LESSON}.ipynb"
-ANSWERS = read_answers(ROOT / "autograder" / "demo" / "answers" / LESSON / "reference.py")
-Notebook = dict[str, Any]
-
-
-def released() -> Notebook:
-    notebook: Notebook = json.loads(RELEASED.read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        cell["source"] = "".join(cell["source"])
-    return notebook
-
-
-def graded(notebook: Notebook, exercise: str, role: str) -> dict[str, Any]:
-    name = f"{exercise.replace('.', '-')}-{role}"
-    found: dict[str, Any] = next(
-        cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id") == name
-    )
-    return found
-
-
-def filled() -> Notebook:
-    notebook = released()
-    for exercise, text in ANSWERS.items():
-        for role in ("answer", "written"):
-            try:
-                cell = graded(notebook, exercise, role)
-            except StopIteration:
-                continue
-            cell["source"] = f"{cell['source'].partition(chr(10))[0]}\n{text}"
-    return notebook
+from tests.autograder.answered_lesson import LESSON, RELEASED, Notebook, filled, graded, released
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def test_everything_deleted_still_has_its_checks():
     notebook = filled()
     notebook["cells"] = []
     repaired = mended(notebook)
-    assert order(repaired) == ["check:small.one", "check:small.two", "written:small.why"]
+    assert order(repaired) == ["code", "check:small.one", "check:small.two", "written:small.why"]
     assert any("no answer cell for small.one and small.two" in sentence for sentence in repaired.repairs)
 
 
@@ -231,7 +231,10 @@ def test_an_answer_pasted_into_another_cell_is_still_that_answer():
     by_id(notebook, "imports")["source"] = by_id(notebook, "two-a")["source"]
     drop(notebook, "two-a", "one-c")
     repaired = mended(notebook)
-    assert order(repaired)[1] == "answer:small.two"
+    assert order(repaired)[1:3] == ["code", "answer:small.two"]
+    assert (
+        "The lesson's imports (math) were missing in front of the first answer and were put back." in repaired.repairs
+    )
 
 
 def test_a_repaired_notebook_needs_no_repair():
