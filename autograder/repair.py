@@ -455,14 +455,14 @@ class _Repair:
             self.placed.insert(self._place_for(slot), _Placed(_from_release(slot, "restored"), slot.index))
 
     def _put_back_imports(self) -> None:
-        """The lesson's imports go in front of all code where, before the first answer, nothing imports the same.
+        """The lesson's imports go in front of all code where, up to the first answer, nothing imports the same.
 
         A student who has moved or deleted them may not have noticed: the names were there from an earlier run.
         """
         codes = [n for n, placed in enumerate(self.placed) if placed.cell.is_code]
         first = next((n for n in codes if self.placed[n].cell.exercise), len(self.placed))
         for index, names in reversed(list(self.release.imports.items())):
-            before = [self.placed[n] for n in codes if n < first]
+            before = [self.placed[n] for n in codes if n <= first]
             if any(placed.index == index for placed in before):
                 continue
             missing = names.difference(*(_imported(placed.cell.source) for placed in before))
