@@ -1,103 +1,44 @@
-"""Grading a class: read, repair, box, check, record; many submissions at once, one gradebook writer.
+"""Grading a class: see what has changed, grade that in boxes, many at once, and record it.
 
-Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
-zygote, to which each owns a channel. What they find comes back as plain results, and this process alone writes the
-gradebook.
+Read this first, then `plan.py` (what is to be done), `workers.py` (how it is done), `recording.py` and `publish.py`
+(what comes of it). This process alone writes the gradebook.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import multiprocessing
-import os
-import resource
-import signal
+import errno
+import platform
+import socket
 import sys
-import threading
+import tempfile
 import time
-import traceback
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from autograder.assignment import Assignment, withheld_modules
 from autograder.box import Level, Limits, Zygote, choose_level, describe
 from autograder.course import Course
-from autograder.errors import BadInput, Unreadable
-from autograder.feedback import render_feedback
-from autograder.grading import AnswerKeys, Graded, grade_cells
-from autograder.repair import CellKind, Release, Repaired, repair
-from autograder.results import ClassResult, ExerciseResult, SubmissionResult
-from autograder.submission import Submission, check_student_id, list_submissions, read_submission
+from autograder.errors import BadInput
+from autograder.grading import AnswerKeys
+from autograder.plan import LEFT_UNDONE, Plan, make_plan
+from autograder.progress import progress_bar
+from autograder.publish import discard
+from autograder.recording import Finished, without_score
+from autograder.records import GradebookFile, RunRecord
+from autograder.records.file import check_room
+from autograder.results import ClassResult, Grading, SubmissionResult
+from autograder.submission import check_student_id, list_submissions
+from autograder.workers import DISK_FULL, in_parallel, told
 from course_lib import exercises
-from course_lib.checking import Exercise, Outcome, Verdict
+from course_lib.checking import Outcome
 
 if TYPE_CHECKING:
     from autograder.gradebook import GradebookWriter
-
-AHEAD = 3
-"""Submissions handed out at a time for each worker: enough that none waits, few enough that memory stays flat."""
-
-TICK_SECONDS = 0.2
-"""Time between two drawings of the progress bar."""
-
-OVERTIME_SECONDS = 60.0
-"""What a worker may take for one submission beyond the submission's own time, before it is ended."""
-
-WORKER_MEMORY = 4 << 30
-"""Bytes of address space that a worker may take beyond what it starts with."""
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """A lesson as the workers need it.
-
-    Attributes:
-        course: where everything lies.
-        lesson: the lesson.
-        release: its released notebook.
-        level: the level of the boxes.
-        limits: what each submission may use.
-        skip_demos: leave out cells tagged `demo`.
-        feedback: write feedback pages.
-    """
-
-    course: Course
-    lesson: str
-    release: Release
-    level: Level
-    limits: Limits
-    skip_demos: bool
-    feedback: bool
-
-    @property
-    def exercises(self) -> list[Exercise]:
-        """The lesson's exercises, in order."""
-        return exercises.of_lesson(self.lesson)
-
-    @property
-    def withheld(self) -> tuple[str, ...]:
-        """The modules that no box of this lesson may have: those that any of its exercises withholds."""
-        return tuple(sorted({module for exercise in self.exercises for module in exercise.withheld}))
-
-
-@dataclass(frozen=True)
-class _Graded:
-    """What a worker hands back: the result, and what the gradebook needs beside it."""
-
-    result: SubmissionResult
-    notebook: dict[str, Any] | None = None
-    scores: Mapping[str, float | None] = field(default_factory=dict)
-    timestamp: str = ""
 
 
 def grade_lesson(
@@ -111,9 +52,10 @@ def grade_lesson(
     limits: Limits | None = None,
     skip_demos: bool = True,
     feedback: bool = True,
+    force: bool = False,
     console: Console | None = None,
 ) -> ClassResult:
-    """Grade the submissions to a lesson, and write gradebook, autograded notebooks and feedback.
+    """Grade what has changed among the submissions to a lesson; write gradebook, autograded notebooks and feedback.
 
     Args:
         course: the course.
@@ -125,50 +67,44 @@ def grade_lesson(
         limits: what each submission may use; by default what the course says.
         skip_demos: leave out cells tagged `demo`, unless a later cell needs one.
         feedback: write feedback pages.
-        console: where the progress bar goes; by default standard error.
+        force: grade everything, changed or not; what was graded before counts no longer from the start.
+        console: where the line on the boxes and the progress bar go; by default standard error.
 
     Raises:
-        BadInput: before anything is written: no such lesson, no submissions, an unusable student id, a
-            gradebook that is in use or was made by another version, or no box of the level wanted.
+        BadInput: before anything is written: no such lesson, no submissions, an unusable student id, a release or a
+            gradebook of another version, a gradebook that is in use or cannot be written, no room on the disk, or no
+            box of the level wanted. While grading: the disk is full; what was recorded stays.
     """
     start = time.perf_counter()
     course.require_exercises(exercise.id for exercise in exercises.all())
-    release = Release.load(course.release_notebook(lesson))
-    submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
-    level = choose_level(min_level) if level is None else level
-    assignment = Assignment(course, lesson, release, level, limits or course.limits, skip_demos, feedback)
-    workers = min(workers, len(submissions))
-    with contextlib.ExitStack() as resources:
-        zygote = Zygote(assignment.withheld, level, assignment.limits, channels=workers)
-        resources.callback(zygote.close)
-        from autograder.gradebook import GradebookWriter  # takes a second, while the zygote warms up
-
-        gradebook = resources.enter_context(GradebookWriter(course.gradebook, course.course_id))
-        gradebook.ensure_assignment(lesson, release.notebook)
-        zygote.ready()
-        progress = resources.enter_context(_progress(console or Console(stderr=True)))
-        bar = progress.add_task(lesson, total=len(submissions))
-        results = []
-        for graded in _in_parallel(assignment, zygote, submissions, workers, progress.refresh):
-            results.append(_recorded(gradebook, assignment, graded))
-            progress.advance(bar)
+    course.release_notebook(lesson)  # a misspelt lesson is told before its submissions are missed
+    with _plainly_told():
+        submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
+        assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
+        with GradebookFile(course.gradebook) as file:
+            plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
+            results = [SubmissionResult.recorded(record) for record in plan.unchanged]
+            gradings: dict[str, Grading] = {}
+            boxes = ""
+            if plan.tasks:
+                level = choose_level(min_level) if level is None else level
+                boxes = describe(level, assignment.limits)
+                console = console or Console(stderr=True)
+                console.print(boxes, highlight=False, soft_wrap=True)
+                for result, grading in _grade(
+                    assignment, plan, file, level, min(workers, len(plan.tasks)), force, console
+                ):
+                    results.append(result)
+                    gradings[result.student] = grading
     results.sort(key=lambda result: result.student)
-    boxes = describe(assignment.level, assignment.limits)
-    return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start)
+    return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start, gradings)
 
 
-def _recorded(gradebook: GradebookWriter, assignment: Assignment, graded: _Graded) -> SubmissionResult:
-    """Write a result into the gradebook. What goes wrong with one submission is that submission's, not the class's."""
-    result = graded.result
-    try:
-        gradebook.record(
-            result.student, result.lesson, graded.notebook, graded.scores, graded.timestamp or None, result.problem
-        )
-    except BadInput:
-        raise
-    except Exception as error:
-        return _ungraded(assignment, result.student, f"The gradebook could not be written: {_told(error)}")
-    return result
+def _weakest(level: Level | None, minimum: Level | None) -> Level:
+    """The weakest level whose grades are good enough."""
+    if level is not None or minimum is not None:
+        return level if level is not None else minimum  # type: ignore[return-value]
+    return Level.L2 if sys.platform.startswith("linux") else Level.L1
 
 
 def _selected(
@@ -186,241 +122,113 @@ def _selected(
     return submissions
 
 
-def _progress(console: Console) -> Progress:
-    """A progress bar that is drawn when it is told to: a thread of its own would not survive the workers' fork."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-        auto_refresh=False,
+def _grade(
+    assignment: Assignment,
+    plan: Plan,
+    file: GradebookFile,
+    level: Level,
+    workers: int,
+    force: bool,
+    console: Console,
+) -> Iterator[tuple[SubmissionResult, Grading]]:
+    """Grade what the plan says, and record each submission as soon as it is graded."""
+    lesson = assignment.lesson
+    for folder in (assignment.course.root, Path(tempfile.gettempdir())):
+        check_room(folder)
+    keys = AnswerKeys(assignment.course.secret())
+    with contextlib.ExitStack() as resources:
+        zygote = Zygote(withheld_modules(lesson), level, assignment.limits, channels=workers)
+        resources.callback(zygote.close)
+        from autograder.gradebook import GradebookWriter  # takes a second, while the zygote warms up
+
+        gradebook = resources.enter_context(GradebookWriter(file, assignment.course.course_id))
+        gradebook.ensure_assignment(lesson, assignment.release.notebook)
+        run = gradebook.begin_run(_run(assignment, level, workers, force, len(plan.tasks)))
+        if force:
+            _set_aside(gradebook, assignment, plan, run)
+        zygote.ready()
+        progress = resources.enter_context(progress_bar(console))
+        bar = progress.add_task(lesson, total=len(plan.tasks))
+        for finished in in_parallel(assignment, zygote, keys, plan.tasks, workers, progress.refresh):
+            yield _recorded(gradebook, assignment, keys, run, finished)
+            progress.advance(bar)
+        gradebook.end_run(run)
+
+
+def _run(assignment: Assignment, level: Level, workers: int, force: bool, submissions: int) -> RunRecord:
+    return RunRecord(
+        lesson=assignment.lesson,
+        host=socket.gethostname(),
+        platform=platform.platform(),
+        workers=workers,
+        boxes=describe(level, assignment.limits),
+        forced=force,
+        submissions=submissions,
     )
 
 
-def _in_parallel(
-    assignment: Assignment,
-    zygote: Zygote,
-    submissions: list[tuple[str, Path]],
-    workers: int,
-    tick: Callable[[], None],
-) -> Iterator[_Graded]:
-    """Grade in worker processes, and call `tick` a few times a second.
+def _set_aside(gradebook: GradebookWriter, assignment: Assignment, plan: Plan, run: int) -> None:
+    """Let what is graded again by force count no longer, in the gradebook first and then on the disk."""
+    again = [task.student for task in plan.tasks if task.earlier is not None]
+    gradebook.set_aside(run, assignment.lesson, again, LEFT_UNDONE)
+    for student in again:
+        discard(assignment, student)
 
-    A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
-    only the submission over which it dies again goes ungraded.
+
+def _recorded(
+    gradebook: GradebookWriter, assignment: Assignment, keys: AnswerKeys, run: int, finished: Finished
+) -> tuple[SubmissionResult, Grading]:
+    """Write what a worker found into the gradebook.
+
+    What goes wrong with one submission is that submission's, not the class's: it is ungraded, and its earlier grade
+    goes, too.
     """
-    keys = AnswerKeys(assignment.course.secret())
-    waiting, died = deque(submissions), set[str]()
-    while waiting:
-        running: dict[Future[_Graded], tuple[str, Path]] = {}
-        try:
-            with _pool(assignment, zygote, keys, workers) as pool:
-                while waiting or running:
-                    while waiting and len(running) < (1 if waiting[0][0] in died else AHEAD * workers):
-                        student, folder = waiting.popleft()
-                        running[pool.submit(_grade_one, student, folder)] = (student, folder)
-                    finished, _ = wait(running, TICK_SECONDS, FIRST_COMPLETED)
-                    for future in finished:
-                        graded = future.result()
-                        del running[future]
-                        yield graded
-                    tick()
-        except BrokenProcessPool:
-            for student, folder in running.values():
-                if student in died:
-                    problem = "The grader's own process died over this submission, twice."
-                    yield _Graded(_ungraded(assignment, student, problem))
-                else:
-                    died.add(student)
-                    waiting.append((student, folder))
-
-
-def _pool(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, workers: int) -> Executor:
-    """Workers, each with one of the zygote's channels: forks of this process where boxes are forks as well.
-
-    Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
-    mostly wait for them.
-    """
-    if zygote.start == "fork":
-        context = multiprocessing.get_context("fork")
-        channels = _numbered(context.SimpleQueue(), workers)
-        return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, keys, channels))
-    channels = _numbered(SimpleQueue(), workers)
-    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(assignment, zygote, keys, channels))
-
-
-def _numbered(channels: Any, count: int) -> Any:
-    """A queue from which each worker takes the number of its channel."""
-    for channel in range(count):
-        channels.put(channel)
-    return channels
-
-
-_here = threading.local()  # `_here.worker` is the worker that this process or thread is
-
-
-@dataclass(frozen=True)
-class _Worker:
-    assignment: Assignment
-    zygote: Zygote
-    keys: AnswerKeys
-    channel: int
-
-
-def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, channels: Any) -> None:
-    _here.is_process = multiprocessing.parent_process() is not None
-    if _here.is_process and sys.platform.startswith("linux"):
-        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
-    torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
-    channel = channels.get()
-    zygote.take_over(channel)
-    _here.worker = _Worker(assignment, zygote, keys, channel)
-
-
-def _grade_one(student: str, folder: Path) -> _Graded:
-    """Grade one submission in a worker. The grader's own failures are results too: `ungraded`, no score."""
-    start = time.perf_counter()
-    assignment = _here.worker.assignment
+    if any(one.outcome is Outcome.UNGRADED for one in finished.record.exercises):
+        discard(assignment, finished.task.student)
     try:
-        with _alarm(assignment.limits.submission_seconds + OVERTIME_SECONDS):
-            graded = _grade(_here.worker, student, folder)
-    except Exception as error:  # whatever it is, it must not stop the class
-        graded = _Graded(_ungraded(assignment, student, f"The grader failed: {_told(error)}"))
-    return replace(graded, result=replace(graded.result, seconds=time.perf_counter() - start))
+        return _write(gradebook, run, finished)
+    except BadInput:
+        raise
+    except Exception as error:
+        problem = f"The gradebook could not be written: {told(error)}"
+    discard(assignment, finished.task.student)
+    failed = without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
+    failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
+    try:
+        return _write(gradebook, run, failed)
+    except BadInput:
+        raise
+    except Exception:  # told already; without its files the submission is graded again by the next run
+        return SubmissionResult.recorded(failed.record), Grading(failed.task.why)
+
+
+def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> tuple[SubmissionResult, Grading]:
+    from autograder.gradebook.writer import Entry
+
+    record, task = finished.record, finished.task
+    changes = gradebook.record(
+        record.student,
+        record.lesson,
+        finished.notebook,
+        {one.cell: one.points for one in record.exercises},
+        record.handed_in or None,
+        record.problem,
+        Entry(run, record, task.why, finished.kept),
+    )
+    first = task.earlier is None
+    return SubmissionResult.recorded(record), Grading(task.why, () if first else changes, first)
 
 
 @contextlib.contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """End this process, if it is a worker's own, unless the block is left in time.
-
-    The grader's own work on a hostile notebook has no other clock, and none that would stop C code.
-    """
-    if not _here.is_process:
-        yield
-        return
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def _plainly_told() -> Iterator[None]:
+    """Say in one line that the disk is full, or that a file may not be written."""
     try:
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _told(error: Exception) -> str:
-    """An error of the grader's own, with the place where it happened."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"
-
-
-def _ungraded(assignment: Assignment, student: str, problem: str) -> SubmissionResult:
-    return SubmissionResult.without_score(student, assignment.lesson, assignment.exercises, Outcome.UNGRADED, problem)
-
-
-def _grade(worker: _Worker, student: str, folder: Path) -> _Graded:
-    assignment, lesson = worker.assignment, worker.assignment.lesson
-    try:
-        submission = read_submission(folder, lesson)
-        repaired = repair(submission, assignment.release)
-    except Unreadable as problem:
-        result = SubmissionResult.without_score(
-            student, lesson, assignment.exercises, Outcome.UNREADABLE, problem.reason
-        )
-        _discard(assignment.course.autograded, student, lesson, f"{lesson}.ipynb")
-        _write_feedback(assignment, result, None, {})
-        return _Graded(result)
-    graded = grade_cells(
-        repaired.cells,
-        open_box=lambda seconds: worker.zygote.open_box(channel=worker.channel, seconds=seconds),
-        key_for=lambda exercise: worker.keys.key(exercise, student),
-        limits=assignment.limits,
-        skip_demos=assignment.skip_demos,
-        allowances=assignment.course.exercise_limits,
-    )
-    return _written(assignment, student, submission, repaired, graded)
-
-
-def _written(
-    assignment: Assignment, student: str, submission: Submission, repaired: Repaired, graded: Graded
-) -> _Graded:
-    """Write the autograded notebook and the feedback page, and return what the gradebook needs."""
-    lesson = assignment.lesson
-    result = SubmissionResult(
-        student,
-        lesson,
-        assignment.level.name,
-        tuple(ExerciseResult.of(verdict) for verdict in graded.verdicts.values()),
-        repairs=repaired.repairs,
-    )
-    notebook = repaired.notebook(_outputs(graded), _check_outputs(graded.verdicts))
-    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-    _publish(assignment.course.autograded, student, lesson, f"{lesson}.ipynb", text)
-    _write_feedback(assignment, result, notebook, graded.verdicts)
-    scores = {
-        str(cell.nbgrader["grade_id"]): graded.verdicts[cell.exercise].points
-        for cell in repaired.cells
-        if cell.kind is CellKind.CHECK and cell.exercise in graded.verdicts
-    }
-    return _Graded(result, notebook, scores, submission.timestamp)
-
-
-def _write_feedback(
-    assignment: Assignment,
-    result: SubmissionResult,
-    notebook: Mapping[str, Any] | None,
-    verdicts: Mapping[str, Verdict],
-) -> None:
-    if not assignment.feedback:
-        return
-    page = render_feedback(
-        notebook,
-        result.student,
-        result.lesson,
-        {exercise: verdict.html() for exercise, verdict in verdicts.items()},
-        result.points,
-        result.max_points,
-        result.repairs,
-        result.exercises,
-        result.problem,
-    )
-    _publish(assignment.course.feedback, result.student, result.lesson, f"{result.lesson}.html", page)
-
-
-def _outputs(graded: Graded) -> dict[int, list[dict[str, Any]]]:
-    """What the cells put out, and below it a notice where one has hit a limit."""
-    outputs = dict(graded.outputs)
-    for place, notice in graded.notices.items():
-        said = {"output_type": "stream", "name": "stderr", "text": f"[katze] {notice}\n"}
-        outputs[place] = [*outputs.get(place, []), said]
-    return outputs
-
-
-def _check_outputs(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
-    return {
-        exercise: [
-            {
-                "output_type": "display_data",
-                "data": {"text/html": verdict.html(), "text/plain": verdict.text()},
-                "metadata": {},
-            }
-        ]
-        for exercise, verdict in verdicts.items()
-    }
-
-
-def _publish(root: Path, student: str, lesson: str, name: str, text: str) -> None:
-    """Write a file in nbgrader's layout, whole or not at all."""
-    folder = root / student / lesson
-    folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / f".{name}.{os.getpid()}"
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(folder / name)
-
-
-def _discard(root: Path, student: str, lesson: str, name: str) -> None:
-    """Remove what an earlier run left, so that no stale grade is shown."""
-    (root / student / lesson / name).unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise BadInput(
+                "the disk is full: make room, then run this again; what was recorded stays, and is not graded twice"
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename:
+            raise BadInput(f"cannot write {error.filename}: {error.strerror}; check who may write there") from error
+        raise

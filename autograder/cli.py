@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")
     grade.add_argument("--all-cells", action="store_true", help="run the cells tagged demo as well")
     grade.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
+    grade.add_argument("--force", action="store_true", help="grade everything again, changed or not")
     _add_workers(grade)
     _add_level(grade)
     _add_json(grade)
@@ -97,6 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     listed = command("exercises", _exercises, "list the exercises", False)
     listed.add_argument("--lesson", help="only those of this lesson")
     _add_json(listed)
+
+    doctor = command("doctor", _doctor, "say which boxes this machine offers, and what would make stronger ones")
+    _add_json(doctor)
 
     certify = command("certify", _certify, "prove that every check accepts right answers and names wrong ones")
     _add_json(certify)
@@ -125,7 +129,11 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_level(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--min-level", choices=("L0", "L1", "L2"), help="refuse to grade in weaker boxes than this")
+    levels = ("L0", "L1", "L2", "L3", "L4")
+    parser.add_argument("--min-level", choices=levels, help="refuse to grade in weaker boxes than this")
+    parser.add_argument(
+        "--container", action="store_const", const="L4", dest="min_level", help="grade in a container: --min-level L4"
+    )
 
 
 def _positive(text: str) -> int:
@@ -180,10 +188,12 @@ def _grade(options: argparse.Namespace) -> int:
         min_level=_level(options),
         skip_demos=not options.all_cells,
         feedback=not options.no_feedback,
+        force=options.force,
     )
     print_class(run)
-    written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
-    print("written:", ", ".join(os.path.relpath(path) for path in written))
+    if run.gradings:
+        written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
+        print("written:", ", ".join(os.path.relpath(path) for path in written))
     if options.json:
         _write_json(options.json, run.records())
     return FAILED if run.grader_failed else DONE
@@ -229,6 +239,17 @@ def _exercises(options: argparse.Namespace) -> int:
     if options.json != "-":
         print_exercises(records)
     return DONE
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from autograder.doctor import examine, print_diagnosis
+
+    diagnosis = examine(options.course)
+    if options.json:
+        _write_json(options.json, diagnosis.record())
+    if options.json != "-":
+        print_diagnosis(diagnosis)
+    return DONE if diagnosis.is_well else FAILED
 
 
 def _certify(options: argparse.Namespace) -> int:

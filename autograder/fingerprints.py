@@ -251,13 +251,14 @@ def of_modules(files: Iterable[Path]) -> str:
     return walk.digest.hexdigest()
 
 
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
 def _without_docstrings(file: Path) -> ast.Module:
     tree = ast.parse(file.read_bytes())
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(
-            node
-        ):
-            node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
+            node.body[:1] = [] if len(node.body) > 1 else [ast.copy_location(ast.Pass(), node.body[0])]
     return tree
 
 

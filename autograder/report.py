@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -13,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.errors import BadInput
-from autograder.results import ClassResult, ExerciseResult, SubmissionResult
+from autograder.records import Standing
+from autograder.results import ClassResult, ExerciseResult, Grading, SubmissionResult
 from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
@@ -22,18 +25,68 @@ COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRA
 
 
 def print_class(graded: ClassResult, console: Console | None = None) -> None:
-    """A row for each student: points, outcomes by name, the mistakes that have names, and repairs."""
+    """What this run has graded, a row for each student; what a regrade has changed; and how long it took.
+
+    Submissions that had not changed are counted only: `katze log` tells of each.
+    """
     console = console or Console()
-    title = f"{graded.lesson}: {count(len(graded.submissions), 'submission')}"
+    now = [submission for submission in graded.submissions if submission.student in graded.gradings]
+    if now:
+        console.print(_table(graded.lesson, now))
+    again = {student: one for student, one in graded.gradings.items() if not one.first}
+    if again:
+        _print_changes(again, console)
+    unchanged = len(graded.submissions) - len(now)
+    if unchanged:
+        console.print(f"{graded.lesson}: {count(unchanged, 'submission')} unchanged, not graded again", highlight=False)
+    rate = 60 * len(now) / graded.seconds if graded.seconds else 0.0
+    pace = f", {rate:.0f} submissions a minute; {graded.boxes}" if now else ""
+    console.print(f"{graded.seconds:.1f} s{pace}", highlight=False)
+
+
+def _table(lesson: str, submissions: list[SubmissionResult]) -> Table:
+    """Points, outcomes by name, the mistakes that have names, and repairs."""
+    title = f"{lesson}: {count(len(submissions), 'submission')}"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("outcomes", overflow="fold")
-    for submission in graded.submissions:
+    for submission in submissions:
         table.add_row(escape(submission.student), _points(submission), _outcomes(submission))
-    console.print(table)
-    rate = 60 * len(graded.submissions) / graded.seconds if graded.seconds else 0.0
-    console.print(f"{graded.seconds:.1f} s, {rate:.0f} submissions a minute; {graded.boxes}", highlight=False)
+    return table
+
+
+def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
+    """What is other than before, student by student, with the reasons; those who came out the same are counted."""
+    changed = {student: one for student, one in again.items() if one.changes}
+    console.print(
+        f"graded again: {count(len(again), 'submission')}, {len(changed) or 'none'} of them with another result",
+        highlight=False,
+    )
+    for reason, students in _by_reason(again).items():
+        console.print(f"  [dim]{escape(reason)}: {count(students, 'submission')}[/]", highlight=False)
+    for student, one in sorted(changed.items()):
+        console.print(f"  [bold]{escape(student)}[/]  [dim]{escape('; '.join(one.why))}[/]", highlight=False)
+        for change in one.changes:
+            line = f"{change.exercise}: {told(change.before)} -> {told(change.after)}"
+            console.print(Padding(Text(line), (0, 0, 0, 6)))
+
+
+def _by_reason(again: Mapping[str, Grading]) -> Counter[str]:
+    return Counter(reason for one in again.values() for reason in one.why)
+
+
+def told(standing: Standing | None) -> str:
+    """How an exercise stands, in a few words: "wrong (keys_as_rows), 0 points"."""
+    if standing is None:
+        return "not in the lesson"
+    mistake = f" ({standing.misconception})" if standing.misconception else ""
+    points = (
+        "no score"
+        if standing.points is None
+        else f"{standing.points:g} {'point' if standing.points == 1 else 'points'}"
+    )
+    return f"{standing.outcome}{mistake}, {points}"
 
 
 def _points(submission: SubmissionResult) -> str:

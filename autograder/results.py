@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.records import Change, Record, Standing
 from course_lib.checking import Exercise, Outcome, Verdict
 
 
@@ -64,6 +65,16 @@ class SubmissionResult:
         results = tuple(ExerciseResult(exercise.id, None, exercise.points, outcome) for exercise in exercises)
         return cls(student, lesson, "", results, problem=problem)
 
+    @classmethod
+    def recorded(cls, record: Record) -> SubmissionResult:
+        """The result that a record stands for."""
+        results = tuple(
+            ExerciseResult(one.exercise, one.points, one.max_points, one.outcome, one.misconception)
+            for one in record.exercises
+        )
+        level = max((one.level for one in record.exercises), default="")
+        return cls(record.student, record.lesson, level, results, record.repairs, record.problem, record.seconds)
+
     @property
     def points(self) -> float | None:
         """The sum of the points; None where no exercise has a score."""
@@ -94,20 +105,38 @@ class SubmissionResult:
 
 
 @dataclass(frozen=True)
+class Grading:
+    """That a run has graded a submission, and what came of it.
+
+    Attributes:
+        why: why it was graded, or graded again; a sentence each.
+        changes: what is other than when it was last graded; empty where it never was.
+        first: whether it was graded for the first time.
+    """
+
+    why: tuple[str, ...]
+    changes: tuple[Change, ...] = ()
+    first: bool = True
+
+
+@dataclass(frozen=True)
 class ClassResult:
     """A graded class.
 
     Attributes:
         lesson: the lesson.
-        boxes: one line that says in what boxes the answers ran.
+        boxes: one line that says in what boxes the answers ran; empty where none did.
         submissions: one result for each submission, sorted by student.
         seconds: wall-clock time of the whole run.
+        gradings: for each student whose submission this run has graded, why and what changed; that of others stands
+            as an earlier run has recorded it.
     """
 
     lesson: str
     boxes: str
     submissions: tuple[SubmissionResult, ...]
     seconds: float
+    gradings: Mapping[str, Grading] = field(default_factory=dict)
 
     @property
     def grader_failed(self) -> bool:
@@ -115,5 +144,22 @@ class ClassResult:
         return any(result.outcome is Outcome.UNGRADED for one in self.submissions for result in one.exercises)
 
     def records(self) -> list[dict[str, Any]]:
-        """One JSON record for each student and exercise."""
-        return [record for submission in self.submissions for record in submission.records()]
+        """One JSON record for each student and exercise; `before` where a regrade has changed it."""
+        records = []
+        for submission in self.submissions:
+            grading = self.gradings.get(submission.student)
+            changes = {} if grading is None else {change.exercise: change for change in grading.changes}
+            for record in submission.records():
+                change = changes.get(record["exercise"])
+                before = None if change is None or change.before is None else _standing(change.before)
+                why = [] if grading is None else list(grading.why)
+                records.append({**record, "graded_now": grading is not None, "why": why, "before": before})
+        return records
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    return {
+        "points": standing.points,
+        "outcome": str(standing.outcome),
+        "misconception": standing.misconception,
+    }

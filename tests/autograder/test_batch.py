@@ -1,137 +1,90 @@
-"""Grading a class: workers, what dies in them, and what a second run leaves."""
+"""Grading a class: what a second, a killed, a forced and a failing run do and leave."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import json
+import errno
 import os
-import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from autograder import batch
+from autograder import assignment, batch, plan, publish, workers
 from autograder.batch import grade_lesson
-from autograder.box import Level, Limits, Zygote
+from autograder.box import Limits
 from autograder.course import Course
-from autograder.demo.student import Student
-from autograder.demo.students import STUDENTS
+from autograder.errors import BadInput
 from autograder.gradebook import GradebookWriter
-from autograder.results import ClassResult, SubmissionResult
+from autograder.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN, Task
 from course_lib.checking import Outcome
-
-ROOT = Path(__file__).resolve().parents[2]
-LESSON = "01_attention"
-BY_NAME = {student.name: student for student in STUDENTS[LESSON]}
+from tests.autograder.small_class import (
+    BY_NAME,
+    LESSON,
+    ROOT,
+    answer,
+    by_student,
+    everything,
+    hand_in,
+    make_course,
+    rows,
+    why,
+)
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Course:
-    """A course with the repository's release and no submissions."""
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
-    return Course.find(tmp_path)
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A course, graded by one version of the code even while somebody edits it."""
+    monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
+    return make_course(tmp_path)
 
 
-def hand_in(course: Course, name: str, student: Student = BY_NAME["ada_reference"]) -> None:
-    path = course.submitted / name / LESSON / f"{LESSON}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    student.hand_in(json.loads(course.release_notebook(LESSON).read_text()), LESSON, path)
+def scores(course: Course, student: str) -> set[tuple[float | None, bool]]:
+    """The automatic scores of a student in nbgrader's tables, and whether they wait for a human."""
+    query = """
+        SELECT auto_score, needs_manual_grade FROM grade
+        JOIN submitted_notebook n ON n.id = grade.notebook_id
+        JOIN submitted_assignment a ON a.id = n.assignment_id WHERE student_id = ?
+    """
+    return {(score, bool(waits)) for score, waits in rows(course, query, student)}
 
 
-def by_student(graded: ClassResult) -> dict[str, SubmissionResult]:
-    return {submission.student: submission for submission in graded.submissions}
+def comments(course: Course, student: str) -> set[str]:
+    query = """
+        SELECT auto_comment FROM comment JOIN submitted_notebook n ON n.id = comment.notebook_id
+        JOIN submitted_assignment a ON a.id = n.assignment_id WHERE student_id = ?
+    """
+    return {comment for (comment,) in rows(course, query, student)}
 
 
-def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(6):
-        hand_in(course, f"student_{number}")
-    grade = batch._grade
-
-    def grade_or_die(worker: object, student: str, folder: Path) -> object:
-        if student == "student_2":
-            os._exit(1)
-        return grade(worker, student, folder)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(batch, "_grade", grade_or_die)
-    graded = grade_lesson(course, LESSON, workers=2)
-    results = by_student(graded)
-    assert graded.grader_failed
-    assert {result.outcome for result in results["student_2"].exercises} == {Outcome.UNGRADED}
-    assert results["student_2"].points is None
-    assert "twice" in results["student_2"].problem
-    assert [results[f"student_{number}"].points for number in (0, 1, 3, 4, 5)] == [17.0] * 5
+def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ada_reference", "hana_slides_numbers", "zora_not_a_notebook"):
+        hand_in(course, name, BY_NAME[name])
+    first = grade_lesson(course, LESSON)
+    before = course.gradebook.read_bytes()
+    monkeypatch.setattr(batch, "Zygote", None)
+    monkeypatch.setattr(batch, "choose_level", None)
+    second = grade_lesson(course, LESSON)
+    assert second.gradings == {}
+    assert second.submissions == first.submissions
+    assert course.gradebook.read_bytes() == before
 
 
-def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in(course, "ada")
-    hand_in(course, "ben")
-    grade = batch._grade
-
-    def grade_or_fail(worker: object, student: str, folder: Path) -> object:
-        if student == "ben":
-            raise KeyError("a slip of ours")
-        return grade(worker, student, folder)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(batch, "_grade", grade_or_fail)
-    results = by_student(grade_lesson(course, LESSON))
-    assert results["ada"].points == 17
-    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
-    assert "KeyError" in results["ben"].problem
-
-
-def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in(course, "ada")
-    hand_in(course, "ben")
-    grade = batch._grade
-
-    def grade_or_hang(worker: object, student: str, folder: Path) -> object:
-        if student == "ben":
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-            while True:
-                pass
-        return grade(worker, student, folder)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(batch, "_grade", grade_or_hang)
-    monkeypatch.setattr(batch, "OVERTIME_SECONDS", 2.0)
-    results = by_student(grade_lesson(course, LESSON, workers=2, limits=Limits(submission_seconds=3.0)))
-    assert results["ada"].points == 17
-    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
-
-
-def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in(course, "ada")
-
-    def grade_greedily(worker: object, student: str, folder: Path) -> object:
-        return bytearray(batch.WORKER_MEMORY + (1 << 30))
-
-    monkeypatch.setattr(batch, "_grade", grade_greedily)
-    assert "MemoryError" in by_student(grade_lesson(course, LESSON))["ada"].problem
-
-
-def test_a_submission_that_cannot_be_recorded_leaves_the_others(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in(course, "ada")
-    hand_in(course, "ben")
-    record = GradebookWriter.record
-
-    def record_or_fail(self: GradebookWriter, student: str, *arguments: object) -> None:
-        if student == "ada":
-            raise ArithmeticError("no such time")
-        record(self, student, *arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(GradebookWriter, "record", record_or_fail)
-    results = by_student(grade_lesson(course, LESSON))
-    assert results["ada"].points is None
-    assert results["ben"].points == 17
+def test_only_what_was_handed_in_again_is_graded_again(course: Course) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    grade_lesson(course, LESSON)
+    hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+    second = grade_lesson(course, LESSON)
+    assert why(second) == {"ben": (SUBMITTED_AGAIN,)}
+    assert {name: one.points for name, one in by_student(second).items()} == {"ada": 17, "ben": 11, "eve": 17}
+    changes = {change.exercise: change for change in second.gradings["ben"].changes}
+    assert changes["attention.scale"].before.outcome is Outcome.PASSED  # type: ignore[union-attr]
+    assert changes["attention.scale"].after.misconception == "divided_by_number_of_keys"  # type: ignore[union-attr]
 
 
 def test_a_second_run_replaces_what_the_first_one_left(course: Course) -> None:
@@ -144,15 +97,15 @@ def test_a_second_run_replaces_what_the_first_one_left(course: Course) -> None:
     assert results["ada"].points is None
     assert not autograded.exists()
     assert "no score" in (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text().lower()
-    with contextlib.closing(sqlite3.connect(course.gradebook)) as book:
-        assert book.execute("SELECT DISTINCT auto_score, needs_manual_grade FROM grade").fetchall() == [(None, 1)]
+    assert scores(course, "ada") == {(None, True)}
 
 
-def test_the_order_and_the_number_of_workers_change_nothing(course: Course) -> None:
-    for name in ("ada_reference", "hana_slides_numbers", "kai_leaves_torch", "lea_mistakes_of_her_own"):
-        hand_in(course, name, BY_NAME[name])
-    first = grade_lesson(course, LESSON, workers=1).records()
-    assert grade_lesson(course, LESSON, workers=3).records() == first
+def test_without_feedback_no_page_tells_of_an_earlier_grade(course: Course) -> None:
+    hand_in(course, "ada")
+    grade_lesson(course, LESSON)
+    hand_in(course, "ada", BY_NAME["hana_slides_numbers"])
+    grade_lesson(course, LESSON, feedback=False)
+    assert not (course.feedback / "ada" / LESSON / f"{LESSON}.html").exists()
 
 
 def test_limits_can_be_set(course: Course) -> None:
@@ -164,13 +117,219 @@ def test_limits_can_be_set(course: Course) -> None:
     assert not course.feedback.exists()
 
 
-def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(
+# --- exact
+
+
+TELLS_THE_RUN = """
+import os, random, torch
+def dot_product_scores(q, k):
+    raise ValueError(f"{object()} {os.getcwd()} {list({'a', 'b', 'c', 'd', 'e'})} {random.random()} {torch.rand(1)}")
+"""
+"""An answer whose message depends on all that chance decides: addresses, folders, sets and random numbers."""
+
+
+def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = (
+        "ada_reference", "hana_slides_numbers", "kai_leaves_torch", "lea_mistakes_of_her_own", "max_syntax_error",
+        "nils_raises_on_import", "rosa_exits", "urs_patched_observer", "vera_always_equal", "zoe_stripped_metadata",
+        "zora_not_a_notebook",
+    )  # fmt: skip
+    for name in names:
+        hand_in(course, name, BY_NAME[name])
+    answer(course, "tell", {"attention-scores-answer": TELLS_THE_RUN})
+    grade_lesson(course, LESSON, workers=1)
+    first = everything(course)
+    assert any("0x…" in row[-1] and "~" in row[-1] for row in first if row[0] == "tell" and row[-1])
+
+    in_order = batch.list_submissions
+    monkeypatch.setattr(batch, "list_submissions", lambda *where: in_order(*where)[::-1])
+    grade_lesson(course, LESSON, workers=2, force=True)
+    assert everything(course) == first
+
+
+# --- interrupted
+
+
+RUN = """
+import sys
+from autograder import assignment
+from autograder.cli import main
+assignment._versions = lambda withheld: {"Katze": "1"}
+sys.exit(main(["grade", "01_attention", "--workers", "1", *sys.argv[1:]]))
+"""
+
+
+def killed_when(course: Course, *arguments: str, query: str) -> None:
+    """Start a run, and kill it when a query on the gradebook first finds something."""
+    run = subprocess.Popen(
+        [sys.executable, "-c", RUN, *arguments],
+        cwd=course.root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 60
+    while time.monotonic() < until and run.poll() is None:
+        with contextlib.suppress(sqlite3.Error):
+            if course.gradebook.exists() and rows(course, query):
+                break
+        time.sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    assert run.wait() == -signal.SIGKILL
+    while members(run.pid):
+        assert time.monotonic() < until, "a run that was killed leaves processes"
+        time.sleep(0.05)
+
+
+def members(session: int) -> list[int]:
+    """The living processes of a session."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, own = entry.read_text().rpartition(")")[2].split()[:4]
+            if int(own) == session and state != "Z":
+                found.append(int(entry.parent.name))
+    return found
+
+
+@pytest.mark.slow
+def test_a_killed_run_is_resumed_with_nothing_lost_and_nothing_twice(course: Course) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    hand_in(course, "quin", BY_NAME["quin_endless_cell"])  # the run stays with it for ten seconds
+    hand_in(course, "rob")
+    killed_when(course, query="SELECT 1 FROM katze_submission WHERE student = 'eve'")
+    assert rows(course, "SELECT finished FROM katze_run") == [(None,)]
+    hand_in(course, "quin")
+    resumed = grade_lesson(course, LESSON)
+    assert set(why(resumed)) == {"quin", "rob"}
+    assert {one.points for one in resumed.submissions} == {17.0}
+    assert rows(course, "SELECT student, count(*) FROM katze_event GROUP BY student") == [
+        (name, 1) for name in ("ada", "ben", "eve", "quin", "rob")
+    ]
+    assert rows(course, "SELECT count(*) FROM submitted_assignment") == [(5,)]
+    assert not list(course.root.rglob("*.part"))
+
+
+@pytest.mark.slow
+def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    grade_lesson(course, LESSON)
+    first = everything(course)
+    good = hand_in(course, "ben").read_bytes()
+    hand_in(course, "ben", BY_NAME["quin_endless_cell"])
+    killed_when(course, "--force", query="SELECT 1 FROM katze_submission WHERE student = 'ada' AND run = 2")
+    assert (2.0, False) in scores(course, "ada")
+    for name in ("ben", "eve"):
+        assert scores(course, name) == {(None, True)}
+        assert comments(course, name) == {LEFT_UNDONE}
+        assert not (course.feedback / name / LESSON / f"{LESSON}.html").exists()
+    (course.submitted / "ben" / LESSON / f"{LESSON}.ipynb").write_bytes(good)
+    resumed = grade_lesson(course, LESSON)
+    assert {name: LEFT_UNDONE in reasons for name, reasons in why(resumed).items()} == {"ben": True, "eve": True}
+    assert everything(course) == first
+    kinds = rows(course, "SELECT kind FROM katze_event WHERE student = 'eve' ORDER BY id")
+    assert [kind for (kind,) in kinds] == ["graded", "set aside", "graded"]
+
+
+def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fails(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "Zygote", functools.partial(Zygote, start="spawn"))
-    for name in ("ada_reference", "hana_slides_numbers"):
-        hand_in(course, name, BY_NAME[name])
-    results = by_student(grade_lesson(course, LESSON, workers=2, level=Level.L1))
-    assert results["ada_reference"].points == 17
-    assert results["hana_slides_numbers"].points == 11
-    assert results["ada_reference"].level == "L1"
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    grade_lesson(course, LESSON)
+    grade = workers._grade
+
+    def grade_or_die(worker: object, task: Task) -> object:
+        if task.student == "ada":
+            os._exit(1)
+        return grade(worker, task)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "_grade", grade_or_die)
+        graded = grade_lesson(course, LESSON, force=True)
+    assert why(graded) == {"ada": (FORCED,), "ben": (FORCED,)}
+    assert {change.after.outcome for change in graded.gradings["ada"].changes if change.after} == {Outcome.UNGRADED}
+    assert graded.gradings["ben"].changes == ()
+    assert scores(course, "ada") == {(None, True)}
+    assert comments(course, "ada") == {"The grader's own process died over this submission, twice."}
+    assert not (course.autograded / "ada" / LESSON / f"{LESSON}.ipynb").exists()
+    before = rows(course, "SELECT sum(before_points) FROM katze_change")
+    assert before == [(17.0,)]
+    again = grade_lesson(course, LESSON)
+    assert why(again)["ada"][0] == plan.FAILED_BEFORE
+    assert by_student(again)["ada"].points == 17
+
+
+def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_grade(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    grade_lesson(course, LESSON)
+    record = GradebookWriter.record
+
+    def record_or_fail(self: GradebookWriter, student: str, *arguments: object) -> object:
+        if student == "ada" and arguments[1] is not None:
+            raise ArithmeticError("no such time")
+        return record(self, student, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(GradebookWriter, "record", record_or_fail)
+    results = by_student(grade_lesson(course, LESSON, force=True))
+    assert results["ada"].points is None
+    assert "ArithmeticError" in results["ada"].problem
+    assert results["ben"].points == 17
+    assert scores(course, "ada") == {(None, True)}
+
+
+# --- a full disk
+
+
+def full_for(student: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = publish.write
+
+    def write_or_fail(path: Path, text: str) -> tuple[str, int]:
+        if student in path.parts:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return write(path, text)
+
+    monkeypatch.setattr(publish, "write", write_or_fail)
+
+
+def test_a_full_disk_stops_the_run_and_the_next_one_goes_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    with monkeypatch.context() as patch:
+        full_for("ben", patch)
+        with pytest.raises(BadInput, match="the disk is full: make room"):
+            grade_lesson(course, LESSON)
+    assert "ben" not in {student for (student,) in rows(course, "SELECT student FROM katze_submission")}
+    resumed = grade_lesson(course, LESSON)
+    assert "ada" not in why(resumed)
+    assert {one.points for one in resumed.submissions} == {17.0}
+
+
+def test_a_gradebook_that_can_grow_no_more_keeps_what_was_recorded(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+    grade_lesson(course, LESSON)
+    before = everything(course)
+    for name in ("ben", "eve", "rob"):
+        hand_in(course, name)
+    [(pages,)] = rows(course, "PRAGMA page_count")
+    connect = sqlite3.connect
+
+    def connect_to_a_full_disk(*arguments: object, **options: object) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)  # type: ignore[call-overload]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection  # type: ignore[no-any-return]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", connect_to_a_full_disk)
+        with pytest.raises(BadInput, match="the disk is full: make room and run this again; what was recorded stays"):
+            grade_lesson(course, LESSON)
+    assert set(before) <= set(everything(course))
+    assert "ada" not in why(grade_lesson(course, LESSON))

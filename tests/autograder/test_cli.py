@@ -139,6 +139,7 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
     records = json.loads((course / "out.json").read_text())
     assert list(records[0]) == [
         "student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "level", "repairs",
+        "graded_now", "why", "before",
     ]  # fmt: skip
     by_id = {(record["student"], record["exercise"]): record for record in records}
     assert by_id["ada", "attention.scores"]["points"] == 2
@@ -153,6 +154,26 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
 
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         assert gradebook.find_submission(LESSON, "ada").score == 2
+
+
+def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = submit(course, "ada", {"attention-scores-answer": TRANSPOSED.replace("flipped", "dot_product_scores")})
+    submit(course, "ben")
+    assert main(["grade", LESSON]) == 0
+    shutil.rmtree(file.parents[1])
+    submit(course, "ada", {"attention-scores-answer": RIGHT})
+    capsys.readouterr()
+    assert main(["grade", LESSON, "--json", "out.json"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "attention.scores: wrong (keys_as_rows), 0 points -> passed, 2 points" in shown
+    assert "1 submission unchanged" in shown
+    records = json.loads((course / "out.json").read_text())
+    by_id = {(record["student"], record["exercise"]): record for record in records}
+    changed = by_id["ada", "attention.scores"]
+    assert changed["before"] == {"points": 0, "outcome": "wrong", "misconception": "keys_as_rows"}
+    assert (changed["graded_now"], changed["why"]) == (True, ["handed in again"])
+    same = by_id["ben", "attention.scores"]
+    assert (same["graded_now"], same["why"], same["before"]) == (False, [], None)
 
 
 def test_grade_of_one_student_leaves_the_others(course: Path) -> None:

@@ -6,8 +6,9 @@ import io
 
 from rich.console import Console
 
+from autograder.records import Change, Standing
 from autograder.report import exercise_records, print_class, print_exercises
-from autograder.results import ClassResult, ExerciseResult, SubmissionResult
+from autograder.results import ClassResult, ExerciseResult, Grading, SubmissionResult
 from course_lib.checking import Outcome
 
 PASSED = ExerciseResult("attention.scores", 2.0, 2, Outcome.PASSED)
@@ -18,7 +19,15 @@ UNREADABLE = ExerciseResult("attention.scores", None, 2, Outcome.UNREADABLE)
 
 def shown(*submissions: SubmissionResult) -> str:
     out = io.StringIO()
-    graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0)
+    gradings = {submission.student: Grading(("not graded before",)) for submission in submissions}
+    graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0, gradings=gradings)
+    print_class(graded, Console(file=out, width=80))
+    return " ".join(out.getvalue().split())
+
+
+def shown_again(*submissions: SubmissionResult, gradings: dict[str, Grading]) -> str:
+    out = io.StringIO()
+    graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0, gradings=gradings)
     print_class(graded, Console(file=out, width=80))
     return " ".join(out.getvalue().split())
 
@@ -45,6 +54,29 @@ def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
 
 def test_names_are_no_markup() -> None:
     assert "[red]eve[/red]" in shown(SubmissionResult("[red]eve[/red]", "01_attention", "L2", (PASSED,)))
+
+
+def test_what_a_regrade_changed_is_told_student_by_student() -> None:
+    was = Standing(Outcome.WRONG, 0.0, "keys_as_rows")
+    change = Change("attention.scores", was, Standing(Outcome.PASSED, 2.0))
+    text = shown_again(
+        SubmissionResult("ada", "01_attention", "L2", (PASSED,)),
+        SubmissionResult("ben", "01_attention", "L2", (PASSED,)),
+        SubmissionResult("eve", "01_attention", "L2", (PASSED,)),
+        gradings={
+            "ada": Grading(("handed in again",), (change,), first=False),
+            "ben": Grading(("redefined: attention.scores",), (), first=False),
+        },
+    )
+    assert "graded again: 2 submissions, 1 of them with another result" in text
+    assert "ada handed in again attention.scores: wrong (keys_as_rows), 0 points -> passed, 2 points" in text
+    assert "redefined: attention.scores: 1 submission" in text
+    assert "1 submission unchanged, not graded again" in text
+
+
+def test_where_nothing_changed_nothing_is_listed() -> None:
+    text = shown_again(SubmissionResult("ada", "01_attention", "L2", (PASSED,)), gradings={})
+    assert text == "01_attention: 1 submission unchanged, not graded again 2.0 s"
 
 
 def test_every_exercise_is_listed() -> None:

@@ -1,0 +1,76 @@
+"""A course with a few submissions, for the tests of grading a class."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+from autograder.demo.student import Student
+from autograder.demo.students import STUDENTS
+from autograder.results import ClassResult, SubmissionResult
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = "01_attention"
+BY_NAME = {student.name: student for student in STUDENTS[LESSON]}
+
+
+def make_course(folder: Path) -> Course:
+    """A course with the repository's release and no submissions."""
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    return Course.find(folder)
+
+
+def hand_in(course: Course, name: str, student: Student = BY_NAME["ada_reference"]) -> Path:
+    path = course.submitted / name / LESSON / f"{LESSON}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    student.hand_in(json.loads(course.release_notebook(LESSON).read_text()), LESSON, path)
+    return path
+
+
+def by_student(graded: ClassResult) -> dict[str, SubmissionResult]:
+    return {submission.student: submission for submission in graded.submissions}
+
+
+def why(graded: ClassResult) -> dict[str, tuple[str, ...]]:
+    """Who was graded by this run, and why."""
+    return {student: grading.why for student, grading in graded.gradings.items()}
+
+
+def rows(course: Course, query: str, *values: object) -> list[tuple[Any, ...]]:
+    with contextlib.closing(sqlite3.connect(course.gradebook)) as connection:
+        return connection.execute(query, values).fetchall()
+
+
+def everything(course: Course) -> list[tuple[Any, ...]]:
+    """All that was recorded of a class and does not depend on clock, host or the order of the work."""
+    return rows(
+        course,
+        """
+        SELECT student, s.lesson, s.digest, s.notebook, s.handed_in, s.slot, s.repairs, s.problem, s.void,
+               release, c.seed, c.versions, c.settings,
+               e.number, e.exercise, e.cell, e.fingerprint, e.seed, e.level, e.outcome, e.points, e.max_points,
+               e.misconception, e.note,
+               k.number, k.name, k.part, k.hidden, k.outcome, k.message
+        FROM katze_submission s JOIN katze_conditions c ON c.id = s.conditions
+        JOIN katze_exercise e ON e.submission = s.id
+        LEFT JOIN katze_case k ON k.submission = s.id AND k.exercise = e.exercise
+        ORDER BY student, e.number, k.number
+        """,
+    )
+
+
+def answer(course: Course, name: str, answers: dict[str, str]) -> Path:
+    """Hand in the release with these cells filled in, by grade_id."""
+    path = hand_in(course, name, BY_NAME["gus_untouched"])
+    notebook = json.loads(path.read_text())
+    for cell in notebook["cells"]:
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        cell["source"] = answers.get(grade_id, cell["source"])
+    path.write_text(json.dumps(notebook))
+    return path
