@@ -1,0 +1,276 @@
+"""`katze doctor`: which boxes this machine can make, what is missing for stronger ones, and what would change that.
+
+Nothing is guessed where it can be tried: a level holds if its self-test does.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from autograder import machine
+from autograder.course import Course
+from autograder.errors import BadInput
+from autograder.limits import size
+
+_PACKAGES = ("torch", "nbgrader", "numpy", "ipython")
+_ROOM = 1 << 30  # bytes; with less left, a class of outputs could fill the disk
+_APPARMOR_PROFILE = (
+    r"printf 'abi <abi/4.0>,\nprofile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }\n'"
+    " | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap"
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        group: "machine", "software" or "course".
+        name: what.
+        value: how it is, in a few words.
+        fine: whether that is as it should be; None where it does not matter.
+    """
+
+    group: str
+    name: str
+    value: str
+    fine: bool | None = None
+
+
+@dataclass(frozen=True)
+class LevelFinding:
+    """One level of confinement.
+
+    Attributes:
+        level: its name.
+        holds: whether boxes of this level can be had here; None where that was not tried.
+        says: what they are, or why they cannot be had.
+    """
+
+    level: str
+    holds: bool | None
+    says: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do next.
+
+    Attributes:
+        command: one command; empty where no command would help.
+        effect: what it would change, or what would have to change without a command.
+    """
+
+    command: str
+    effect: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `katze doctor` found.
+
+    Attributes:
+        findings: what was looked at.
+        levels: all levels, the weakest first.
+        level: the one that grading takes by itself; empty where there is none.
+        wanted: the weakest that it accepts by itself.
+        advice: what would raise the level; None where it cannot be raised.
+    """
+
+    findings: tuple[Finding, ...]
+    levels: tuple[LevelFinding, ...]
+    level: str
+    wanted: str
+    advice: Advice | None
+
+    @property
+    def is_well(self) -> bool:
+        """Whether grading works without further ado."""
+        return self.level >= self.wanted
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**asdict(self), "is_well": self.is_well}
+
+
+def examine(folder: Path | None = None) -> Diagnosis:
+    """Look at this machine, and at the course in `folder` or above it, if there is one."""
+    findings = (*_of_machine(), *_of_software(), *_of_course(folder))
+    if sys.platform == "win32":
+        advice = Advice("wsl --install", "Grade inside WSL, which is Linux; students need no boxes.")
+        return Diagnosis(findings, (), "", "L1", advice)
+    if not sys.platform.startswith("linux"):
+        levels = (_L0, _L1, LevelFinding("L2", False, "Landlock and seccomp are Linux's"))
+        return Diagnosis(findings, levels, "L1", "L1", Advice("", "Level L2 and above need Linux, or a Linux machine"))
+    levels = (_L0, _L1, *_of_linux())
+    holding = [one.level for one in levels if one.holds and one.level != "L4"]
+    return Diagnosis(findings, levels, holding[-1], "L2", _advice(levels))
+
+
+_L0 = LevelFinding("L0", True, "no confinement; never taken by itself")
+_L1 = LevelFinding("L1", True, "own session and folder, scrubbed environment; files and network are open")
+
+
+def _of_linux() -> list[LevelFinding]:
+    """Levels L2 to L4, by their self-tests."""
+    from autograder.box import Level, self_test
+
+    found = []
+    for level, says in ((Level.L2, "Landlock, seccomp"), (Level.L3, "bubblewrap, Landlock, seccomp")):
+        problems = self_test(level)
+        found.append(LevelFinding(level.name, not problems, "; ".join(problems) or says))
+    return [*found, _of_containers()]
+
+
+def _of_containers() -> LevelFinding:
+    """Level L4: tried where its image has been built. To build it takes minutes and the network."""
+    from autograder.box import Level, container, self_test
+
+    try:
+        engine = container.find_engine()
+    except container.ContainerFailed as problem:
+        return LevelFinding("L4", False, str(problem))
+    if not container.has_image(engine):
+        return LevelFinding("L4", None, f"{engine} answers; whether its containers work shows when the image is built")
+    problems = self_test(Level.L4)
+    return LevelFinding("L4", not problems, "; ".join(problems) or f"{engine}, Landlock, seccomp; when asked for")
+
+
+def _advice(levels: tuple[LevelFinding, ...]) -> Advice | None:
+    """What raises the level that grading takes by itself, or offers one more."""
+    by_name = {one.level: one for one in levels}
+    if not by_name["L2"].holds:
+        problem = machine.landlock_problem() or machine.seccomp_problem() or by_name["L2"].says
+        if machine.in_container():
+            return Advice("", f"Level L2 cannot be had in this container ({problem}); grade outside it.")
+        return Advice("", f"Level L2 cannot be had with this kernel ({problem}); grade on Linux 5.13 or newer.")
+    if not by_name["L3"].holds:
+        return _advice_on_bubblewrap(by_name["L3"].says)
+    if by_name["L4"].holds is None:
+        return Advice("katze grade LESSON --container", "Level L4: builds its image first, once, for some minutes.")
+    if by_name["L4"].holds:
+        return Advice("katze grade LESSON --container", "Level L4, which is taken only when asked for.")
+    if not any(shutil.which(engine) for engine in ("podman", "docker")) and machine.install_command("podman"):
+        return Advice(machine.install_command("podman"), "Makes level L4 possible: katze grade LESSON --container.")
+    return None
+
+
+def _advice_on_bubblewrap(problem: str) -> Advice:
+    effect = "Raises the level from L2 to L3."
+    if not shutil.which("bwrap"):
+        return Advice(machine.install_command("bubblewrap"), f"Install bubblewrap. {effect}")
+    if machine.in_container():
+        return Advice("", f"bubblewrap does not work in this container ({problem}); grade outside it for level L3.")
+    commands = {
+        "kernel.unprivileged_userns_clone": "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+        "user.max_user_namespaces": "sudo sysctl -w user.max_user_namespaces=15000",
+        "kernel.apparmor_restrict_unprivileged_userns": _APPARMOR_PROFILE,
+    }
+    switch = machine.forbidding_switch()
+    if switch:
+        return Advice(commands[switch], f"{switch} forbids what bubblewrap needs. {effect}")
+    return Advice("", f"bubblewrap is installed and does not work: {problem}")
+
+
+def _of_machine() -> list[Finding]:
+    found = [Finding("machine", "system", machine.system())]
+    if not sys.platform.startswith("linux"):
+        return found
+    from autograder.box import landlock
+
+    problem = machine.landlock_problem()
+    found.append(Finding("machine", "Landlock", problem or f"version {landlock.abi()}", not problem))
+    problem = machine.seccomp_problem()
+    found.append(Finding("machine", "seccomp", problem or "yes", not problem))
+    problem, switch = machine.user_namespace_problem(), machine.forbidding_switch()
+    said = "; ".join(filter(None, (problem, switch and f"{switch} forbids them")))
+    found.append(Finding("machine", "user namespaces", said or "yes", not said))
+    version = machine.version_of("bwrap")
+    found.append(Finding("machine", "bubblewrap", version or "not installed", bool(version)))
+    return [*found, *map(_of_engine, ("podman", "docker"))]
+
+
+def _of_engine(engine: str) -> Finding:
+    from autograder.box import container
+
+    version = machine.version_of(engine)
+    if not version:
+        return Finding("machine", engine, "not installed")
+    problem = container.engine_problem(engine)
+    return Finding("machine", engine, f"{version}; {problem or 'it answers'}", not problem)
+
+
+def _of_software() -> list[Finding]:
+    found = [Finding("software", "python", platform.python_version(), sys.version_info >= (3, 11))]
+    for package in _PACKAGES:
+        try:
+            found.append(Finding("software", package, importlib.metadata.version(package), True))
+        except importlib.metadata.PackageNotFoundError:
+            found.append(Finding("software", package, "not installed", False))
+    return found
+
+
+def _of_course(folder: Path | None) -> list[Finding]:
+    try:
+        course = Course.find(folder)
+    except BadInput as problem:
+        return [Finding("course", "course", str(problem))]
+    found = [Finding("course", "course", str(course.root))]
+    place = course.gradebook if course.gradebook.exists() else course.gradebook.parent
+    writable = os.access(place, os.W_OK) and os.access(course.gradebook.parent, os.W_OK)
+    state = "can be written" if writable else "cannot be written by this user"
+    found.append(Finding("course", "gradebook", f"{course.gradebook} {state}", writable))
+    for name, where in (("disk of the course", course.root), ("disk of boxes", Path(tempfile.gettempdir()))):
+        free = shutil.disk_usage(where).free
+        found.append(Finding("course", name, f"{size(free)} free", free >= _ROOM))
+    return found
+
+
+# On the terminal --------------------------------------------------------------------------------------------
+
+_MARKS = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}
+
+
+def print_diagnosis(diagnosis: Diagnosis, console: Console | None = None) -> None:
+    """Everything that was found, the levels, and below them what to do."""
+    console = console or Console()
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for group in ("machine", "software", "course"):
+        table.add_section()
+        for one in diagnosis.findings:
+            if one.group == group:
+                table.add_row(_MARKS[one.fine], escape(one.name), escape(one.value))
+    console.print(table)
+    levels = Table(title="boxes", title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_header=False)
+    levels.add_column(no_wrap=True)
+    levels.add_column(no_wrap=True)
+    levels.add_column(overflow="fold")
+    for level in diagnosis.levels:
+        name = f"[bold]{level.level}[/]" if level.level == diagnosis.level else level.level
+        levels.add_row(_MARKS[level.holds], name, escape(level.says))
+    console.print(levels)
+    if diagnosis.is_well:
+        console.print(f"[green]Grading works here, in boxes at level {diagnosis.level}.[/]", highlight=False)
+    else:
+        wanted, least = diagnosis.wanted, diagnosis.level or "none"
+        console.print(f"[red]Grading wants boxes at level {wanted}; there are: {least}.[/]", highlight=False)
+    if diagnosis.advice is not None:
+        console.print(escape(diagnosis.advice.effect), highlight=False)
+        if diagnosis.advice.command:
+            console.print(f"  [bold]{escape(diagnosis.advice.command)}[/]", highlight=False, soft_wrap=True)

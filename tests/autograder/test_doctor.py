@@ -1,0 +1,190 @@
+"""`katze doctor` on machines that are made up: what it says, and the one command that it gives."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from autograder import box, doctor, machine
+from autograder.box import Level, container
+from autograder.cli import main
+from autograder.doctor import Diagnosis, Finding, LevelFinding, examine, print_diagnosis
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Machine:
+    """A Linux machine that is made up: which levels hold, and what is installed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.problems: dict[Level, list[str]] = {}
+        self.installed = {"bwrap"}
+        self.switch = ""
+        self.landlock = ""
+        self.inside = False
+        self.image = False
+        monkeypatch.setattr(sys, "platform", "linux")
+        monkeypatch.setattr(box, "self_test", lambda level: self.problems.get(level, []))
+        monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name in self.installed else None)
+        monkeypatch.setattr(machine, "version_of", lambda name: "1.0" if name in self.installed else "")
+        monkeypatch.setattr(machine, "forbidding_switch", lambda: self.switch)
+        monkeypatch.setattr(machine, "landlock_problem", lambda: self.landlock)
+        monkeypatch.setattr(machine, "seccomp_problem", lambda: "")
+        monkeypatch.setattr(machine, "user_namespace_problem", lambda: "")
+        monkeypatch.setattr(machine, "in_container", lambda: self.inside)
+        monkeypatch.setattr(machine, "install_command", lambda package: f"sudo apt install {package}")
+        monkeypatch.setattr(container, "find_engine", self.find_engine)
+        monkeypatch.setattr(container, "engine_problem", lambda engine: "")
+        monkeypatch.setattr(container, "has_image", lambda engine: self.image)
+
+    def find_engine(self) -> str:
+        for engine in container.ENGINES:
+            if engine in self.installed:
+                return engine
+        raise container.ContainerFailed("neither podman nor docker is installed")
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
+    monkeypatch.chdir(tmp_path)
+    return Machine(monkeypatch)
+
+
+def command(diagnosis: Diagnosis) -> str:
+    assert diagnosis.advice is not None
+    return diagnosis.advice.command
+
+
+def holding(diagnosis: Diagnosis) -> dict[str, bool | None]:
+    return {one.level: one.holds for one in diagnosis.levels}
+
+
+def test_all_is_well_and_a_container_would_be_stronger(made_up: Machine) -> None:
+    diagnosis = examine()
+    assert (diagnosis.level, diagnosis.is_well) == ("L3", True)
+    assert holding(diagnosis) == {"L0": True, "L1": True, "L2": True, "L3": True, "L4": False}
+    assert command(diagnosis) == "sudo apt install podman"
+    made_up.installed.add("docker")
+    assert holding(examine())["L4"] is None
+    assert command(examine()) == "katze grade LESSON --container"
+    made_up.image = True
+    assert holding(examine())["L4"] is True
+    made_up.problems[Level.L4] = ["crun: no cgroups"]
+    assert holding(examine())["L4"] is False
+    assert examine().advice is None
+
+
+def test_without_bubblewrap_it_is_to_be_installed(made_up: Machine) -> None:
+    made_up.installed.clear()
+    made_up.problems[Level.L3] = ["bubblewrap is not installed"]
+    diagnosis = examine()
+    assert (diagnosis.level, diagnosis.is_well) == ("L2", True)
+    assert command(diagnosis) == "sudo apt install bubblewrap"
+
+
+@pytest.mark.parametrize(
+    ("switch", "wanted"),
+    [
+        ("kernel.unprivileged_userns_clone", "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+        ("user.max_user_namespaces", "sudo sysctl -w user.max_user_namespaces=15000"),
+        ("kernel.apparmor_restrict_unprivileged_userns", "/etc/apparmor.d/bwrap"),
+    ],
+)
+def test_whoever_forbids_user_namespaces_is_named_with_the_command(made_up: Machine, switch: str, wanted: str) -> None:
+    made_up.problems[Level.L3] = ["bwrap: setting up uid map: Permission denied"]
+    made_up.switch = switch
+    diagnosis = examine()
+    assert wanted in command(diagnosis)
+    assert diagnosis.advice is not None
+    assert switch in diagnosis.advice.effect
+    [finding] = [one for one in diagnosis.findings if one.name == "user namespaces"]
+    assert finding == Finding("machine", "user namespaces", f"{switch} forbids them", False)
+
+
+def test_inside_a_container_there_is_no_command_to_give(made_up: Machine) -> None:
+    made_up.inside = True
+    made_up.problems[Level.L3] = ["bwrap: No permissions to create new namespace"]
+    diagnosis = examine()
+    assert command(diagnosis) == ""
+    assert diagnosis.advice is not None
+    assert "in this container" in diagnosis.advice.effect
+
+
+def test_an_old_kernel_is_not_well(made_up: Machine) -> None:
+    made_up.landlock = "it came with Linux 5.13, and this is 5.10"
+    made_up.problems = {level: ["no Landlock"] for level in (Level.L2, Level.L3, Level.L4)}
+    diagnosis = examine()
+    assert (diagnosis.level, diagnosis.wanted, diagnosis.is_well) == ("L1", "L2", False)
+    assert diagnosis.advice is not None
+    assert "this is 5.10" in diagnosis.advice.effect
+    assert main(["doctor", "--json", os.devnull]) == 1
+
+
+def test_elsewhere_it_says_that_this_is_not_linux(made_up: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert holding(examine()) == {"L0": True, "L1": True, "L2": False}
+    assert examine().is_well
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert not examine().is_well
+    assert command(examine()) == "wsl --install"
+
+
+def test_a_course_is_looked_at_where_there_is_one(
+    made_up: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [course] = [one for one in examine().findings if one.group == "course"]
+    assert course.fine is None
+    assert "no nbgrader_config.py" in course.value
+    (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.Katze.repository = "a/b"\n')
+    by_name = {one.name: one for one in examine().findings if one.group == "course"}
+    assert set(by_name) == {"course", "gradebook", "disk of the course", "disk of boxes"}
+    assert by_name["gradebook"].fine is True
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    by_name = {one.name: one for one in examine(tmp_path).findings}
+    assert by_name["gradebook"].fine is False
+    usage = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    by_name = {one.name: one for one in examine(tmp_path).findings}
+    assert by_name["disk of the course"] == Finding("course", "disk of the course", "1 MB free", False)
+
+
+def test_what_is_not_installed_is_found(made_up: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_PACKAGES", ("torch", "no-such-package"))
+    by_name = {one.name: one for one in examine().findings if one.group == "software"}
+    assert by_name["torch"].fine is True
+    assert by_name["no-such-package"] == Finding("software", "no-such-package", "not installed", False)
+
+
+def shown(diagnosis: Diagnosis) -> str:
+    console = Console(file=io.StringIO(), width=100)
+    print_diagnosis(diagnosis, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_it_is_shown_with_marks_and_the_command_on_a_line_of_its_own() -> None:
+    advice = doctor.Advice("sudo apt install bubblewrap " + "x" * 200, "Install it.")
+    findings = (Finding("machine", "Landlock", "version 7", True), Finding("course", "course", "[red]none[/]"))
+    levels = (LevelFinding("L2", True, "Landlock, seccomp"), LevelFinding("L3", False, "bubblewrap is not installed"))
+    text = shown(Diagnosis(findings, levels, "L2", "L2", advice))
+    assert "✓   Landlock" in text
+    assert "✗   L3" in text
+    assert "[red]none[/]" in text
+    assert "Grading works here, in boxes at level L2." in text
+    assert f"\n  {advice.command}\n" in text
+    assert "Grading wants boxes at level L2; there are: L1." in shown(Diagnosis((), (), "L1", "L2", None))
+
+
+def test_the_command_on_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status = main(["doctor", "--course", str(ROOT), "--json"])
+    record = json.loads(capsys.readouterr().out)
+    assert list(record) == ["findings", "levels", "level", "wanted", "advice", "is_well"]
+    assert status == (0 if record["is_well"] else 1)
+    assert {one["name"] for one in record["findings"]} >= {"system", "python", "torch", "gradebook"}
