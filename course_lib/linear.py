@@ -58,6 +58,8 @@ def _pays(x: Tensor, weight: Tensor) -> bool:
         and x.device.type == "cpu"
         and x.numel() * weight.shape[0] >= LEAST_WORK
         and x.shape[-1] == weight.shape[1]  # else torch's own complaint is the clearer one
+        # A part of a larger weight, as cross-attention's, has gaps, for which oneDNN has only a very slow way.
+        and (weight.is_contiguous() or weight.t().is_contiguous())
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
     )

@@ -24,8 +24,8 @@ def loss_curve(
         validations: the loss on data that is not trained on, by step.
         title: what the numbers are.
     """
-    last = f"{losses[-1]:.3g}" if losses else "unknown"
-    figure(draw_loss_curve(losses, validations or {}, title), f"The loss falls step by step; the last is {last}.")
+    drawn = draw_loss_curve(losses, validations or {}, title)
+    figure(drawn, f"The loss of {len(losses)} steps: {losses[0]:.3g} at the first, {losses[-1]:.3g} at the last.")
 
 
 def draw_loss_curve(losses: Sequence[float], validations: Mapping[int, float], title: str) -> Figure:
