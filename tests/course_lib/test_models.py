@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import pytest
 import torch
+from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.models import Transformer, TransformerConfig
+from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.positions import sinusoidal_encoding
 
 SMALL = TransformerConfig(
@@ -85,12 +87,40 @@ def test_parameters_are_those_of_the_formula(tied: bool) -> None:
     assert (model.output.weight is model.target_embedding.weight) == tied
 
 
-def test_the_default_is_the_papers_base_model() -> None:
+def parameters(model: type[nn.Module], config: object) -> int:
     with torch.device("meta"):
-        model = Transformer(TransformerConfig(source_vocabulary=37_000, target_vocabulary=37_000))
-    blocks = [*model.encoder.parameters(), *model.decoder.parameters()]
-    # 6 encoder blocks of 3,152,384 and 6 decoder blocks of 4,204,032, besides the embeddings
-    assert sum(parameter.numel() for parameter in blocks) == 44_138_496
+        return sum(parameter.numel() for parameter in model(config).parameters())
+
+
+class TestPublishedSizes:
+    def test_gpt2(self) -> None:
+        presets = [GPTConfig.gpt2(), GPTConfig.gpt2_medium(), GPTConfig.gpt2_large(), GPTConfig.gpt2_xl()]
+        counts = [parameters(GPT, preset) for preset in presets]
+        assert counts == [124_439_808, 354_823_168, 774_030_080, 1_557_611_200]
+
+    def test_bert_with_its_pooler(self) -> None:
+        assert [parameters(BERT, preset) for preset in (BERTConfig.base(), BERTConfig.large())] == [
+            109_482_240,
+            335_141_888,
+        ]
+
+    @pytest.mark.parametrize(
+        ("preset", "d", "hidden", "printed"),
+        [(TransformerConfig.base(), 512, 2048, 65e6), (TransformerConfig.big(), 1024, 4096, 213e6)],
+    )
+    def test_the_papers(self, preset: TransformerConfig, d: int, hidden: int, printed: float) -> None:
+        """By its formulas: projections of d x d and two feed-forward layers, one embedding of 37,000 for everything."""
+        attention, feed_forward, norm = 4 * (d * d + d), 2 * d * hidden + hidden + d, 2 * d
+        blocks = 6 * (attention + feed_forward + 2 * norm) + 6 * (2 * attention + feed_forward + 3 * norm)
+        assert parameters(Transformer, preset) == blocks + 37_000 * d
+        assert parameters(Transformer, preset) == pytest.approx(printed, rel=0.03)  # table 3 rounds
+
+    def test_the_default_is_the_papers_base_model(self) -> None:
+        with torch.device("meta"):
+            model = Transformer(TransformerConfig(source_vocabulary=37_000, target_vocabulary=37_000))
+        blocks = [*model.encoder.parameters(), *model.decoder.parameters()]
+        # 6 encoder blocks of 3,152,384 and 6 decoder blocks of 4,204,032, besides the embeddings
+        assert sum(parameter.numel() for parameter in blocks) == 44_138_496
 
 
 def test_starts_near_the_loss_of_guessing() -> None:
@@ -102,3 +132,174 @@ def test_starts_near_the_loss_of_guessing() -> None:
 def test_computes_where_its_weights_are() -> None:
     model = Transformer(SMALL).to("meta")
     assert model(SOURCE.to("meta"), TARGET.to("meta")).device.type == "meta"
+
+
+GPT_SIZES = GPTConfig(13, 16, 12, 3, 2, 20)
+BERT_SIZES = BERTConfig(13, 16, 12, 3, 2, 20)
+IDS = torch.tensor([[4, 5, 6, 7], [8, 9, 10, 11]])
+
+
+class TestGPT:
+    @pytest.fixture
+    def gpt(self) -> GPT:
+        return GPT(GPT_SIZES).eval()
+
+    def test_the_future_has_no_influence(self, gpt: GPT) -> None:
+        changed = IDS.clone()
+        changed[0, 3] = 12
+        before, after = gpt(IDS), gpt(changed)
+        assert torch.equal(after[0, :3], before[0, :3])
+        assert not torch.allclose(after[0, 3], before[0, 3])
+
+    @pytest.mark.parametrize("pieces", [[4], [1, 1, 1, 1], [2, 2], [1, 3], [3, 1]])
+    @pytest.mark.parametrize(
+        "mask",
+        [None, [[1, 1, 1, 1], [0, 0, 1, 1]], [[1, 1, 1, 0], [1, 1, 0, 0]], [[1, 0, 1, 1], [0, 1, 0, 1]]],
+        ids=["no padding", "left", "right", "between"],
+    )
+    def test_reading_in_pieces_with_a_cache_is_reading_at_once(
+        self, gpt: GPT, pieces: list[int], mask: list[list[int]] | None
+    ) -> None:
+        seen = None if mask is None else torch.tensor(mask).bool()
+        cache, read, logits = gpt.cache(batch=2, capacity=6), 0, []
+        for piece in pieces:
+            part = slice(read, read + piece)
+            logits.append(gpt(IDS[:, part], None if seen is None else seen[:, part], cache))
+            read += piece
+        whole = gpt(IDS, seen)
+        words = torch.ones(2, 4, dtype=torch.bool) if seen is None else seen
+        assert_close(torch.cat(logits, dim=1)[words], whole[words])
+        assert whole.isfinite().all()
+
+    def test_padding_has_no_influence(self, gpt: GPT) -> None:
+        alone = gpt(IDS[1:, 2:])
+        for mask, ids in (
+            ([0, 0, 1, 1], [3, 3, 10, 11]),
+            ([1, 1, 0, 0], [10, 11, 3, 3]),
+            ([0, 1, 0, 1], [3, 10, 3, 11]),
+        ):
+            seen = torch.tensor([mask]).bool()
+            assert_close(gpt(torch.tensor([ids]), seen)[seen], alone[0])
+
+    def test_weights_on_request(self, gpt: GPT) -> None:
+        states = gpt.states(IDS, need_weights=True)
+        assert [alpha.shape for alpha in states.self_alpha] == [(2, 3, 4, 4)] * 2
+        assert_close(states.self_alpha[0].sum(dim=-1), torch.ones(2, 3, 4))
+        assert (states.self_alpha[1].triu(1) == 0).all()
+        assert_close(states.states, gpt.states(IDS).states)
+        assert gpt.states(IDS).self_alpha == ()
+
+    def test_what_is_added_to_the_residual_path_starts_smaller(self) -> None:
+        torch.manual_seed(0)
+        block = GPT(GPTConfig(50, 16, 96, 3, 8, 384)).blocks[0]
+        assert block.feed_forward.W_1.weight.std().item() == pytest.approx(0.02, rel=0.05)
+        assert block.feed_forward.W_2.weight.std().item() == pytest.approx(0.02 / 4, rel=0.05)
+        assert block.self_attention.W_o.weight.std().item() == pytest.approx(0.02 / 4, rel=0.05)
+
+
+class TestBERT:
+    def test_every_word_sees_every_other_but_no_padding(self) -> None:
+        model = BERT(BERT_SIZES).eval()
+        before = model(IDS)
+        changed = IDS.clone()
+        changed[:, 3] = 12
+        assert ((model(changed).states - before.states).abs().amax(dim=-1) > 0).all()
+        mask = torch.tensor([[True, True, True, False]]).expand(2, 4)
+        assert_close(model(changed, mask=mask).states[:, :3], model(IDS[:, :3]).states)
+
+    def test_without_segments_all_is_the_first(self) -> None:
+        model = BERT(BERT_SIZES).eval()
+        assert torch.equal(model(IDS).pooled, model(IDS, torch.zeros_like(IDS)).pooled)
+        assert not torch.allclose(model(IDS).pooled, model(IDS, torch.ones_like(IDS)).pooled)
+
+
+def calls() -> dict[str, tuple[Callable[[Tensor], object], int]]:
+    """Every way into a model, and how many words it knows there."""
+    transformer, gpt, bert = Transformer(SMALL), GPT(GPT_SIZES), BERT(BERT_SIZES)
+    return {
+        "source": (lambda ids: transformer(ids, TARGET), 11),
+        "target": (lambda ids: transformer(SOURCE, ids), 13),
+        "ids of GPT": (gpt, 13),
+        "ids of BERT": (bert, 13),
+        "segments": (lambda ids: bert(IDS, ids), 2),
+    }
+
+
+@pytest.mark.parametrize(("call", "vocabulary"), calls().values(), ids=calls().keys())
+class TestIds:
+    def test_outside_the_vocabulary(self, call: Callable[[Tensor], object], vocabulary: int) -> None:
+        for wrong in (-1, vocabulary):
+            with pytest.raises(ValueError, match=f"from 0 to {vocabulary - 1}, .* but there is a {wrong}$"):
+                call(torch.tensor([[0, wrong], [1, 0]]))
+
+    def test_no_whole_numbers(self, call: Callable[[Tensor], object], vocabulary: int) -> None:
+        with pytest.raises(TypeError, match="must be whole numbers .*, not torch.float32"):
+            call(torch.ones(2, 2))
+
+    def test_no_batch(self, call: Callable[[Tensor], object], vocabulary: int) -> None:
+        with pytest.raises(ValueError, match=r"must be \[batch, words\], not \[2\]"):
+            call(torch.tensor([1, 0]))
+
+    @pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
+    def test_no_words(self, call: Callable[[Tensor], object], vocabulary: int, shape: tuple[int, int]) -> None:
+        with pytest.raises(ValueError, match="has no words"):
+            call(torch.empty(shape, dtype=torch.long))
+
+
+class TestRefusals:
+    def test_more_words_than_positions(self) -> None:
+        long = torch.ones(1, 17, dtype=torch.long)
+        for model in (GPT(GPT_SIZES), BERT(BERT_SIZES)):
+            with pytest.raises(ValueError, match="17 .*16"):
+                model(long)
+
+    @pytest.mark.parametrize("model", [GPT(GPT_SIZES), BERT(BERT_SIZES)])
+    def test_masks_of_another_kind(self, model: nn.Module) -> None:
+        with pytest.raises(TypeError, match="must be boolean .* not torch.float32"):
+            model(IDS, mask=torch.ones(2, 4))
+        with pytest.raises(ValueError, match=r"must be \[2, 4\] as ids are, not \[2, 3\]"):
+            model(IDS, mask=torch.ones(2, 3, dtype=torch.bool))
+
+    def test_segments_of_another_shape(self) -> None:
+        with pytest.raises(ValueError, match=r"segments must be \[2, 4\] as ids are, not \[2, 3\]"):
+            BERT(BERT_SIZES)(IDS, torch.zeros(2, 3, dtype=torch.long))
+
+    def test_not_as_many_targets_as_sources(self, model: Transformer) -> None:
+        with pytest.raises(ValueError, match="1 targets need as many sources, not 2"):
+            model(SOURCE, TARGET[:1])
+
+    def test_a_full_cache_takes_nothing(self) -> None:
+        gpt = GPT(GPT_SIZES).eval()
+        cache = gpt.cache(2, 5)
+        gpt(IDS, cache=cache)
+        with pytest.raises(ValueError, match="room for 5 words, not 8"):
+            gpt(IDS, cache=cache)
+        with pytest.raises(ValueError, match="from 0 to 12"):
+            gpt(torch.tensor([[99], [1]]), cache=cache)
+        with pytest.raises(ValueError, match="holds 2 texts, but 1 go on"):
+            gpt(IDS[:1, :1], cache=cache)
+        assert cache.length == 4
+        with pytest.raises(ValueError, match="17 words are more than the context of 16"):
+            gpt.cache(1, 17)
+
+    @pytest.mark.parametrize(
+        ("settings", "match"),
+        [
+            ({"vocabulary": 0}, "vocabulary must be at least 1, not 0"),
+            ({"heads": 5}, "multiple of the number of heads, not 12 for 5"),
+            ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),
+            ({"activation": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu, not 'tanh'"),
+        ],
+    )
+    def test_impossible_sizes(self, settings: dict[str, object], match: str) -> None:
+        with pytest.raises(ValueError, match=match):
+            GPT(dataclasses.replace(GPT_SIZES, **settings))
+
+    def test_shared_embeddings_of_two_vocabularies(self) -> None:
+        with pytest.raises(ValueError, match="need one vocabulary, not 11 and 13 words"):
+            dataclasses.replace(SMALL, shared_embeddings=True)
+
+
+def test_shared_embeddings_are_one() -> None:
+    model = Transformer(dataclasses.replace(SMALL, source_vocabulary=13, shared_embeddings=True))
+    assert model.source_embedding.weight is model.target_embedding.weight is model.output.weight
