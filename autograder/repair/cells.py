@@ -1,0 +1,133 @@
+"""A repaired notebook, and its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from autograder import sanitise
+
+
+class CellKind(StrEnum):
+    """What a cell is for."""
+
+    CODE = "code"
+    MARKDOWN = "markdown"
+    ANSWER = "answer"
+    CHECK = "check"
+    WRITTEN = "written"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a repaired notebook.
+
+    Attributes:
+        kind: what it is for. Further copies of an answer are `CODE`, and so are cells that the release locks.
+        source: what it says; markdown of the student is already sanitised.
+        exercise: the exercise that it belongs to, such as "attention.scores"; None for other cells. A further copy
+            of an answer has it too.
+        tags: the release's tags where it is a cell of the release; of the student's own only `demo`.
+        origin: "student" (as submitted), "release" (its text is the release's), "restored" (it was missing or
+            changed, and is the release's again).
+        id: a valid cell id, unique in the notebook.
+        nbgrader: the release's metadata for nbgrader; empty for ordinary cells.
+        outputs: the submitted outputs, not sanitised.
+        attachments: sanitised images of a markdown cell.
+        position: its place in the submitted notebook, counted from 1; 0 where it was put back.
+    """
+
+    kind: CellKind
+    source: str
+    exercise: str | None = None
+    tags: tuple[str, ...] = ()
+    origin: str = "student"
+    id: str = ""
+    nbgrader: Mapping[str, object] = field(default_factory=dict)
+    outputs: object = ()
+    attachments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    position: int = 0
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether this cell only shows something (a figure, a training) and need not run when grading."""
+        return "demo" in self.tags
+
+    @property
+    def is_code(self) -> bool:
+        """Whether this is a code cell, for Jupyter."""
+        return self.kind in (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """A notebook in the shape of its release.
+
+    Attributes:
+        cells: its cells, in the order in which they run.
+        repairs: the receipt: what was changed, in sentences for the student and the instructor.
+        metadata: the release's notebook metadata.
+    """
+
+    cells: tuple[Cell, ...]
+    repairs: tuple[str, ...]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def notebook(
+        self,
+        outputs: Mapping[int, Sequence[sanitise.Output]] | None = None,
+        checks: Mapping[str, Sequence[sanitise.Output]] | None = None,
+        notices: Mapping[int, str] | None = None,
+    ) -> dict[str, Any]:
+        """The notebook in nbformat 4.5, for nbgrader, formgrader and feedback.
+
+        Args:
+            outputs: what cells have put out when they ran, by their index in `cells`; sanitised here. A cell that
+                did not run keeps its submitted outputs, sanitised; a check cell keeps none. Where all of them
+                together are too large for one page, those of the later cells are left out.
+            checks: for each exercise the outputs of its check cell, taken as they are: the grader's own words.
+            notices: a sentence to show below a cell, by its index in `cells`, such as why it was stopped.
+        """
+        outputs, checks, notices = outputs or {}, checks or {}, notices or {}
+        whole = sanitise.WholeNotebook()
+        cells = []
+        count = 0
+        for index, cell in enumerate(self.cells):
+            metadata: dict[str, Any] = {
+                "katze": {"kind": str(cell.kind), "exercise": cell.exercise, "origin": cell.origin}
+            }
+            if cell.nbgrader:
+                metadata["nbgrader"] = dict(cell.nbgrader)
+            if cell.tags:
+                metadata["tags"] = list(cell.tags)
+            entry: dict[str, Any] = {
+                "cell_type": "code" if cell.is_code else "markdown",
+                "id": cell.id,
+                "metadata": metadata,
+                "source": cell.source,
+            }
+            if cell.is_code:
+                is_check = cell.kind is CellKind.CHECK
+                ran = cell.exercise in checks if is_check else index in outputs
+                count += ran
+                entry["execution_count"] = count if ran else None
+                if is_check:
+                    entry["outputs"] = list(checks.get(cell.exercise or "", ()))
+                else:
+                    entry["outputs"] = sanitise.outputs(
+                        list(outputs[index]) if index in outputs else cell.outputs, whole
+                    )
+                if index in notices:
+                    entry["outputs"].append({"output_type": "stream", "name": "stderr", "text": notices[index] + "\n"})
+            elif cell.attachments:
+                entry["attachments"] = {name: dict(images) for name, images in cell.attachments.items()}
+            cells.append(entry)
+        kept = {name: self.metadata[name] for name in ("kernelspec", "language_info") if name in self.metadata}
+        return {
+            "cells": cells,
+            "metadata": {**kept, "katze": {"repairs": list(self.repairs)}},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }

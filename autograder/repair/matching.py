@@ -1,0 +1,127 @@
+"""Finding out which submitted cell is which cell of the release."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from autograder.repair.release import Release, Slot, flags_of, grade_id_of
+from autograder.repair.text import defined, kept, marker, plain
+from autograder.submission import Submission
+from autograder.words import shown
+
+
+class Matching:
+    """Which submitted cells are which cells of the release.
+
+    Args:
+        submission: what was submitted.
+        release: the lesson as it was released.
+        events: takes what there is to say, by kind of repair.
+    """
+
+    def __init__(self, submission: Submission, release: Release, events: dict[str, list[str]]) -> None:
+        self.submission = submission
+        self.release = release
+        self.slots = release.slots
+        self.by_grade_id = {slot.grade_id: slot for slot in self.slots}
+        self.by_marker = {(slot.exercise, slot.role): slot for slot in self.slots}
+        self.claims: dict[str, list[int]] = defaultdict(list)
+        self.events = events
+        self.plain = [plain(cell.source) for cell in submission.cells]
+        self.defined = [defined(cell.source) for cell in submission.cells]
+        self._claim()
+        self._find_lost_cells()
+        self._find_lost_answers()
+
+    def chosen(self, slot: Slot) -> int:
+        """Of several copies, the one that carries the grade: of answers the last that is one, of others the last."""
+        numbers = self.claims[slot.grade_id]
+        if slot.role == "answer":
+            return ([n for n in numbers if self.is_filled(n, slot) and self._defines(n, slot)] or numbers)[-1]
+        if slot.role == "written":
+            return ([n for n in numbers if self.is_filled(n, slot)] or numbers)[-1]
+        return numbers[0 if slot.role == "locked" else -1]
+
+    def is_filled(self, number: int, slot: Slot) -> bool:
+        """Whether a submitted cell says something else than the release's."""
+        return self.plain[number] != slot.plain
+
+    def _defines(self, number: int, slot: Slot) -> bool:
+        return bool(slot.names) and slot.names <= self.defined[number]
+
+    def _claim(self) -> None:
+        """Which submitted cells say that they are which slot.
+
+        Where the metadata and the marker name different ones, text was pasted into another cell: then the text is
+        right, unless the cell defines what its metadata asks for.
+        """
+        for number, cell in enumerate(self.submission.cells):
+            name = grade_id_of(cell)
+            named = self.by_grade_id.get(name)
+            slot = self.by_marker.get(marker(cell.source)) or named
+            if named is not None and self._defines(number, named):
+                slot = named
+            if slot is None:
+                if name and flags_of(cell.nbgrader) & {"grade", "solution", "locked", "task"}:
+                    self.events["unknown"].append(shown(name))
+                continue
+            if named is None:
+                self.events["stripped"].append(slot.grade_id)
+            elif named is slot and _is_forged(cell.nbgrader, slot):
+                self.events["forged"].append(slot.exercise)
+            self.claims[slot.grade_id].append(number)
+
+    def _free(self, kind: str) -> list[int]:
+        """The submitted cells of a kind that no slot has yet."""
+        claimed = {number for numbers in self.claims.values() for number in numbers}
+        return [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == kind]
+
+    def _find_lost_cells(self) -> None:
+        """Other cells without grade_id and marker: by their text, and a written answer by its place."""
+        for slot in self.slots:
+            if self.claims[slot.grade_id] or slot.role == "answer":
+                continue
+            free = self._free(slot.kind)
+            found = [n for n in free if self.plain[n] == slot.plain]
+            if not found and slot.role == "written":
+                found = [n for n in free if self._stands_at(n, slot)]
+            if found:
+                self.events["stripped"].append(slot.grade_id)
+                self.claims[slot.grade_id] = found[-1:]
+
+    def _stands_at(self, number: int, slot: Slot) -> bool:
+        """Whether a cell that is none of the lesson's own follows the cell that the slot follows in the release."""
+        before = self.release.notebook["cells"][slot.index - 1] if slot.index else None
+        cell = self.submission.cells[number]
+        if (cell.kind, self.plain[number]) in self.release.lesson_cells or before is None or not number:
+            return False
+        return self.plain[number - 1] == plain(before["source"])
+
+    def _find_lost_answers(self) -> None:
+        """Answers without grade_id and marker: by the name they define, then by the text they kept."""
+        free = self._free("code")
+        for slot in self.slots:
+            if slot.role != "answer":
+                continue
+            claims = self.claims[slot.grade_id]
+            if any(self._defines(number, slot) for number in claims):
+                continue
+            found = [number for number in free if self._defines(number, slot)]
+            if not found and not claims:
+                likely = [number for number in free if kept(slot.source, self.submission.cells[number].source) > 0.6]
+                found = likely[-1:]
+            if found:
+                self.events["found"].append(slot.exercise)
+                self.claims[slot.grade_id] = sorted([*claims, *found])
+                free = [number for number in free if number not in found]
+            elif not claims:
+                self.events["no_answer"].append(slot.exercise)
+
+
+def _is_forged(claimed: Mapping[str, object], slot: Slot) -> bool:
+    """Whether a cell's metadata says something else about its grading than the release does."""
+    for name in ("grade", "solution", "locked", "task", "points"):
+        if name in claimed and name in slot.nbgrader and claimed[name] != slot.nbgrader[name]:
+            return True
+    return bool(flags_of(claimed) - flags_of(slot.nbgrader))

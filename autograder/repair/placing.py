@@ -1,0 +1,255 @@
+"""Building the repaired notebook out of the submission's cells and the release's."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from autograder import sanitise
+from autograder.repair.cells import Cell, CellKind, Repaired
+from autograder.repair.matching import Matching
+from autograder.repair.receipt import receipt
+from autograder.repair.release import Release, Slot, tags_of
+from autograder.repair.text import defined, has_own_code, imported
+from autograder.submission import CELLS, Submission, SubmittedCell
+
+
+def repair(submission: Submission, release: Release) -> Repaired:
+    """Put a submission back into the shape of its release, and say what was changed.
+
+    Cells that the release locks are always the release's own: text, points and metadata. Answers and written
+    answers are the student's, in the order of the submission; so are all ordinary cells. An answer that is
+    missing is not put back, for its stub could undo a definition that stands elsewhere.
+
+    Args:
+        submission: what was submitted.
+        release: the lesson as it was released.
+    """
+    return _Repair(submission, release).run()
+
+
+@dataclass
+class _Placed:
+    """A cell on its way into the repaired notebook, with the place it has in the release (-1: none)."""
+
+    cell: Cell
+    index: int
+
+
+class _Repair:
+    """One repair: matches cells with slots, then builds the notebook, then writes the receipt."""
+
+    def __init__(self, submission: Submission, release: Release) -> None:
+        self.submission = submission
+        self.release = release
+        self.slots = release.slots
+        self.events: dict[str, list[str]] = defaultdict(list)
+        self.matching = Matching(submission, release, self.events)
+        self.placed: list[_Placed] = []
+        self.markdown_left = sanitise.MARKDOWN_CHARACTERS_TOGETHER
+
+    def run(self) -> Repaired:
+        self._place_submitted()
+        self._put_back_missing()
+        self._move_checks_behind_answers()
+        self._put_back_imports()
+        cells = _with_ids([placed.cell for placed in self.placed], {slot.id for slot in self.slots})
+        return Repaired(
+            tuple(cells), (*self.submission.repairs, *receipt(self.events)), self.release.notebook.get("metadata", {})
+        )
+
+    def _place_submitted(self) -> None:
+        """All submitted cells in their order: slots repaired, ordinary cells as they are."""
+        matching = self.matching
+        slot_of = {
+            number: matching.by_grade_id[name] for name, numbers in matching.claims.items() for number in numbers
+        }
+        chosen = {slot.grade_id: matching.chosen(slot) for slot in self.slots if matching.claims[slot.grade_id]}
+        for number, cell in enumerate(self.submission.cells):
+            slot = slot_of.get(number)
+            if slot is None:
+                self._place_ordinary(number, cell)
+            elif number != chosen[slot.grade_id]:
+                self._place_copy(number, cell, slot)
+            elif slot.role in ("answer", "written"):
+                self._add(self._answer(number, cell, slot), slot.index)
+            else:
+                self._place_locked(number, cell, slot)
+
+    def _place_copy(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
+        """A copy that does not carry the grade: what a student wrote in it stays, as an ordinary cell."""
+        if slot.role in ("answer", "written"):
+            if not self.matching.is_filled(number, slot) or not cell.source.strip():
+                self.events["untouched_copy"].append(slot.exercise)
+                return
+            self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)
+            kind = "code" if slot.role == "answer" else "markdown"
+            copy = self._student_cell(number, cell, kind)
+            self._add(replace(copy, exercise=slot.exercise))
+        elif slot.kind == "code" and has_own_code(cell.source, slot.source):
+            self.events["own_code"].append(_name(slot))
+            self._add(self._student_cell(number, cell, "code"))
+        else:
+            self.events["extra_check"].append(_name(slot))
+
+    def _place_locked(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
+        """The release's own cell, at the submission's place; the student's code in it stays, before it."""
+        changed = cell.kind != slot.kind or self.matching.is_filled(number, slot)
+        if changed:
+            self.events["edited"].append(_name(slot))
+        if changed and slot.kind == "code" and has_own_code(cell.source, slot.source):
+            self.events["own_code"].append(_name(slot))
+            self._add(self._student_cell(number, cell, "code"))
+        self._add(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs), slot.index)
+
+    def _answer(self, number: int, cell: SubmittedCell, slot: Slot) -> Cell:
+        if cell.kind != slot.kind:
+            self.events["retyped"].append(slot.exercise)
+        if not self.matching.is_filled(number, slot):
+            return _from_release(slot, "release", number + 1, cell.outputs)
+        return replace(
+            self._student_cell(number, cell, slot.kind),
+            kind=slot.cell_kind,
+            exercise=slot.exercise,
+            tags=slot.tags,
+            nbgrader=slot.nbgrader,
+            id=slot.id,
+        )
+
+    def _place_ordinary(self, number: int, cell: SubmittedCell) -> None:
+        """An ordinary cell: the release's where the text is the release's, else the student's."""
+        index = self.release.lesson_cells.get((cell.kind, self.matching.plain[number]))
+        if index is None:
+            self._add(self._student_cell(number, cell, cell.kind))
+            return
+        same = _ordinary(self.release, index, "release")
+        self._add(replace(same, id=cell.id, outputs=cell.outputs, position=number + 1), index)
+
+    def _student_cell(self, number: int, cell: SubmittedCell, kind: str) -> Cell:
+        """A cell of the student's own, as `kind`. Raw cells become text: nothing may pass into a page as it is."""
+        if kind == "code":
+            tags = ("demo",) if "demo" in cell.tags else ()
+            return Cell(CellKind.CODE, cell.source, tags=tags, id=cell.id, outputs=cell.outputs, position=number + 1)
+        source, embedded = sanitise.embedded_images(cell.source)
+        given = cell.attachments if isinstance(cell.attachments, dict) else {}
+        images = sanitise.attachments({**given, **embedded})
+        source = sanitise.without_missing_attachments(sanitise.fenced(source) if kind == "raw" else source, set(images))
+        longest = min(sanitise.MARKDOWN_CHARACTERS, self.markdown_left)
+        if len(source) <= longest:
+            self.markdown_left -= len(source)
+        source = sanitise.markdown(source, longest)
+        return Cell(CellKind.MARKDOWN, source, id=cell.id, attachments=images, position=number + 1)
+
+    def _add(self, cell: Cell, index: int = -1) -> None:
+        self.placed.append(_Placed(cell, index))
+
+    def _put_back_missing(self) -> None:
+        for slot in self.slots:
+            if self.matching.claims[slot.grade_id] or slot.role == "answer":
+                continue
+            self.events["missing_written" if slot.role == "written" else "missing"].append(_name(slot))
+            self.placed.insert(self._place_for(slot), _Placed(_from_release(slot, "restored"), slot.index))
+
+    def _put_back_imports(self) -> None:
+        """The lesson's imports go in front of all code where, up to the first answer, nothing imports the same.
+
+        A student who has moved or deleted them may not have noticed: the names were there from an earlier run.
+        """
+        codes = [n for n, placed in enumerate(self.placed) if placed.cell.is_code]
+        first = next((n for n in codes if self.placed[n].cell.exercise), len(self.placed))
+        for index, names in reversed(list(self.release.imports.items())):
+            before = [self.placed[n] for n in codes if n <= first]
+            if any(placed.index == index for placed in before):
+                continue
+            missing = names.difference(*(imported(placed.cell.source) for placed in before))
+            if missing:
+                self.events["imports"] += sorted(missing)
+                self.placed.insert(codes[0] if codes else 0, _Placed(_ordinary(self.release, index, "restored"), index))
+
+    def _place_for(self, slot: Slot) -> int:
+        """Behind the answer that it checks, else behind the cell of the release that comes before it."""
+        answers = self._answers_to(slot.exercise)
+        if slot.role == "check" and answers:
+            return answers[-1] + 1
+        before = [(placed.index, n) for n, placed in enumerate(self.placed) if 0 <= placed.index < slot.index]
+        if before:
+            return max(before)[1] + 1
+        after = [(placed.index, n) for n, placed in enumerate(self.placed) if placed.index > slot.index]
+        return min(after)[1] if after else len(self.placed)
+
+    def _answers_to(self, exercise: str) -> list[int]:
+        """Where the copies of an answer stand that define what they should; where none does, all copies."""
+        cells = [(n, p.cell) for n, p in enumerate(self.placed) if _answers(p.cell, exercise)]
+        names = {
+            name for slot in self.slots if (slot.exercise, slot.role) == (exercise, "answer") for name in slot.names
+        }
+        return [n for n, cell in cells if names <= defined(cell.source)] or [n for n, _ in cells]
+
+    def _move_checks_behind_answers(self) -> None:
+        """A check that stands before every copy of its answer goes behind the last one."""
+        for slot in self.slots:
+            if slot.role != "check":
+                continue
+            check = next(n for n, placed in enumerate(self.placed) if placed.index == slot.index)
+            answers = self._answers_to(slot.exercise)
+            if answers and check < answers[0]:
+                self.placed.insert(answers[-1], self.placed.pop(check))
+                self.events["moved"].append(slot.exercise)
+
+
+def _answers(cell: Cell, exercise: str) -> bool:
+    return cell.exercise == exercise and cell.kind in (CellKind.ANSWER, CellKind.CODE)
+
+
+def _name(slot: Slot) -> str:
+    return slot.grade_id if slot.role in ("locked", "task") else slot.exercise
+
+
+def _from_release(slot: Slot, origin: str, position: int = 0, outputs: object = ()) -> Cell:
+    return Cell(
+        slot.cell_kind,
+        slot.source,
+        exercise=None if slot.role in ("locked", "task") else slot.exercise,
+        tags=slot.tags,
+        origin=origin,
+        id=slot.id,
+        nbgrader=slot.nbgrader,
+        outputs=outputs,
+        position=position,
+    )
+
+
+def _ordinary(release: Release, index: int, origin: str) -> Cell:
+    """An ordinary cell of the release."""
+    cell = release.notebook["cells"][index]
+    return Cell(
+        CellKind(cell["cell_type"]),
+        cell["source"],
+        tags=tags_of(cell),
+        origin=origin,
+        id=cell["id"],
+        attachments=cell.get("attachments", {}),
+    )
+
+
+def _with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
+    """The cells with valid ids, each used once; those of the release's slots belong to these alone."""
+    used: set[str] = set()
+    result = []
+    for number, cell in enumerate(cells):
+        identity = cell.id
+        if not _CELL_ID.fullmatch(identity) or identity in used or (identity in reserved and not cell.nbgrader):
+            identity = next(name for name in _fresh_ids(number) if name not in used | reserved)
+        used.add(identity)
+        result.append(replace(cell, id=identity))
+    return result
+
+
+def _fresh_ids(number: int) -> Iterable[str]:
+    yield f"cell-{number}"
+    yield from (f"cell-{number}-{extra}" for extra in range(CELLS * 2))
+
+
+_CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -1,0 +1,160 @@
+"""A released notebook, and which of its cells have a part in grading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.repair.cells import CellKind
+from autograder.repair.text import defined, imported, marker, plain
+from autograder.submission import Submission, SubmittedCell
+
+
+@dataclass(frozen=True)
+class Release:
+    """A released notebook, prepared once for the repair of many submissions."""
+
+    notebook: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Release:
+        """The release in a file: nbformat 4.5, as `katze release` writes it."""
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+        return cls(notebook)
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """The cells that have a part in grading, in order."""
+        return tuple(_slots(self.notebook))
+
+    @cached_property
+    def lesson_cells(self) -> Mapping[tuple[str, str], int]:
+        """Where the ordinary cells stand, by kind and text."""
+        return _lesson_cells(self.notebook)
+
+    @cached_property
+    def imports(self) -> Mapping[int, frozenset[str]]:
+        """The ordinary cells that import what the lesson uses, by their place, with the names that they import."""
+        found = {}
+        for index in self.lesson_cells.values():
+            cell = self.notebook["cells"][index]
+            if cell["cell_type"] == "code" and not {"demo", "katze-install"} & set(tags_of(cell)):
+                found[index] = frozenset(imported(cell["source"]))
+        return {index: names for index, names in sorted(found.items()) if names}
+
+    def place_of(self, grade_id: object) -> int:
+        """Where the cell with this grade_id stands; behind all others where there is none."""
+        return next((slot.index for slot in self.slots if slot.grade_id == grade_id), len(self.notebook["cells"]))
+
+    def graded_cells_in(self, submission: Submission) -> int:
+        """How many of this release's cells for grading a submission has, by their grade_ids or markers."""
+        markers = {(slot.exercise, slot.role) for slot in self.slots}
+        names = {slot.grade_id for slot in self.slots}
+        return sum(marker(cell.source) in markers or grade_id_of(cell) in names for cell in submission.cells)
+
+    def share_of_text_in(self, submission: Submission) -> float:
+        """The part of this release's ordinary cells that a submission has as they were released, from 0 to 1."""
+        there = {(cell.kind, plain(cell.source)) for cell in submission.cells}
+        return len(there & self.lesson_cells.keys()) / max(1, len(self.lesson_cells))
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A cell of the release that has a part in grading."""
+
+    index: int
+    kind: str
+    role: str
+    exercise: str
+    grade_id: str
+    source: str
+    tags: tuple[str, ...]
+    id: str
+    nbgrader: Mapping[str, object]
+
+    @property
+    def cell_kind(self) -> CellKind:
+        """What the cell is for, once it is in a repaired notebook."""
+        if self.kind == "code":
+            return {"check": CellKind.CHECK, "locked": CellKind.CODE}.get(self.role, CellKind.ANSWER)
+        return CellKind.WRITTEN if self.role == "written" else CellKind.MARKDOWN
+
+    @cached_property
+    def plain(self) -> str:
+        """Its source, as `plain` gives it."""
+        return plain(self.source)
+
+    @cached_property
+    def names(self) -> set[str]:
+        """What an answer's stub defines."""
+        return defined(self.source)
+
+
+def _slots(release: Mapping[str, Any]) -> list[Slot]:
+    """The cells of the release that have a part in grading, in order."""
+    slots = []
+    for index, cell in enumerate(release["cells"]):
+        meta = cell["metadata"].get("nbgrader", {})
+        role = _role(meta)
+        if role:
+            exercise, _ = marker(cell["source"])
+            slots.append(
+                Slot(
+                    index=index,
+                    kind=cell["cell_type"],
+                    role=role,
+                    exercise=exercise or _exercise(meta["grade_id"]),
+                    grade_id=meta["grade_id"],
+                    source=cell["source"],
+                    tags=tags_of(cell),
+                    id=cell["id"],
+                    nbgrader=meta,
+                )
+            )
+    return slots
+
+
+def _lesson_cells(release: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """Where the release's ordinary cells stand in it, by kind and text."""
+    return {
+        (cell["cell_type"], plain(cell["source"])): index
+        for index, cell in enumerate(release["cells"])
+        if not _role(cell["metadata"].get("nbgrader", {})) and plain(cell["source"])
+    }
+
+
+def _role(meta: Mapping[str, object]) -> str:
+    flags = flags_of(meta)
+    if "task" in flags:
+        return "task"
+    if "solution" in flags:
+        return "written" if "grade" in flags else "answer"
+    return "check" if "grade" in flags else "locked" if "locked" in flags else ""
+
+
+def flags_of(meta: Mapping[str, object]) -> set[str]:
+    """What nbgrader's metadata say that a cell is for."""
+    return {name for name in ("grade", "solution", "locked", "task") if meta.get(name)}
+
+
+def _exercise(grade_id: str) -> str:
+    """The exercise of a grade_id: attention-scores-check belongs to attention.scores."""
+    stem, _, last = grade_id.rpartition("-")
+    return (stem if last in ("answer", "check", "written") else grade_id).replace("-", ".", 1)
+
+
+def tags_of(cell: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tags of a cell of the release."""
+    return tuple(cell["metadata"].get("tags", ()))
+
+
+def grade_id_of(cell: SubmittedCell) -> str:
+    """The grade_id that a submitted cell claims; empty if none."""
+    name = cell.nbgrader.get("grade_id")
+    return name if isinstance(name, str) else ""
