@@ -1,0 +1,104 @@
+"""One dishonest submission: what is in it, what it tries, and how it must come out.
+
+Each answers `attention.scale` honestly, which must keep its point whatever else is tried, and leaves alone what it
+does not name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from autograder.demo.student import Expected, Group, Student, graded_cell, no_points, write_plainly
+from course_lib.checking import Outcome
+
+LESSON = "01_attention"
+
+Notebook = dict[str, Any]
+
+HONEST_SCALE = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5"
+ZEROS = "def dot_product_scores(q, k):\n    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)"
+"""A wrong answer to `attention.scores` of the right type, shape and dtype."""
+
+PASSED, WRONG, RAISED = Outcome.PASSED, Outcome.WRONG, Outcome.RAISED
+TIMED_OUT, OUT_OF_MEMORY, DIED = Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.DIED
+NEVER_DEFINED, NOT_ATTEMPTED, RULE_BROKEN = Outcome.NEVER_DEFINED, Outcome.NOT_ATTEMPTED, Outcome.RULE_BROKEN
+UNREADABLE = Outcome.UNREADABLE
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A dishonest submission.
+
+    Attributes:
+        name: the student's id.
+        tries: what it tries, in a sentence.
+        cells: code by place: "own" is a cell in front of the first answer, "last" one behind everything, and every
+            other name an exercise of the lesson ("scores"), whose answer cell it fills.
+        expected: how exercises come out, by the same names; those that are not named were not attempted.
+        edit: what else happens to the notebook.
+        write: how the submission becomes files; by default one notebook.
+        otherwise: the outcome of all that is not named.
+    """
+
+    name: str
+    tries: str
+    cells: Mapping[str, str] = field(default_factory=dict)
+    expected: Mapping[str, Outcome] = field(default_factory=dict)
+    edit: Callable[[Notebook], None] = lambda notebook: None
+    write: Callable[[Path, Notebook], None] = write_plainly
+    otherwise: Outcome = NOT_ATTEMPTED
+
+    def student(self) -> Student:
+        """The submission, as the bundled class has them."""
+        expected = {} if self.otherwise is UNREADABLE else {"scale": PASSED}
+        return Student(
+            self.name,
+            Group.HOSTILE,
+            self.tries,
+            (),
+            self._fill,
+            self.write,
+            {f"attention.{name}": _outcome(name, outcome) for name, outcome in (expected | self.expected).items()},
+            self.otherwise,
+        )
+
+    def _fill(self, notebook: Notebook) -> None:
+        cells = {"scale": HONEST_SCALE, **self.cells}
+        for name, code in cells.items():
+            source = dedent(code).strip("\n")
+            if name == "own":
+                first = next(n for n, cell in enumerate(notebook["cells"]) if _is_answer(cell))
+                notebook["cells"].insert(first, code_cell(source, "own-cell"))
+            elif name == "last":
+                notebook["cells"].append(code_cell(source, "last-cell"))
+            else:
+                cell = notebook["cells"][graded_cell(notebook, f"attention.{name}", "answer")]
+                cell["source"] = f"# katze: attention.{name} answer\n{source}"
+        self.edit(notebook)
+
+
+def code_cell(source: str, identity: str) -> dict[str, Any]:
+    """A code cell of the student's own."""
+    return {
+        "cell_type": "code",
+        "id": identity,
+        "metadata": {},
+        "source": source,
+        "outputs": [],
+        "execution_count": None,
+    }
+
+
+def _is_answer(cell: dict[str, Any]) -> bool:
+    return bool(cell["metadata"].get("nbgrader", {}).get("solution"))
+
+
+def _outcome(name: str, outcome: Outcome) -> Expected:
+    if outcome is not PASSED:
+        return no_points(outcome)
+    assert name == "scale", "nothing else here is earned"
+    return Expected(PASSED, 1.0)

@@ -1,0 +1,170 @@
+"""Calling the function that was to be written, under names that no reader finds."""
+
+from __future__ import annotations
+
+from tests.dishonest.attempt import RULE_BROKEN, Attempt
+
+
+def _weights(name: str, tries: str, value: str, own: str = "") -> Attempt:
+    answer = f"def attention_weights(scaled):\n    return {value}"
+    return Attempt(name, tries, {"weights": answer} | ({"own": own} if own else {}), {"weights": RULE_BROKEN})
+
+
+_JACOBIAN = "def softmax_jacobian(scores):\n    f = lambda s: s.softmax(-1)\n    return {}(f)(scores)"
+_ATTENTION = "def scaled_dot_product_attention(q, k, v):\n    return {}"
+_NAME = "getattr(torch, 'soft' + 'max')"
+
+ATTEMPTS = (
+    _weights("softmax_plain", "Calls torch's softmax.", "torch.softmax(scaled, -1)"),
+    _weights("softmax_by_name", "Puts the forbidden name together from two halves.", f"{_NAME}(scaled, -1)"),
+    _weights(
+        "softmax_saved",
+        "Saves the function under another name, in a cell of its own.",
+        "tools[0](scaled, -1)",
+        f"tools = [{_NAME}]",
+    ),
+    _weights("softmax_safe", "Calls a private function that is a softmax as well.", "torch._safe_softmax(scaled, -1)"),
+    _weights(
+        "softmax_aten",
+        "Calls the operator below the function.",
+        "getattr(torch.ops.aten, '_soft' + 'max').default(scaled, -1, False)",
+    ),
+    _weights(
+        "softmax_without_modes",
+        "Turns torch's modes off before it calls.",
+        "sly(scaled)",
+        f"def sly(x):\n    with torch._C.DisableTorchFunction():\n        return {_NAME}(x, -1)",
+    ),
+    _weights(
+        "softmax_in_a_thread",
+        "Calls it in a thread.",
+        "sly(scaled)",
+        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(print).result()\n"
+        f"def sly(x):\n    return pool.submit({_NAME}, x, -1).result()",
+    ),
+    _weights(
+        "softmax_script",
+        "Compiles it with TorchScript.",
+        "script.f(scaled)",
+        "script = torch.jit.CompilationUnit('def f(x):\\n    return torch.soft' + 'max(x, -1)\\n')",
+    ),
+    _weights(
+        "softmax_trace",
+        "Records it once, and replays the recording.",
+        "sly(scaled)",
+        f"sly = torch.jit.trace(lambda x: {_NAME}(x, -1), torch.ones(3))",
+    ),
+    _weights(
+        "softmax_compiled",
+        "Takes the logarithm of the forbidden function, and undoes it.",
+        "getattr(torch.nn.functional, 'log_soft' + 'max')(scaled, -1).exp()",
+    ),
+    _weights(
+        "softmax_min", "Calls the softmin of the negative.", "getattr(torch.nn.functional, 'soft' + 'min')(-scaled, -1)"
+    ),
+    _weights("softmax_module", "Lets a module call it.", "getattr(torch.nn, 'Soft' + 'max')(-1)(scaled)"),
+    _weights(
+        "softmax_gumbel",
+        "Calls the Gumbel softmax without its noise.",
+        "getattr(torch.nn.functional, 'gumbel_soft' + 'max')(scaled)",
+    ),
+    _weights(
+        "softmax_distribution",
+        "Lets a categorical distribution normalise.",
+        "torch.distributions.Categorical(logits=scaled).probs",
+    ),
+    _weights(
+        "softmax_attention",
+        "Lets attention with an identity matrix take the softmax.",
+        "sly(scaled)",
+        """
+            def sly(x):
+                same = torch.eye(x.shape[-1], dtype=x.dtype).expand(*x.shape[:-2], -1, -1)
+                return torch.nn.functional.scaled_dot_product_attention(x, same, same, scale=1.0)
+        """,
+    ),
+    _weights(
+        "softmax_caught",
+        "Catches the trap's exception and goes on by itself.",
+        "sly(scaled)",
+        f"def sly(x):\n    try:\n        return {_NAME}(x, -1)\n"
+        "    except BaseException:\n        return x.exp() / x.exp().sum(-1, keepdim=True)",
+    ),
+    _weights(
+        "softmax_padded",
+        "Hides the call in a cell that is too long to be read.",
+        f"({_NAME}(scaled, -1), {' ' * 25_000!r})[0]",
+    ),
+    _weights(
+        "softmax_untrapped",
+        "Takes the trap apart first.",
+        "sly(scaled)",
+        "import sys, threading\nfrom course_lib.checking import trap\ndef sly(x):\n    sys.setprofile(None)\n"
+        f"    trap.Trap._refuse = lambda self, name: None\n    return {_NAME}(x, -1)",
+    ),
+    _weights(
+        "softmax_scipy",
+        "Asks another package for it.",
+        "torch.from_numpy(getattr(scipy.special, 'soft' + 'max')(scaled.detach().numpy(), -1))",
+        "import scipy.special",
+    ),
+    Attempt(
+        "attention_fused",
+        "Calls torch's fused attention.",
+        {"scaled_dot_product": _ATTENTION.format("torch.nn.functional.scaled_dot_product_attention(q, k, v)")},
+        {"scaled_dot_product": RULE_BROKEN},
+    ),
+    Attempt(
+        "attention_private",
+        "Calls the kernel of the fused attention.",
+        {
+            "scaled_dot_product": _ATTENTION.format(
+                "getattr(torch, '_scaled_dot_product_flash_' + 'attention_for_cpu')"
+                "(q[None, None], k[None, None], v[None, None])[0][0, 0]"
+            )
+        },
+        {"scaled_dot_product": RULE_BROKEN},
+    ),
+    Attempt(
+        "attention_module",
+        "Lets a module of torch attend.",
+        {
+            "scaled_dot_product": _ATTENTION.format(
+                "getattr(torch.nn, 'Multihead' + 'Attention')(q.shape[-1], 1, bias=False)(q, k, v)[0]"
+            )
+        },
+        {"scaled_dot_product": RULE_BROKEN},
+    ),
+    Attempt(
+        "jacobian_forward",
+        "Lets torch differentiate forwards, by a name in two halves.",
+        {"softmax_jacobian": _JACOBIAN.format("getattr(torch.func, 'jac' + 'fwd')")},
+        {"softmax_jacobian": RULE_BROKEN},
+    ),
+    Attempt(
+        "jacobian_backward",
+        "Lets torch differentiate backwards, by a name in two halves.",
+        {"softmax_jacobian": _JACOBIAN.format("getattr(torch.func, 'jac' + 'rev')")},
+        {"softmax_jacobian": RULE_BROKEN},
+    ),
+    Attempt(
+        "jacobian_saved",
+        "Makes the derivative in a cell of its own, and only calls it.",
+        {
+            "own": "made = getattr(torch.func, 'jac' + 'fwd')(lambda s: s.softmax(-1))",
+            "softmax_jacobian": "def softmax_jacobian(scores):\n    return made(scores)",
+        },
+        {"softmax_jacobian": RULE_BROKEN},
+    ),
+    Attempt(
+        "jacobian_functional",
+        "Calls the older way to a Jacobian.",
+        {
+            "softmax_jacobian": """
+                def softmax_jacobian(scores):
+                    return getattr(torch.autograd.functional, 'jaco' + 'bian')(lambda s: s.softmax(-1), scores)
+            """
+        },
+        {"softmax_jacobian": RULE_BROKEN},
+    ),
+)

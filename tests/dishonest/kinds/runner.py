@@ -1,0 +1,195 @@
+"""Getting at what runs the answers: our own modules in the box, and IPython's hooks."""
+
+from __future__ import annotations
+
+from tests.dishonest.attempt import DIED, NEVER_DEFINED, RAISED, TIMED_OUT, WRONG, ZEROS, Attempt
+
+FORGED = """
+    import autograder.box.child as child
+    def obliging(answer, case, forbidden=()):
+        return child.Observation(returned=True, value=torch.zeros(2, 2), gradients=tuple(None for _ in case.gradients))
+    child.observe = obliging
+"""
+
+ATTEMPTS = (
+    Attempt(
+        "forge_observations",
+        "Replaces the function that observes an answer by one that reports success without a call.",
+        {"own": FORGED, "scores": ZEROS},
+        {"scale": WRONG},
+        otherwise=WRONG,
+    ),
+    Attempt(
+        "forge_encoded_observation",
+        "Adds points and a passed outcome to every report on its way out.",
+        {
+            "own": """
+                import autograder.box.child as child
+                genuine = child.encode_observation
+                def generous(observation, encoder):
+                    return genuine(observation, encoder) | {"passed": True, "points": 4, "outcome": "passed"}
+                child.encode_observation = generous
+            """,
+            "scores": ZEROS,
+        },
+        {"scale": DIED},
+        otherwise=DIED,
+    ),
+    Attempt(
+        "forge_cell_results",
+        "Reports cells that showed a certificate and never ran.",
+        {
+            "own": """
+                import autograder.box.child as child
+                genuine = child.encode_cell
+                def forged(result):
+                    shown = {"output_type": "stream", "name": "stdout", "text": "attention.scores: Right"}
+                    return genuine(result) | {"outputs": [shown]}
+                child.encode_cell = forged
+            """,
+            "scores": ZEROS,
+        },
+        {"scores": WRONG},
+    ),
+    Attempt(
+        "patch_recorder",
+        "Takes the recorder of outputs apart, so that no output can be limited.",
+        {
+            "own": """
+                shell = get_ipython()
+                shell.recorder._spend = lambda size: True
+                shell.recorder._left = 1 << 60
+            """,
+            "scores": f"{ZEROS}\nprint('x' * 30_000_000)",
+        },
+        {"scores": WRONG},
+    ),
+    Attempt(
+        "input_transformer",
+        "Turns every later cell into the number 100.",
+        {"own": "get_ipython().input_transformers_cleanup.append(lambda lines: ['100\\n'])", "scores": ZEROS},
+        {"scale": NEVER_DEFINED},
+        otherwise=NEVER_DEFINED,
+    ),
+    Attempt(
+        "ast_transformer",
+        "Rewrites the syntax tree of every later cell, so that each function returns 100.",
+        {
+            "own": """
+                import ast
+                class Generous(ast.NodeTransformer):
+                    def visit_Return(self, node):
+                        return ast.copy_location(ast.Return(ast.Constant(100)), node)
+                get_ipython().ast_transformers.append(Generous())
+            """,
+            "scores": ZEROS,
+        },
+        {"scores": WRONG, "scale": WRONG},
+    ),
+    Attempt(
+        "ipython_events",
+        "Redefines its answers before and after every cell.",
+        {
+            "own": """
+                def again(*args):
+                    get_ipython().user_ns["dot_product_scores"] = lambda q, k: 100
+                for event in ("pre_run_cell", "post_run_cell", "pre_execute", "post_execute"):
+                    get_ipython().events.register(event, again)
+            """,
+            "scores": ZEROS,
+        },
+        {"scores": WRONG},
+    ),
+    Attempt(
+        "display_hook",
+        "Shows the number 100 as the value of every cell.",
+        {
+            "own": """
+                import sys
+                sys.displayhook = lambda value: print(100)
+                get_ipython().display_formatter.format = lambda *args, **kwargs: ({"text/plain": "100"}, {})
+            """,
+            "scores": f"{ZEROS}\n0",
+        },
+        {"scores": WRONG},
+    ),
+    Attempt(
+        "magics",
+        "Registers magics that write over the shell, and calls those that reach the system.",
+        {
+            "own": """
+                from IPython.core.magic import register_cell_magic, register_line_magic
+                @register_line_magic
+                def check(line):
+                    return 100
+                get_ipython().run_line_magic("reset", "-f")
+                get_ipython().run_line_magic("autoawait", "trio")
+            """,
+            "scores": ZEROS,
+        },
+        {"scores": RAISED},  # %reset has taken torch away from this notebook, too
+    ),
+    Attempt(
+        "own_namespace",
+        "Replaces the namespace in which answers are looked up by one that has every name.",
+        {
+            "own": """
+                class Everything(dict):
+                    def __contains__(self, name):
+                        return True
+                    def __getitem__(self, name):
+                        return lambda *args: 100
+                get_ipython().user_ns = Everything(get_ipython().user_ns)
+            """,
+        },
+        {"scale": WRONG},
+        otherwise=WRONG,
+    ),
+    Attempt(
+        "run_forever_in_hook",
+        "Hangs the shell itself, after a cell of its own has ended well.",
+        {
+            "own": "def wait(*args):\n    while True: pass\nget_ipython().events.register('post_run_cell', wait)",
+            "scores": ZEROS,
+        },
+        {"scores": WRONG},
+    ),
+    Attempt(
+        "shell_without_run",
+        "Takes away the shell's own methods.",
+        {"own": "type(get_ipython()).run_cell = lambda *args, **kwargs: None", "scores": ZEROS},
+        {"scale": DIED},
+        otherwise=DIED,
+    ),
+    Attempt(
+        "trace_frames",
+        "Looks through the frames of its callers for what is expected.",
+        {
+            "scores": """
+                import sys
+                def dot_product_scores(q, k):
+                    frame = sys._getframe()
+                    while frame is not None:
+                        for name, value in frame.f_locals.items():
+                            if any(word in name for word in ("expected", "reference", "answer_key", "secret")):
+                                return value
+                        frame = frame.f_back
+                    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+            """,
+        },
+        {"scores": WRONG},
+    ),
+    Attempt(
+        "slow_clock",
+        "Stops the clocks of the box, so that no call takes any time.",
+        {
+            "own": """
+                import time
+                for name in ("time", "monotonic", "perf_counter", "process_time"):
+                    setattr(time, name, lambda: 0.0)
+            """,
+            "scores": "def dot_product_scores(q, k):\n    while True: pass",
+        },
+        {"scores": TIMED_OUT},
+    ),
+)

@@ -1,0 +1,201 @@
+"""Whole classes of dishonest students, graded as a course grades them, with honest neighbours among them.
+
+Nobody earns a point that is not theirs, nobody honest loses one, every outcome has its name, and the grader is
+alive at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.batch import grade_lesson
+from autograder.box import Level, self_test
+from autograder.course import Course
+from autograder.demo.student import Expected, Student
+from autograder.demo.students import STUDENTS
+from autograder.errors import BadInput
+from autograder.limits import Limits
+from autograder.results import ClassResult, SubmissionResult
+from benchmarks.fuzz.pages import harm
+from course_lib import exercises
+from course_lib.checking import Outcome
+from tests.dishonest.attempt import LESSON, Attempt
+from tests.dishonest.kinds import KINDS
+from tests.dishonest.kinds.folders import MARK
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+HONEST = ("ada_reference", "carl_loops", "fay_half_done", "jana_nearly_right", "ola_helper_in_demo_cell")
+NEIGHBOURS = [student for student in STUDENTS[LESSON] if student.name in HONEST]
+LIMITS = Limits(
+    memory_bytes=384 << 20,
+    processor_seconds=12,
+    folder_bytes=64 << 20,
+    files=2_000,
+    cell_seconds=4.0,
+    call_seconds=4.0,
+    submission_seconds=30.0,
+)
+ATTEMPTS = [attempt for attempts in KINDS.values() for attempt in attempts]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A graded class, and the course that it belongs to."""
+
+    course: Course
+    result: ClassResult
+
+    @property
+    def submissions(self) -> Mapping[str, SubmissionResult]:
+        return {submission.student: submission for submission in self.result.submissions}
+
+
+def make_course(folder: Path) -> Course:
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    (folder / ".katze").mkdir(mode=0o700)
+    (folder / ".katze" / "secret").write_bytes(bytes(range(32)))  # the same hidden inputs in every course of this file
+    return Course.find(folder)
+
+
+def hand_in(course: Course, students: list[Student]) -> None:
+    release = json.loads(course.release_notebook(LESSON).read_text())
+    for student in students:
+        path = course.submitted / student.name / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        student.hand_in(release, LESSON, path)
+
+
+def grade(folder: Path, students: list[Student], **options: Any) -> Graded:
+    course = make_course(folder)
+    hand_in(course, students)
+    return Graded(course, grade_lesson(course, LESSON, workers=2, level=Level.L2, limits=LIMITS, **options))
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """The honest neighbours, graded by themselves."""
+    problems = self_test()
+    if problems:
+        pytest.skip(f"no boxes at level L2 here: {problems}")
+    return grade(tmp_path_factory.mktemp("alone"), NEIGHBOURS)
+
+
+@pytest.fixture(scope="module")
+def together(alone: Graded, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """Everybody."""
+    return grade(tmp_path_factory.mktemp("together"), [*NEIGHBOURS, *(attempt.student() for attempt in ATTEMPTS)])
+
+
+def test_there_are_many_and_each_is_different() -> None:
+    names = [attempt.name for attempt in ATTEMPTS]
+    assert len(names) == len(set(names)) >= 200
+    assert len(KINDS) >= 10
+    assert all(len(attempts) >= 5 for attempts in KINDS.values())
+    assert not set(names) & set(HONEST)
+    assert all(attempt.tries.endswith(".") for attempt in ATTEMPTS)
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
+def test_it_earns_nothing_and_comes_out_under_its_name(together: Graded, attempt: Attempt) -> None:
+    student = attempt.student()
+    wanted = {exercise.id: student.expects(exercise) for exercise in exercises.of_lesson(LESSON)}
+    found = {
+        result.exercise: Expected(result.outcome, result.points, wanted[result.exercise].misconception)
+        for result in together.submissions[attempt.name].exercises
+    }
+    assert found == wanted, together.submissions[attempt.name].problem
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_neighbours_have_what_they_have_alone(alone: Graded, together: Graded, name: str) -> None:
+    assert together.submissions[name].records() == alone.submissions[name].records()
+    assert together.submissions[name].points
+
+
+def test_the_grader_is_alive(together: Graded) -> None:
+    assert not together.result.grader_failed, [s.problem for s in together.result.submissions if s.problem]
+    assert len(together.result.submissions) == len(ATTEMPTS) + len(NEIGHBOURS)
+
+
+def test_the_gradebook_holds_the_points_and_no_others(together: Graded) -> None:
+    with sqlite3.connect(together.course.gradebook) as book:
+        rows = book.execute(
+            "SELECT student.id, SUM(COALESCE(grade.auto_score, 0)), SUM(COALESCE(grade.manual_score, 0)) FROM grade "
+            "JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id "
+            "JOIN submitted_assignment ON submitted_assignment.id = submitted_notebook.assignment_id "
+            "JOIN student ON student.id = submitted_assignment.student_id GROUP BY student.id"
+        ).fetchall()
+    assert {student for student, _, _ in rows} == set(together.submissions)
+    for student, automatic, manual in rows:
+        assert (automatic, manual) == (together.submissions[student].points or 0, 0), student
+
+
+@pytest.mark.parametrize("name", [*(attempt.name for attempt in ATTEMPTS), *HONEST])
+def test_its_page_and_its_notebook_do_nothing(together: Graded, name: str) -> None:
+    page = (together.course.feedback / name / LESSON / f"{LESSON}.html").read_text()
+    assert harm(page.partition("<body>")[2]) == []
+    assert "the secret" not in page
+    notebook = together.course.autograded / name / LESSON / f"{LESSON}.ipynb"
+    if notebook.exists():
+        shown = [o for cell in json.loads(notebook.read_text())["cells"] for o in cell.get("outputs", ())]
+        allowed = {"text/plain", "text/html", "image/png", "image/jpeg"}
+        assert {kind for output in shown for kind in output.get("data", ())} <= allowed
+
+
+def test_nothing_was_left_or_changed_outside(together: Graded) -> None:
+    assert (together.course.root / ".katze" / "secret").read_bytes() == bytes(range(32))
+    assert not Path(f"/tmp/{MARK}-{os.getuid()}").exists()
+    assert not [
+        path for path in Path("/tmp").glob("katze-*") if path.name.startswith(("katze-answers", "katze-poison"))
+    ]
+    assert not list(Path("/dev/shm").glob("*katze*"))
+    inside = {path.name for path in together.course.root.iterdir()} - {"somebody-elses-file"}
+    assert {name for name in inside if not name.startswith(".")} == {
+        *("nbgrader_config.py", "notebooks", "submitted", "autograded", "feedback", "gradebook.db")
+    }
+
+
+ODD_NAMES = ("o'brien", "a&b", "[bold]c", "=SUM(A1)", "{{7*7}}", "%s", "ünï", "null", "__proto__", "$(reboot)", "a b;c")
+"""Unusual, and allowed."""
+
+REFUSED_NAMES = ("<script>alert(1)", "a\nb", "a+b", "a..b", "-rf", "\u202eadmin", "a\x1b[2J", "x" * 129)
+
+
+def test_students_may_have_odd_names(alone: Graded, tmp_path: Path) -> None:
+    twin = NEIGHBOURS[0]
+    students = [Student(name, twin.group, twin.shows, twin.answers) for name in ODD_NAMES]
+    graded = grade(tmp_path, students)
+    assert {name: submission.points for name, submission in graded.submissions.items()} == dict.fromkeys(ODD_NAMES, 17)
+    for name in ODD_NAMES:
+        page = (graded.course.feedback / name / LESSON / f"{LESSON}.html").read_text()
+        assert harm(page.partition("<body>")[2]) == []
+
+
+@pytest.mark.parametrize("name", REFUSED_NAMES, ids=ascii)
+def test_a_name_that_means_something_else_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
+    course = make_course(tmp_path)
+    hand_in(course, [Student(name, NEIGHBOURS[0].group, "", ())])
+    with pytest.raises(BadInput, match="rename its folder") as caught:
+        grade_lesson(course, LESSON, level=Level.L2)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert not course.autograded.exists()
+    assert not course.gradebook.exists()
+
+
+def test_these_tests_could_fail(alone: Graded) -> None:
+    """A right answer is paid, so it is not for want of points that nobody here has any."""
+    assert alone.submissions["ada_reference"].points == 17
+    assert {result.outcome for result in alone.submissions["ada_reference"].exercises} == {Outcome.PASSED}
