@@ -281,9 +281,7 @@ def _answer(name: str, points: float, cells: Sequence[Cell], code: Code) -> Answ
     if not defining:
         return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
     if defining[-1].origin == "release":
-        if len(defining) == 1:
-            return Answer(name, points, State.UNTOUCHED)
-        return Answer(name, points, State.UNFINISHED, "its empty answer cell stands behind your own, and undoes it")
+        return Answer(name, points, State.UNTOUCHED)
     rule = code.broken_rule(exercise.name, exercise.forbidden)
     if rule is not None:
         return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")

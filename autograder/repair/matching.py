@@ -99,13 +99,18 @@ class Matching:
         return self.plain[number - 1] == plain(before["source"])
 
     def _find_lost_answers(self) -> None:
-        """Answers without grade_id and marker: by the name they define, then by the text they kept."""
-        free = self._free("code")
+        """Answers without grade_id and marker: by the name they define, then by the text they kept.
+
+        Where the answer's own cell is still empty, a cell of the student's that defines the same is the answer: the
+        empty one, which would undo it, is then but a copy.
+        """
+        lesson = self.release.lesson_cells
+        free = [number for number in self._free("code") if ("code", self.plain[number]) not in lesson]
         for slot in self.slots:
             if slot.role != "answer":
                 continue
             claims = self.claims[slot.grade_id]
-            if any(self._defines(number, slot) for number in claims):
+            if any(self.is_filled(number, slot) and self._defines(number, slot) for number in claims):
                 continue
             found = [number for number in free if self._defines(number, slot)]
             if not found and not claims:

@@ -318,13 +318,17 @@ def in_one_cell(notebook: Notebook) -> None:
     notebook["cells"] = [code("\n\n".join(["import math\nimport torch", *answers]))]
 
 
-def copied_into_the_release(notebook: Notebook) -> Notebook:
-    """The answers written into new cells below the empty ones, whose stubs stay."""
-    fresh = released()
-    for exercise in FULL:
-        own = code(graded(notebook, exercise, "answer")["source"].partition("\n")[2])
-        fresh["cells"].insert(place(fresh, exercise, "answer") + 1, own)
-    return fresh
+def copied_into_the_release(behind: int) -> Mangle:
+    """The answers written into new cells above or below the empty ones, whose stubs stay."""
+
+    def mangle(notebook: Notebook) -> Notebook:
+        fresh = released()
+        for exercise in FULL:
+            own = code(graded(notebook, exercise, "answer")["source"].partition("\n")[2])
+            fresh["cells"].insert(place(fresh, exercise, "answer") + behind, own)
+        return fresh
+
+    return mangle
 
 
 def with_giant_outputs(notebook: Notebook) -> None:
@@ -349,6 +353,8 @@ def with_a_stub_of_its_own(notebook: Notebook) -> None:
     notebook["cells"].insert(place(notebook, "attention.scale", "check"), stub)
 
 
+WITHOUT_MARKER = "was found in a cell without its marker"
+EMPTY_COPY = "in which nothing was written was left out"
 PUT_BACK = "was missing and was put back."
 REBUILT = "had been removed (some editors do that) and was rebuilt."
 
@@ -391,7 +397,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "an answer as text": (retyped("markdown", "answer"), ("The cell of attention.scale had been given another type",)),
     "an answer as raw": (retyped("raw", "answer"), ("The cell of attention.scale had been given another type",)),
     "metadata stripped": (stripped, (REBUILT,)),
-    "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in a cell that had lost")),
+    "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in a cell without its marker")),
     "markers stripped": (stripped_of_markers_alone, ()),
     "points changed": (with_more_points, ("The points or grading settings of attention.contextual_embedding",)),
     "unlocked": (unlocked, ("The points or grading settings of attention.contextual_embedding",)),
@@ -417,18 +423,19 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "everything in one cell": (
         in_one_cell,
         (
-            "The answer to attention.contextual_embedding was found in a cell that had lost its marker.",
+            "The answer to attention.contextual_embedding was found in a cell without its marker.",
             "There is no answer cell for attention.scores",
             "The lesson's imports (check and show) were missing",
             PUT_BACK,
             "The written question attention.why_scale was missing",
         ),
     ),
-    "answers below the stubs": (copied_into_the_release, ()),
+    "answers below the stubs": (copied_into_the_release(1), (WITHOUT_MARKER, EMPTY_COPY)),
+    "answers above the stubs": (copied_into_the_release(0), (WITHOUT_MARKER, EMPTY_COPY)),
     "giant outputs": (with_giant_outputs, ()),
     "damaged cells": (with_damaged_cells, ("3 damaged cells could not be read.",)),
     "magics": (with_magics, ()),
-    "an empty copy": (with_a_stub_of_its_own, ("in which nothing was written was left out",)),
+    "an empty copy": (with_a_stub_of_its_own, (EMPTY_COPY,)),
 }
 
 

@@ -88,21 +88,19 @@ def test_a_broken_rule_is_told_with_its_line(save: Save) -> None:
     assert "rule broken: softmax may not be used (line 3: return torch.softmax(scaled, -1))" in text
 
 
-def test_an_answer_in_a_cell_of_ones_own_counts(save: Save) -> None:
+@pytest.mark.parametrize("behind", [0, 1, 5])
+def test_an_answer_in_a_cell_of_ones_own_counts(save: Save, behind: int) -> None:
     notebook = released()
     own = dict(nbformat.v4.new_code_cell("def scale_scores(scores, d_head):\n    return scores / d_head**0.5"))
     stub = notebook["cells"].index(graded(notebook, "attention.scale", "answer"))
-
-    def state_with_own_at(place: int) -> tuple[State, str]:
-        changed = {**notebook, "cells": [*notebook["cells"][:place], own, *notebook["cells"][place:]]}
-        answers = {answer.exercise: answer for answer in preflight(save(changed)).answers}
-        assert answers["attention.scores"].state is State.UNTOUCHED
-        return answers["attention.scale"].state, answers["attention.scale"].detail
-
-    assert state_with_own_at(stub + 1) == (State.WRITTEN, "")
-    assert state_with_own_at(stub) == (
-        State.UNFINISHED,
-        "its empty answer cell stands behind your own, and undoes it",
+    notebook["cells"].insert(stub + behind, own)
+    found = preflight(save(notebook))
+    states = {answer.exercise: answer.state for answer in found.answers}
+    assert states["attention.scale"] is State.WRITTEN
+    assert states["attention.scores"] is State.UNTOUCHED
+    assert found.repairs[:2] == (
+        "The answer to attention.scale was found in a cell without its marker.",
+        "A copy of the cell of attention.scale in which nothing was written was left out.",
     )
 
 
