@@ -38,7 +38,7 @@ def scale_scores(scores: Float[Tensor, "... queries keys"], d_head: int) -> Floa
 
 
 def mask_scores(
-    scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"] | None
+    scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... #queries #keys"] | None
 ) -> Float[Tensor, "... queries keys"]:
     """Scores with -inf wherever `mask` is False: a query may attend where its mask is True.
 
@@ -96,7 +96,7 @@ def attention(
     q: Float[Tensor, "... queries d_head"],
     k: Float[Tensor, "... keys d_head"],
     v: Float[Tensor, "... keys d_value"],
-    mask: Bool[Tensor, "... queries keys"] | None = None,
+    mask: Bool[Tensor, "... #queries #keys"] | None = None,
 ) -> AttentionSteps:
     """Scaled dot-product attention, step by step.
 
@@ -120,7 +120,7 @@ def scaled_dot_product_attention(
     q: Float[Tensor, "... queries d_head"],
     k: Float[Tensor, "... keys d_head"],
     v: Float[Tensor, "... keys d_value"],
-    mask: Bool[Tensor, "... queries keys"] | None = None,
+    mask: Bool[Tensor, "... #queries #keys"] | None = None,
 ) -> Float[Tensor, "... queries d_value"]:
     """The `out` of `attention`: what the student writes in lesson 01, and with a mask in lesson 02."""
     return attention(q, k, v, mask).out
@@ -130,7 +130,7 @@ def fused_attention(
     q: Float[Tensor, "... queries d_head"],
     k: Float[Tensor, "... keys d_head"],
     v: Float[Tensor, "... keys d_value"],
-    mask: Bool[Tensor, "... queries keys"] | None = None,
+    mask: Bool[Tensor, "... #queries #keys"] | None = None,
     *,
     is_causal: bool = False,
     dropout: float = 0.0,

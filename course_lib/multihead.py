@@ -195,7 +195,7 @@ class MultiHeadAttention(nn.Module):
             TypeError: `mask` is not boolean.
             ValueError: shapes that do not fit, or a full cache.
         """
-        self._require_fitting(x, memory, mask)
+        self._require_fitting(x, memory, mask, cache.length if cache else 0)
         if memory is None:
             q, k, v = self._project(x)
             pairs = KeysAndValues(k, v) if cache is None else cache.append(k, v)
@@ -236,13 +236,27 @@ class MultiHeadAttention(nn.Module):
         out = weighted_values(F.dropout(alpha, dropout, self.training), v)
         return MultiHeadOutput(self.W_o(join_heads(out)), alpha)
 
-    def _require_fitting(self, x: Tensor, memory: Tensor | KeysAndValues | None, mask: Tensor | None) -> None:
+    def _require_fitting(
+        self, x: Tensor, memory: Tensor | KeysAndValues | None, mask: Tensor | None, before: int
+    ) -> None:
+        """Refuse shapes that do not fit, before the cache takes anything; `before` counts the words in it."""
         if x.dim() != 3 or x.shape[2] != self.d_model:
             raise ValueError(f"x must be [batch, words, {self.d_model}], not {list(x.shape)}")
+        batch, queries, _ = x.shape
         if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != x.shape[::2]):
-            raise ValueError(f"memory must be [{x.shape[0]}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
-        if mask is not None and mask.dtype != torch.bool:
+            raise ValueError(f"memory must be [{batch}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
+        if mask is None:
+            return
+        if mask.dtype != torch.bool:
             raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
+        memory = memory.keys if isinstance(memory, KeysAndValues) else memory
+        keys = before + queries if memory is None else memory.shape[-2]
+        whole = (batch, self.heads, queries, keys) if mask.dim() == 4 else (batch, queries, keys)[-mask.dim() :]
+        if mask.dim() < 2 or any(had not in (1, wanted) for had, wanted in zip(mask.shape, whole, strict=True)):
+            raise ValueError(
+                f"mask must be [{queries}, {keys}] (queries, keys), with batch {batch} or with batch and heads "
+                f"({self.heads}) in front, not {list(mask.shape)}"
+            )
 
 
 def _require_divisible(d_model: int, heads: int) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib.masking import causal_mask, combined_mask, padding_mask
-from course_lib.multihead import MultiHeadAttention, join_heads, split_heads
+from course_lib.multihead import KeyValueCache, MultiHeadAttention, join_heads, multi_head_attention, split_heads
 
 D_MODEL, HEADS = 12, 3
 
@@ -97,3 +97,107 @@ class TestMasks:
 def test_the_dimension_must_fit_the_heads() -> None:
     with pytest.raises(ValueError, match="multiple of the number of heads, not 10 for 3 heads"):
         MultiHeadAttention(10, 3)
+
+
+def test_with_the_projections_given_it_is_the_same(multihead: MultiHeadAttention) -> None:
+    nn.init.zeros_(multihead.W_qkv.bias)
+    nn.init.zeros_(multihead.W_o.bias)
+    x, memory, mask = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL), torch.rand(2, 4, 6) < 0.6
+    W_q, W_k, W_v = (W.T for W in multihead.W_qkv.weight.chunk(3))
+    out = multi_head_attention(x, memory, W_q, W_k, W_v, multihead.W_o.weight.T, HEADS, mask)
+    assert_close(out, multihead(x, memory, mask).out)
+    with pytest.raises(ValueError, match="not 12 for 5 heads"):
+        multi_head_attention(x, memory, W_q, W_k, W_v, W_q, 5)
+
+
+class TestDropout:
+    @pytest.mark.parametrize("need_weights", [True, False])
+    def test_is_off_in_evaluation_and_on_in_training(self, need_weights: bool) -> None:
+        dropping, whole = MultiHeadAttention(D_MODEL, HEADS, dropout=0.5), MultiHeadAttention(D_MODEL, HEADS)
+        whole.load_state_dict(dropping.state_dict())
+        x = torch.randn(2, 5, D_MODEL)
+        assert not torch.allclose(dropping(x, need_weights=need_weights).out, whole(x).out)
+        assert_close(dropping.eval()(x, need_weights=need_weights).out, whole(x).out)
+
+    def test_alpha_is_what_was_there_before_it(self) -> None:
+        alpha = MultiHeadAttention(D_MODEL, HEADS, dropout=0.5)(torch.randn(2, 5, D_MODEL), need_weights=True).alpha
+        assert_close(alpha.sum(dim=-1), torch.ones(2, HEADS, 5))
+
+
+class TestCausal:
+    def test_the_flag_is_the_mask_on_both_paths(self, multihead: MultiHeadAttention) -> None:
+        x = torch.randn(2, 5, D_MODEL)
+        expected = multihead(x, mask=causal_mask(5)).out
+        assert_close(multihead(x, is_causal=True).out, expected)
+        assert_close(multihead(x, is_causal=True, need_weights=True).out, expected)
+
+    def test_the_flag_is_refused_where_words_came_before(self, multihead: MultiHeadAttention) -> None:
+        cache = KeyValueCache(2, HEADS, 8, 4)
+        multihead(torch.randn(2, 3, D_MODEL), is_causal=True, cache=cache)
+        with pytest.raises(ValueError, match="as many queries as keys, not 2 and 5"):
+            multihead(torch.randn(2, 2, D_MODEL), is_causal=True, cache=cache)
+
+
+class TestCache:
+    def test_one_by_one_is_all_at_once(self, multihead: MultiHeadAttention) -> None:
+        x, cache = torch.randn(2, 5, D_MODEL), KeyValueCache(2, HEADS, 6, 4)
+        outs = [multihead(x[:, i : i + 1], cache=cache, need_weights=i == 3).out for i in range(5)]
+        assert_close(torch.cat(outs, dim=1), multihead(x, is_causal=True).out)
+        assert (cache.length, cache.capacity) == (5, 6)
+
+    def test_the_memorys_keys_and_values_can_be_made_in_advance(self, multihead: MultiHeadAttention) -> None:
+        x, memory, mask = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL), torch.rand(2, 4, 6) < 0.6
+        made = multihead.keys_and_values(memory)
+        assert_close(multihead(x, made, mask).out, multihead(x, memory, mask).out)
+
+    def test_rows_go_on_from_others(self, multihead: MultiHeadAttention) -> None:
+        x, cache = torch.randn(3, 4, D_MODEL), KeyValueCache(3, HEADS, 5, 4)
+        multihead(x, is_causal=True, cache=cache)
+        cache.select(torch.tensor([2, 2, 0]))
+        word = torch.randn(3, 1, D_MODEL)
+        expected = multihead(torch.cat([x[[2, 2, 0]], word], dim=1), is_causal=True).out[:, -1:]
+        assert_close(multihead(word, cache=cache).out, expected)
+
+    def test_a_full_one_takes_nothing(self, multihead: MultiHeadAttention) -> None:
+        cache = KeyValueCache(2, HEADS, 4, 4)
+        multihead(torch.randn(2, 3, D_MODEL), is_causal=True, cache=cache)
+        before = cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys.clone()
+        with pytest.raises(ValueError, match="room for 4 words, not 5"):
+            multihead(torch.randn(2, 2, D_MODEL), mask=torch.ones(2, 5, dtype=torch.bool), cache=cache)
+        assert cache.length == 3
+        assert torch.equal(cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys, before)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("shape", [(5, 12), (2, 5, 11)])
+    def test_words_of_another_shape(self, multihead: MultiHeadAttention, shape: tuple[int, ...]) -> None:
+        with pytest.raises(ValueError, match=r"x must be \[batch, words, 12\], not"):
+            multihead(torch.randn(shape))
+
+    @pytest.mark.parametrize("shape", [(6, 12), (3, 6, 12), (2, 6, 11)])
+    def test_a_memory_of_another_shape(self, multihead: MultiHeadAttention, shape: tuple[int, ...]) -> None:
+        with pytest.raises(ValueError, match=r"memory must be \[2, keys, 12\] as x is, not"):
+            multihead(torch.randn(2, 4, 12), torch.randn(shape))
+
+    @pytest.mark.parametrize("shape", [(6,), (4, 5), (3, 4, 6), (2, 4, 5), (2, 2, 4, 6), (1, 2, 3, 4, 6)])
+    def test_a_mask_of_another_shape(self, multihead: MultiHeadAttention, shape: tuple[int, ...]) -> None:
+        with pytest.raises(ValueError, match=r"mask must be \[4, 6\] .* batch 2 .*\(3\) in front, not"):
+            multihead(torch.randn(2, 4, 12), torch.randn(2, 6, 12), torch.ones(shape, dtype=torch.bool))
+
+    def test_a_mask_of_numbers(self, multihead: MultiHeadAttention) -> None:
+        with pytest.raises(TypeError, match=r"must be boolean .* not torch.float32; write mask.bool\(\)"):
+            multihead(torch.randn(2, 4, 12), mask=torch.zeros(4, 4))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_query_that_may_attend_to_nothing_stays_finite(dtype: torch.dtype, need_weights: bool) -> None:
+    multihead = MultiHeadAttention(D_MODEL, HEADS).to(dtype)
+    x = torch.randn(2, 4, D_MODEL, dtype=dtype, requires_grad=True)
+    mask = torch.ones(2, 4, 4, dtype=torch.bool).tril()
+    mask[1, 0] = mask[1, 2] = False
+    out = multihead(x, mask=mask, need_weights=need_weights).out
+    assert_close(out[1, 0], multihead.W_o.bias)
+    out.float().square().sum().backward()
+    assert x.grad.isfinite().all()
+    assert all(parameter.grad.isfinite().all() for parameter in multihead.parameters())

@@ -6,9 +6,17 @@ import math
 
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
-from course_lib.positions import LearnedPositions, SinusoidalPositions, sinusoidal_encoding
+from course_lib.positions import (
+    LearnedPositions,
+    SinusoidalPositions,
+    appended_index,
+    binary_counting,
+    shift_matrix,
+    sinusoidal_encoding,
+)
 
 
 class TestSinusoidalEncoding:
@@ -29,11 +37,64 @@ class TestSinusoidalEncoding:
             assert_close(pair[shift:], pair[:-shift] @ rotation, atol=1e-5, rtol=0)
 
     def test_an_odd_dimension_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="even d_model, not 7"):
-            sinusoidal_encoding(10, 7)
+        for refuse in (lambda: sinusoidal_encoding(10, 7), lambda: shift_matrix(1, 7)):
+            with pytest.raises(ValueError, match="even d_model, not 7"):
+                refuse()
 
     def test_goes_to_its_device(self) -> None:
         assert sinusoidal_encoding(3, 4, device="meta").device.type == "meta"
+
+
+class TestShiftMatrix:
+    @pytest.mark.parametrize("shift", [-3, 0, 1, 7])
+    def test_moves_every_position_alike(self, shift: int) -> None:
+        encoding, matrix = sinusoidal_encoding(40, 10), shift_matrix(shift, 10)
+        positions = torch.arange(3, 30)
+        assert_close(encoding[positions + shift], encoding[positions] @ matrix.T, atol=1e-5, rtol=1e-5)
+
+    def test_shifts_add_up_and_turn_back(self) -> None:
+        assert_close(shift_matrix(2, 6) @ shift_matrix(5, 6), shift_matrix(7, 6))
+        assert_close(shift_matrix(4, 6).T, shift_matrix(-4, 6))
+
+    def test_is_a_rotation_for_each_frequency_and_nothing_else(self) -> None:
+        blocks = torch.block_diag(*[torch.ones(2, 2)] * 4)
+        assert (shift_matrix(3, 8)[blocks == 0] == 0).all()
+
+
+class TestSimplerIdeas:
+    def test_the_index_is_one_more_number(self) -> None:
+        x = torch.randn(2, 3, 4)
+        assert_close(appended_index(x)[..., :4], x)
+        assert appended_index(x)[..., 4].tolist() == [[0.0, 1.0, 2.0]] * 2
+
+    def test_counting_in_binary(self) -> None:
+        assert binary_counting(4, 2).tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
+        powers = 2.0 ** torch.arange(5)
+        assert torch.equal(binary_counting(32, 5) @ powers, torch.arange(32.0))
+        with pytest.raises(ValueError, match="3 bits count 8 positions, not 9"):
+            binary_counting(9, 3)
+
+
+@pytest.mark.parametrize("positions", [SinusoidalPositions(8, max_length=6), LearnedPositions(8, max_length=6)])
+class TestPlaces:
+    def test_words_that_follow_others(self, positions: nn.Module) -> None:
+        x = torch.randn(2, 5, 8)
+        assert_close(positions(x[:, 3:], start=3), positions(x)[:, 3:])
+
+    def test_words_among_padding(self, positions: nn.Module) -> None:
+        x = torch.zeros(2, 3, 8)
+        rows = positions(torch.zeros(1, 6, 8))[0]
+        places = torch.tensor([[0, 1, 2], [0, 0, 1]])
+        assert_close(positions(x, 0, places), rows[places])
+
+
+def test_rows_made_while_decoding_serve_a_later_training() -> None:
+    positions = SinusoidalPositions(8, max_length=2)
+    with torch.inference_mode():
+        positions(torch.zeros(1, 9, 8))
+    weight = torch.ones(8, requires_grad=True)
+    (positions(torch.zeros(1, 9, 8)) * weight).sum().backward()
+    assert_close(weight.grad, sinusoidal_encoding(9, 8).sum(dim=0))
 
 
 class TestSinusoidalPositions:
@@ -60,3 +121,5 @@ class TestLearnedPositions:
     def test_stops_at_its_longest_sequence(self) -> None:
         with pytest.raises(ValueError, match="7 words is longer than the 6 learned positions"):
             LearnedPositions(8, max_length=6)(torch.randn(1, 7, 8))
+        with pytest.raises(ValueError, match="7 words is longer than the 6 learned positions"):
+            LearnedPositions(8, max_length=6)(torch.randn(1, 2, 8), start=5)
