@@ -167,7 +167,7 @@ def test_nothing_was_left_or_changed_outside(together: Graded) -> None:
     }
 
 
-ODD_NAMES = ("o'brien", "a&b", "[bold]c", "=SUM(A1)", "{{7*7}}", "%s", "ünï", "null", "__proto__", "$(reboot)", "a b;c")
+ODD_NAMES = ("o'brien", "a&b", "[bold]c", "=SUM(A1)", "{{7-7}}", "%s", "ünï", "null", "__proto__", "$(reboot)", "a b;c")
 """Unusual, and allowed."""
 
 REFUSED_NAMES = ("<script>alert(1)", "a\nb", "a+b", "a..b", "-rf", "\u202eadmin", "a\x1b[2J", "x" * 129)
