@@ -15,11 +15,32 @@ import torch
 
 from course_lib.grammar import Clause, NounPhrase, Sentence, Subordinate, is_held_out, random_clause, random_sentence
 from course_lib.labelled import LabelledText
-from course_lib.lexicon import ADVERBS, CONJUNCTIONS, LIVING, Noun
+from course_lib.lexicon import (
+    ADJECTIVES,
+    ADJECTIVES_OF_THE_LIVING,
+    ADVERBS,
+    CONJUNCTIONS,
+    LIVING,
+    MY,
+    PREPOSITIONS,
+    THE,
+    THINGS,
+    THIS,
+    VERBS,
+    A,
+    Noun,
+)
 from course_lib.tokenization import END_ID, START_ID, JoinedPair, WordVocabulary, join_pair
 
 CLS_ID, SEP_ID = START_ID, END_ID
 """In these vocabularies <s> does the work of [CLS], and <e> that of [SEP]."""
+
+MASK = "[MASK]"
+"""Stands for a word that is to be guessed."""
+
+
+PATIENCE = 100_000
+"""How many draws without a new example are enough to give up."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +62,10 @@ class Task:
 
 @dataclass(frozen=True)
 class _Draft:
-    """An example in words: pairs of texts, with a second one or not, and its label or labels."""
+    """An example in words: pairs of texts, with a second one or not, and its labels; None for the words themselves."""
 
     texts: tuple[tuple[str, str | None], ...]
-    labels: int | list[int]
+    labels: int | list[int] | None
 
 
 def _task(
@@ -53,6 +74,7 @@ def _task(
     held_out: int,
     seed: int,
     labels: Sequence[str] = (),
+    more_words: Sequence[str] = (),
 ) -> Task:
     """Draw different examples until there are enough for both sides; `draw` may say None, and is asked again."""
     if training < 1 or held_out < 1:
@@ -60,26 +82,31 @@ def _task(
     rng = random.Random(seed)
     sides: dict[bool, dict[tuple[tuple[str, str | None], ...], _Draft]] = {False: {}, True: {}}
     wanted = {False: training, True: held_out}
+    vain = 0
     while any(len(sides[side]) < wanted[side] for side in sides):
+        vain += 1
+        if vain > PATIENCE:
+            counts = f"{len(sides[False])} to train on and {len(sides[True])} held out"
+            raise ValueError(f"there are hardly more different examples than {counts}: ask for fewer")
         drawn = draw(rng)
         if drawn is None:
             continue
         sentence, draft = drawn
-        side = is_held_out(sentence)
-        if len(sides[side]) < wanted[side]:
-            sides[side][draft.texts] = draft
+        side = sides[is_held_out(sentence)]
+        if len(side) < wanted[is_held_out(sentence)] and draft.texts not in side:
+            side[draft.texts] = draft
+            vain = 0
     drafts = [*sides[False].values(), *sides[True].values()]
-    vocabulary = WordVocabulary.from_sentences(
-        text for draft in drafts for pair in draft.texts for text in pair if text is not None
-    )
+    texts = [text for draft in drafts for pair in draft.texts for text in pair if text is not None]
+    vocabulary = WordVocabulary.from_sentences([*texts, *more_words])
     examples = [_encoded(draft, vocabulary) for draft in drafts]
     return Task(examples[:training], examples[training:], vocabulary, tuple(labels))
 
 
 def _encoded(draft: _Draft, vocabulary: WordVocabulary) -> LabelledText:
-    return LabelledText(
-        tuple(_joined(vocabulary, first, second) for first, second in draft.texts), torch.tensor(draft.labels)
-    )
+    inputs = tuple(_joined(vocabulary, first, second) for first, second in draft.texts)
+    labels = inputs[0].ids if draft.labels is None else draft.labels
+    return LabelledText(inputs, torch.tensor(labels))
 
 
 def _joined(vocabulary: WordVocabulary, first: str, second: str | None) -> JoinedPair:
@@ -223,3 +250,39 @@ def word_order(training: int = 6000, held_out: int = 400, seed: int = 0) -> Task
         return Sentence(clause), _Draft(tuple((first, german) for german in orders), orders.index(right))
 
     return _task(draw, training, held_out, seed)
+
+
+# --- Words ---------------------------------------------------------------------------------------------------------
+
+
+def habits(training: int = 4000, held_out: int = 400, seed: int = 0) -> Task:
+    """Masked language modelling, each word being its own label: what belongs together in a small world?
+
+    Everyone there has one number, one determiner, one adjective and one verb, and everything one preposition, so
+    that a hidden word follows from those around it, on both sides. The vocabulary knows [MASK]; `MaskedWords` hides.
+    """
+
+    def draw(rng: random.Random) -> tuple[Sentence, _Draft]:
+        closing = Subordinate(rng.choice(CONJUNCTIONS), _habit(rng)) if rng.random() < 0.5 else None
+        sentence = Sentence(_habit(rng), closing=closing)
+        return sentence, _Draft(((" ".join(sentence.in_english()), None),), None)
+
+    return _task(draw, training, held_out, seed, more_words=(MASK,))
+
+
+def _habit(rng: random.Random) -> Clause:
+    """Someone does what they do, with, without, behind or beside something."""
+    actor, thing = rng.randrange(len(LIVING)), rng.randrange(len(THINGS))
+    return Clause(
+        _habitual(actor, LIVING, ADJECTIVES + ADJECTIVES_OF_THE_LIVING),
+        VERBS[actor % len(VERBS)],
+        _habitual(thing, THINGS, ADJECTIVES),
+        PREPOSITIONS[thing % len(PREPOSITIONS)],
+    )
+
+
+def _habitual(index: int, among: Sequence[Noun], adjectives: Sequence[tuple[str, str]]) -> NounPhrase:
+    """The noun of this index as it always is; with its verb or preposition, no two are the same in all the rest."""
+    plural = index % 2 == 1
+    fitting = (THE, THIS, MY) if plural else (THE, THIS, A, MY)
+    return NounPhrase(fitting[index % len(fitting)], among[index], adjectives[index % len(adjectives)], plural)

@@ -7,16 +7,30 @@ from collections.abc import Callable
 
 import pytest
 
+from course_lib import tasks
 from course_lib.labelled import LabelledText
 from course_lib.lexicon import ADVERBS, CONJUNCTIONS, LIVING, VERBS, VERBS_WITH_LIVING_OBJECT, VERBS_WITH_OBJECT
-from course_lib.tasks import CLS_ID, PEOPLE, QUESTIONS, ROLES, SEP_ID, Task, roles, who_acts, who_did_what, word_order
+from course_lib.tasks import (
+    CLS_ID,
+    MASK,
+    PEOPLE,
+    QUESTIONS,
+    ROLES,
+    SEP_ID,
+    Task,
+    habits,
+    roles,
+    who_acts,
+    who_did_what,
+    word_order,
+)
 
 EVERY_VERB = (*VERBS, *VERBS_WITH_OBJECT, *VERBS_WITH_LIVING_OBJECT)
 ENGLISH_VERBS = {verb.english for verb in EVERY_VERB}
 GERMAN_VERBS = {form for verb in EVERY_VERB for form in (verb.singular, verb.plural)}
 CONJUNCTION_WORDS = {english for english, _ in CONJUNCTIONS}
 
-TASKS: list[Callable[..., Task]] = [who_acts, roles, who_did_what, word_order]
+TASKS: list[Callable[..., Task]] = [who_acts, roles, who_did_what, word_order, habits]
 
 
 def words(task: Task, example: LabelledText, choice: int = 0) -> list[str]:
@@ -134,3 +148,27 @@ class TestWordOrder:
     def test_the_right_choice_stands_anywhere(self) -> None:
         counts = Counter(int(example.labels) for example in word_order(training=300, held_out=50).training)
         assert min(counts[0], counts[1], counts[2]) > 70
+
+
+class TestHabits:
+    def test_every_word_is_its_own_label(self) -> None:
+        task = habits(training=100, held_out=20)
+        assert all(example.labels.tolist() == example.inputs[0].ids for example in task.training)
+        assert MASK in task.vocabulary.ids
+
+    def test_a_hidden_noun_follows_from_the_words_around_it(self) -> None:
+        task = habits(training=1000, held_out=100)
+        around: dict[str, set[tuple[str, ...]]] = {}
+        for example in task.training:
+            text = words(task, example)
+            for i, word in enumerate(text):
+                if word in {"cat", "mice", "cow", "women", "queen", "dogs", "bird"}:
+                    around.setdefault(word, set()).add((text[i - 2], text[i - 1], text[i + 1]))
+        contexts = [context for found in around.values() for context in found]
+        assert len(around) == len(contexts) == len(set(contexts)) == 7
+
+
+def test_more_than_there_is_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "PATIENCE", 3)
+    with pytest.raises(ValueError, match=r"hardly more different examples than \d+ to train on and \d+ held out: ask"):
+        who_acts(training=10**6, held_out=10)

@@ -1,0 +1,439 @@
+"""What came before the transformer, to compare it with: a bag of embeddings, and recurrent networks (S1, S3, S4).
+
+    reads    `BagOfEmbeddings`, `RecurrentEncoder`      in the place of `BERT`, under the same heads
+    writes   `RecurrentLanguageModel`                   in the place of `GPT`
+    both     `RecurrentSeq2Seq`, with attention or not  in the place of `Transformer`
+
+They are called as the transformers are, trained by the same loop and decoded by the same functions, so that a
+comparison changes nothing but the model. All recurrent ones are gated recurrent units (Cho et al., 2014): a word's
+state is made from the state before it, so that n words take n steps, one after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from course_lib.attention import attention
+from course_lib.continuation import Continuation, Next, continuation
+from course_lib.masking import padding_mask
+from course_lib.models import BERTOutput, require_ids, require_mask
+
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+def mean_pooling(
+    x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"] | None = None
+) -> Float[Tensor, "batch d_model"]:
+    """The mean of each sequence's words, padding left out; zeros for a sequence without words.
+
+    The slide's mean counts padding (S3): a sentence's vector would then depend on its neighbours in the batch.
+    """
+    if mask is None:
+        return x.mean(dim=1)
+    words = mask.unsqueeze(-1).to(x.dtype)
+    return (x * words).sum(dim=1) / words.sum(dim=1).clamp(min=1)
+
+
+@dataclass(frozen=True)
+class BagOfEmbeddingsConfig:
+    """The sizes of a bag of embeddings.
+
+    Attributes:
+        vocabulary: how many words there are.
+        d_model: the length of a word's vector.
+        dropout: the share of values that training drops from the embeddings.
+    """
+
+    vocabulary: int
+    d_model: int = 128
+    dropout: float = 0.1
+
+
+class BagOfEmbeddings(nn.Module):
+    """Each word is its embedding, and the whole is their mean: *dog bites man* is *man bites dog* (S3)."""
+
+    def __init__(self, config: BagOfEmbeddingsConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences.
+
+        Args:
+            ids: the words.
+            segments: not used; a bag holds all the words together.
+            mask: True at words, False at padding; None where there is none.
+
+        Raises:
+            TypeError, ValueError: as for `BERT`.
+        """
+        require_ids(ids, self.config.vocabulary, "ids")
+        require_mask(mask, ids)
+        x = self.dropout(self.embedding(ids))
+        return BERTOutput(x, mean_pooling(x, mask))
+
+
+@dataclass(frozen=True)
+class RecurrentConfig:
+    """The sizes of a recurrent network that reads, or writes, one language.
+
+    Attributes:
+        vocabulary: how many words there are.
+        d_model: the length of a word's vector and of its state.
+        layers: recurrent layers, one above the other.
+        dropout: the share of values that training drops from the embeddings and from the states.
+        end_id: the id that ends a text; None where texts have no end.
+        padding_id: the id of padding in prompts of different lengths; None where there is none.
+    """
+
+    vocabulary: int
+    d_model: int = 128
+    layers: int = 1
+    dropout: float = 0.1
+    end_id: int | None = None
+    padding_id: int | None = None
+
+
+class RecurrentEncoder(nn.Module):
+    """Reads each sequence forwards and backwards, so that a word's state has seen both sides of it (S1).
+
+    Under `SequenceClassifier` it is the recurrent classifier, under `TokenClassifier` the recurrent tagger.
+    """
+
+    def __init__(self, config: RecurrentConfig) -> None:
+        """Two networks of d_model / 2 each.
+
+        Raises:
+            ValueError: `d_model` is odd.
+        """
+        super().__init__()
+        _require_even(config.d_model)
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout, both_ways=True)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences.
+
+        Args:
+            ids: the words.
+            segments: not used; [SEP] between two texts is read like any word.
+            mask: True at words, False at padding, which must stand behind them; None where there is none.
+
+        Returns:
+            The states of all words, and for the whole the last state of either direction.
+
+        Raises:
+            TypeError, ValueError: as for `BERT`; padding before a word; a sequence without words.
+        """
+        require_ids(ids, self.config.vocabulary, "ids")
+        require_mask(mask, ids)
+        states, last = read_sequences(self.recurrence, self.dropout(self.embedding(ids)), mask)
+        forwards, backwards = last[-2:]  # of the top layer
+        return BERTOutput(self.dropout(states), self.dropout(torch.cat([forwards, backwards], dim=-1)))
+
+
+def read_sequences(
+    recurrence: nn.GRU, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"] | None
+) -> tuple[Float[Tensor, "batch words d_model"], Float[Tensor, "layers batch d_state"]]:
+    """Every word's state, and each layer's state behind the last word, however many words there are.
+
+    Backwards, a network begins at the last word and not at the padding behind it: torch needs the lengths.
+
+    Raises:
+        ValueError: padding stands before a word, or a sequence has no words.
+    """
+    if mask is None:
+        states, last = recurrence(x)
+        return states, last
+    lengths = mask.sum(dim=1)
+    if not torch.equal(mask, padding_mask(lengths, mask.shape[1])):
+        raise ValueError("padding must stand behind the words: a recurrent network reads from the first to the last")
+    if not lengths.all():
+        raise ValueError("a sequence has no words: all of it is padding")
+    packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    states, last = recurrence(packed)
+    return pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])[0], last
+
+
+def _gated_recurrence(d_model: int, layers: int, dropout: float, *, both_ways: bool = False) -> nn.GRU:
+    return nn.GRU(
+        d_model,
+        d_model // 2 if both_ways else d_model,
+        layers,
+        batch_first=True,
+        bidirectional=both_ways,
+        dropout=dropout if layers > 1 else 0.0,  # torch's stands between layers only, and warns where there is one
+    )
+
+
+def _require_even(d_model: int) -> None:
+    if d_model % 2:
+        raise ValueError(f"reading both ways needs an even d_model, not {d_model}")
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------
+
+
+class RecurrentLanguageModel(nn.Module):
+    """Predicts each word from one vector, the state that all the words before it have left behind (S1)."""
+
+    def __init__(self, config: RecurrentConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout)
+        self.output = nn.Linear(config.d_model, config.vocabulary)
+
+    def forward(
+        self, ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"] | None = None
+    ) -> Float[Tensor, "batch words vocabulary"]:
+        """Logits of the word after each word: position t has seen words 0..t.
+
+        Args:
+            ids: the words.
+            mask: True at words, False at padding, which must stand behind them; None where there is none.
+
+        Raises:
+            TypeError, ValueError: as for `GPT`; padding before a word; a text without words.
+        """
+        return self.read(ids, mask)[0]
+
+    def read(
+        self,
+        ids: Int[Tensor, "batch words"],
+        mask: Bool[Tensor, "batch words"] | None = None,
+        state: Float[Tensor, "layers batch d_model"] | None = None,
+    ) -> tuple[Float[Tensor, "batch words vocabulary"], Float[Tensor, "layers batch d_model"]]:
+        """The same, going on from `state`, with the state behind the last word.
+
+        Raises:
+            ValueError: both a mask and a state: words that go on are not padded.
+        """
+        require_ids(ids, self.config.vocabulary, "ids")
+        require_mask(mask, ids)
+        if mask is not None and state is not None:
+            raise ValueError("words that go on from a state are not padded: give a mask or a state, not both")
+        x = self.dropout(self.embedding(ids))
+        states, last = self.recurrence(x, state) if state is not None else read_sequences(self.recurrence, x, mask)
+        return self.output(self.dropout(states)), last
+
+
+@dataclass(frozen=True)
+class RecurrentSeq2SeqConfig:
+    """The sizes of a recurrent encoder-decoder.
+
+    Attributes:
+        source_vocabulary, target_vocabulary: how many words the two languages have.
+        d_model: the length of a word's vector and of its state.
+        layers: recurrent layers in the encoder, and in the decoder.
+        dropout: the share of values that training drops from the embeddings and from the states.
+        attention: whether the decoder may look at all the encoder's states, or has the last one only.
+        padding_id, start_id, end_id: of <pad>, <s> and <e>.
+    """
+
+    source_vocabulary: int
+    target_vocabulary: int
+    d_model: int = 128
+    layers: int = 1
+    dropout: float = 0.1
+    attention: bool = True
+    padding_id: int = 0
+    start_id: int = 1
+    end_id: int = 2
+
+
+@dataclass(frozen=True)
+class RecurrentEncoded:
+    """What the decoder gets of the source.
+
+    Attributes:
+        summary: where its states begin: all that it gets without attention, the bottleneck (S1, S4).
+        states: a state for each source word, for attention.
+        mask: True at words, False at padding.
+    """
+
+    summary: Float[Tensor, "layers batch d_model"]
+    states: Float[Tensor, "batch source d_model"]
+    mask: Bool[Tensor, "batch 1 source"]
+
+
+@dataclass(frozen=True)
+class RecurrentDecoded:
+    """What the decoder says, and where it stands.
+
+    Attributes:
+        logits: of the word after each target word.
+        state: behind the last target word.
+        alpha: each target word's attention weights over the source; None without attention.
+    """
+
+    logits: Float[Tensor, "batch target vocabulary"]
+    state: Float[Tensor, "layers batch d_model"]
+    alpha: Float[Tensor, "batch target source"] | None
+
+
+class RecurrentSeq2Seq(nn.Module):
+    """A recurrent encoder-decoder (Sutskever et al., 2014), with attention over the source's states or without.
+
+    Attention came first to these (Bahdanau et al., 2015). Here the decoder's states are the queries, as in Luong et
+    al. (2015), the source's states are keys and values, and the similarity is our scaled dot product:
+
+        out = tanh(W [state; attention(state, source states, source states)])
+    """
+
+    def __init__(self, config: RecurrentSeq2SeqConfig) -> None:
+        """An encoder that reads both ways, and a decoder.
+
+        Raises:
+            ValueError: `d_model` is odd.
+        """
+        super().__init__()
+        _require_even(config.d_model)
+        self.config = config
+        d_model = config.d_model
+        self.source_embedding = nn.Embedding(config.source_vocabulary, d_model)
+        self.target_embedding = nn.Embedding(config.target_vocabulary, d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = _gated_recurrence(d_model, config.layers, config.dropout, both_ways=True)
+        self.bridge = nn.Linear(d_model, d_model)
+        self.decoder = _gated_recurrence(d_model, config.layers, config.dropout)
+        self.combine = nn.Linear(2 * d_model, d_model) if config.attention else None
+        self.output = nn.Linear(d_model, config.target_vocabulary)
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Logits of the word after each target word: position t has seen target words 0..t and the source.
+
+        Raises:
+            TypeError, ValueError: as for `Transformer`; padding before a word; a source without words.
+        """
+        return self.decode(target, self.encode(source)).logits
+
+    def encode(self, source: Int[Tensor, "batch source"]) -> RecurrentEncoded:
+        """Read the source, forwards and backwards."""
+        require_ids(source, self.config.source_vocabulary, "source")
+        mask = source != self.config.padding_id
+        states, last = read_sequences(self.encoder, self.dropout(self.source_embedding(source)), mask)
+        both_ways = last.unflatten(0, (self.config.layers, 2)).transpose(1, 2).flatten(2)
+        return RecurrentEncoded(torch.tanh(self.bridge(both_ways)), self.dropout(states), mask.unsqueeze(1))
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch target"],
+        encoded: RecurrentEncoded,
+        state: Float[Tensor, "layers batch d_model"] | None = None,
+    ) -> RecurrentDecoded:
+        """Read target words, from `<s>` on, or from where `state` was left; padding must stand behind the words."""
+        require_ids(target, self.config.target_vocabulary, "target")
+        if len(target) != len(encoded.states):
+            raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
+        x = self.dropout(self.target_embedding(target))
+        states, state = self.decoder(x, encoded.summary if state is None else state)
+        states, alpha = self._look_back(states, encoded)
+        return RecurrentDecoded(self.output(self.dropout(states)), state, alpha)
+
+    def _look_back(self, states: Tensor, encoded: RecurrentEncoded) -> tuple[Tensor, Tensor | None]:
+        if self.combine is None:
+            return states, None
+        looked = attention(states, encoded.states, encoded.states, encoded.mask)
+        return torch.tanh(self.combine(torch.cat([states, looked.out], dim=-1))), looked.alpha
+
+
+# --- Decoding them ---------------------------------------------------------------------------------------------
+
+
+class _RecurrentTranslation(Continuation):
+    """The target of a recurrent encoder-decoder. Its state is all that it keeps."""
+
+    def __init__(self, model: RecurrentSeq2Seq, source: Tensor) -> None:
+        self._model = model
+        self._encoded = model.encode(source)
+        self._state = self._encoded.summary
+        self.batch, self.device = len(source), source.device
+        self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
+
+    def start(self) -> Next:
+        return self.read(torch.full((self.batch,), self._model.config.start_id, device=self.device))
+
+    def read(self, words: Int[Tensor, " batch"]) -> Next:
+        decoded = self._model.decode(words.unsqueeze(1), self._encoded, self._state)
+        self._state = decoded.state
+        alpha = () if decoded.alpha is None else (decoded.alpha[:, -1].unsqueeze(1),)  # as if of one head
+        return Next(decoded.logits[:, -1], cross_alpha=alpha)
+
+    def expand(self, copies: int) -> None:
+        rows = torch.arange(self.batch, device=self.device).repeat_interleave(copies)
+        encoded = self._encoded
+        self._encoded = RecurrentEncoded(encoded.summary[:, rows], encoded.states[rows], encoded.mask[rows])
+        self.batch *= copies
+        self.select(rows)
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        self._state = self._state[:, rows]
+
+
+@continuation.register
+def _recurrent_translation(
+    model: RecurrentSeq2Seq, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
+) -> Continuation:
+    return _RecurrentTranslation(model, inputs)
+
+
+class _RecurrentWriting(Continuation):
+    """A recurrent language model's text behind its prompt. Its state is all that it keeps."""
+
+    def __init__(self, model: RecurrentLanguageModel, prompt: Tensor) -> None:
+        self._model, self._prompt = model, prompt
+        self._state: Tensor | None = None
+        self.batch, self.device = len(prompt), prompt.device
+        config = model.config
+        self.end_id = config.end_id
+        self.padding_id = config.padding_id if config.padding_id is not None else config.end_id or 0
+        self._mask = None if config.padding_id is None else prompt != config.padding_id
+
+    def start(self) -> Next:
+        logits, self._state = self._model.read(self._prompt, self._mask)
+        if self._mask is None:
+            return Next(logits[:, -1])
+        rows = torch.arange(self.batch, device=self.device)
+        return Next(logits[rows, self._mask.sum(dim=1) - 1])
+
+    def read(self, words: Int[Tensor, " batch"]) -> Next:
+        logits, self._state = self._model.read(words.unsqueeze(1), state=self._state)
+        return Next(logits[:, -1])
+
+    def expand(self, copies: int) -> None:
+        self.select(torch.arange(self.batch, device=self.device).repeat_interleave(copies))
+        self.batch *= copies
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        if self._state is not None:
+            self._state = self._state[:, rows]
+
+
+@continuation.register
+def _recurrent_writing(
+    model: RecurrentLanguageModel, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
+) -> Continuation:
+    return _RecurrentWriting(model, inputs)

@@ -1,0 +1,366 @@
+"""Heads: what is put on a model so that it solves a task (S1, "the seven heads").
+
+    head                       on            input -> logits                            the slide's task
+    `GPT` itself               GPT           [batch, words] -> [batch, words, vocabulary]   language modelling
+    `SequenceClassifier`       an encoder    [batch, words] -> [batch, classes]         sequence classification
+    `QuestionAnswering`        an encoder    [batch, words] -> [batch, 2, words]        question answering (span)
+    `TokenClassifier`          an encoder    [batch, words] -> [batch, words, classes]  token classification
+    `MultipleChoice`           an encoder    [batch, choices, words] -> [batch, choices]    multiple choice
+    `MaskedLanguageModel`      BERT          [batch, words] -> [batch, words, vocabulary]   masked language modelling
+    `Transformer` itself       Transformer   two texts -> [batch, target, vocabulary]   conditional generation
+
+An encoder is `BERT`, or one of the baselines that are called like it, or `FrozenEncoder` around either. A head adds
+little: most are one linear layer, and all but the generating ones are trained by one loss, `head_loss`, since each
+answers "which of these?" for every label.
+
+Devlin et al. (2019), section 4; Radford et al. (2018), "Improving Language Understanding by Generative
+Pre-Training", section 3.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from course_lib.baselines import mean_pooling
+from course_lib.labelled import IGNORED, LabelledBatch
+from course_lib.models import BERT, GPT, BERTOutput
+
+
+def head_loss(model: nn.Module, batch: LabelledBatch, label_smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """The mean cross-entropy, in nats, of the labels that are to be learned: for every head on an encoder.
+
+    Raises:
+        ValueError: logits and labels do not fit, or every label is `IGNORED`, so that there is no mean.
+    """
+    logits: Tensor = model(batch.ids, batch.segments, batch.mask)
+    if logits.shape[:-1] != batch.labels.shape:
+        raise ValueError(
+            f"logits {list(logits.shape)} need labels {list(logits.shape[:-1])}, not {list(batch.labels.shape)}"
+        )
+    if not (batch.labels != IGNORED).any():
+        raise ValueError("there is nothing to learn from: no label of this batch counts")
+    return F.cross_entropy(
+        logits.flatten(0, -2), batch.labels.flatten(), ignore_index=IGNORED, label_smoothing=label_smoothing
+    )
+
+
+# --- Encoders, and using them as they are ----------------------------------------------------------------------
+
+
+class _Sizes(Protocol):
+    """What a head must know of an encoder."""
+
+    @property
+    def d_model(self) -> int:
+        """The length of a word's vector."""
+
+
+class Encoder(Protocol):
+    """What a head can stand on: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, `FrozenEncoder`."""
+
+    @property
+    def config(self) -> _Sizes:
+        """The sizes."""
+
+    def __call__(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences."""
+
+
+class FrozenEncoder(nn.Module):
+    """An encoder used as it is: features for a head, instead of fine-tuning (S1).
+
+    Its weights get no gradients, and its dropout stays off while the head is trained.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.requires_grad_(False)
+        self.train(False)
+
+    @property
+    def config(self) -> _Sizes:
+        """The encoder's sizes."""
+        return self.encoder.config
+
+    def train(self, mode: bool = True) -> FrozenEncoder:
+        """Stays in evaluation mode, whatever is asked for."""
+        return super().train(False)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences, without gradients."""
+        with torch.no_grad():
+            return self.encoder(ids, segments, mask)
+
+
+# --- Heads on an encoder ---------------------------------------------------------------------------------------
+
+Pooling = Literal["pooled", "mean"]
+"""One vector for a sequence: the encoder's own (BERT's comes from [CLS]), or the mean of its words (S3)."""
+
+
+class SequenceClassifier(nn.Module):
+    """One label for a text, or for a pair of them: topic, sentiment, entailment."""
+
+    def __init__(self, encoder: Encoder, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+        """A linear layer on one vector of the sequence.
+
+        Raises:
+            ValueError: fewer than two classes, or an unknown pooling.
+        """
+        super().__init__()
+        _require_classes(classes)
+        _require_pooling(pooling)
+        self.encoder = encoder
+        self.pooling = pooling
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(encoder.config.d_model, classes)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch classes"]:
+        """A score for each class. Arguments as for `BERT`."""
+        read = self.encoder(ids, segments, mask)
+        vector = mean_pooling(read.states, mask) if self.pooling == "mean" else read.pooled
+        out: Tensor = self.output(self.dropout(vector))
+        return out
+
+
+class TokenClassifier(nn.Module):
+    """A label for every word, by one classifier used again and again: parts of speech, named entities (S1)."""
+
+    def __init__(self, encoder: Encoder, classes: int, *, dropout: float = 0.1) -> None:
+        """A linear layer on each word's vector.
+
+        Raises:
+            ValueError: fewer than two classes.
+        """
+        super().__init__()
+        _require_classes(classes)
+        self.encoder = encoder
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(encoder.config.d_model, classes)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch words classes"]:
+        """A score for each class at each word. Arguments as for `BERT`."""
+        out: Tensor = self.output(self.dropout(self.encoder(ids, segments, mask).states))
+        return out
+
+
+class QuestionAnswering(nn.Module):
+    """Where in a text the answer to a question begins, and where it ends (Devlin et al., 2019, section 4.2)."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Two scores for each word: to be the first of the answer, and to be the last."""
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(encoder.config.d_model, 2)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch 2 words"]:
+        """Scores of each word to be the first, and to be the last of the answer; -inf at padding."""
+        logits: Tensor = self.output(self.encoder(ids, segments, mask).states).transpose(1, 2)
+        return logits if mask is None else logits.masked_fill(~mask.unsqueeze(1), -torch.inf)
+
+
+def best_spans(logits: Float[Tensor, "batch 2 words"], max_words: int | None = None) -> Int[Tensor, "batch 2"]:
+    """The most probable span of each text: first ≤ last, which the two scores by themselves do not know.
+
+    Args:
+        logits: of `QuestionAnswering`.
+        max_words: the longest span to consider; None for any length.
+
+    Returns:
+        The positions of its first and its last word.
+
+    Raises:
+        ValueError: `max_words` is below 1.
+    """
+    if max_words is not None and max_words < 1:
+        raise ValueError(f"a span has at least one word, not {max_words}")
+    first, last = logits.unbind(dim=1)
+    scores = first.unsqueeze(2) + last.unsqueeze(1)  # [batch, first, last]
+    possible = torch.ones_like(scores, dtype=torch.bool).triu()
+    if max_words is not None:
+        possible = possible.tril(max_words - 1)
+    best = scores.masked_fill(~possible, -torch.inf).flatten(1).argmax(dim=1)
+    words = logits.shape[2]
+    return torch.stack([best // words, best % words], dim=1)
+
+
+class MultipleChoice(nn.Module):
+    """Which of several continuations, or answers, fits: each is read together with the question (S1)."""
+
+    def __init__(self, encoder: Encoder, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+        """One score for each choice.
+
+        Raises:
+            ValueError: an unknown pooling.
+        """
+        super().__init__()
+        _require_pooling(pooling)
+        self.encoder = encoder
+        self.pooling = pooling
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(encoder.config.d_model, 1)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch choices words"],
+        segments: Int[Tensor, "batch choices words"] | None = None,
+        mask: Bool[Tensor, "batch choices words"] | None = None,
+    ) -> Float[Tensor, "batch choices"]:
+        """A score for each choice; every choice has the question in it.
+
+        Raises:
+            ValueError: the ids are not [batch, choices, words].
+        """
+        if ids.dim() != 3:
+            raise ValueError(f"ids must be [batch, choices, words], not {list(ids.shape)}")
+        rows, row_mask = ids.flatten(0, 1), None if mask is None else mask.flatten(0, 1)
+        read = self.encoder(rows, None if segments is None else segments.flatten(0, 1), row_mask)
+        vector = mean_pooling(read.states, row_mask) if self.pooling == "mean" else read.pooled
+        out: Tensor = self.output(self.dropout(vector)).view(ids.shape[:2])
+        return out
+
+
+def _require_classes(classes: int) -> None:
+    if classes < 2:
+        raise ValueError(f"a classifier needs at least 2 classes, not {classes}")
+
+
+def _require_pooling(pooling: Pooling) -> None:
+    if pooling not in ("pooled", "mean"):
+        raise ValueError(f"pooling must be 'pooled' or 'mean', not {pooling!r}")
+
+
+# --- BERT's pre-training ---------------------------------------------------------------------------------------
+
+
+class MaskedLanguageModel(nn.Module):
+    """BERT with the head that guesses words from both sides; the output's rows are the word embeddings."""
+
+    def __init__(self, bert: BERT) -> None:
+        super().__init__()
+        config = bert.config
+        self.bert = bert
+        self.dense = nn.Linear(config.d_model, config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
+        self.output = nn.Linear(config.d_model, config.vocabulary)
+        nn.init.normal_(self.dense.weight, std=0.02)
+        nn.init.zeros_(self.dense.bias)
+        nn.init.zeros_(self.output.bias)
+        self.output.weight = bert.embedding.weight
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch words vocabulary"]:
+        """A score for each word of the vocabulary at each place. Arguments as for `BERT`."""
+        x = self.bert(ids, segments, mask).states
+        out: Tensor = self.output(self.norm(F.gelu(self.dense(x))))
+        return out
+
+
+class NextSentencePredictor(nn.Module):
+    """BERT with its other head: class 0 where the second text follows the first, 1 where it is a random one."""
+
+    def __init__(self, bert: BERT) -> None:
+        super().__init__()
+        self.bert = bert
+        self.output = nn.Linear(bert.config.d_model, 2)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch 2"]:
+        """A score for "follows" and one for "random". Arguments as for `BERT`."""
+        out: Tensor = self.output(self.bert(ids, segments, mask).pooled)
+        return out
+
+
+# --- Heads on GPT ----------------------------------------------------------------------------------------------
+
+
+class GPTClassifier(nn.Module):
+    """GPT with one linear layer on the last word's vector: it alone has seen the whole text (S2)."""
+
+    def __init__(self, gpt: GPT, classes: int, *, dropout: float = 0.1) -> None:
+        """The one new layer.
+
+        Raises:
+            ValueError: fewer than two classes.
+        """
+        super().__init__()
+        _require_classes(classes)
+        self.gpt = gpt
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(gpt.config.d_model, classes)
+        nn.init.normal_(self.output.weight, std=0.02)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch classes"]:
+        """A score for each class.
+
+        Args:
+            ids: the words.
+            segments: not used; a separating word does their work.
+            mask: True at words, False at the padding behind them; None where there is none.
+        """
+        return self._classify(self.gpt.states(ids, mask).states, mask)
+
+    def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:
+        """Classification, plus `auxiliary` times language modelling of the same texts.
+
+        Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. What it brings is to be measured: it
+        helped them on large data sets, and not on small ones (section 5).
+        """
+        states = self.gpt.states(batch.ids, batch.mask).states
+        loss = F.cross_entropy(self._classify(states, batch.mask), batch.labels)
+        if not auxiliary:
+            return loss
+        expected = batch.ids[:, 1:].masked_fill(~batch.mask[:, 1:], IGNORED)
+        logits = self.gpt.logits(states[:, :-1])
+        return loss + auxiliary * F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=IGNORED)
+
+    def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        words = states.shape[1]
+        last = torch.full((len(states),), words - 1, device=states.device) if mask is None else mask.sum(dim=1) - 1
+        rows = torch.arange(len(states), device=states.device)
+        out: Tensor = self.output(self.dropout(states[rows, last]))
+        return out

@@ -1,0 +1,253 @@
+"""Bags and recurrent networks: called like the transformers, trained and decoded by the same functions."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from course_lib.baselines import (
+    BagOfEmbeddings,
+    BagOfEmbeddingsConfig,
+    RecurrentConfig,
+    RecurrentEncoder,
+    RecurrentLanguageModel,
+    RecurrentSeq2Seq,
+    RecurrentSeq2SeqConfig,
+    mean_pooling,
+)
+from course_lib.continuation import continuation
+from course_lib.data import Batch, Windows, collate
+from course_lib.decoding import greedy_decode
+from course_lib.losses import language_model_loss, translation_loss
+from course_lib.schedules import constant_schedule
+from course_lib.training import TrainingConfig, train
+
+IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 4, 6, 0, 0]])
+MASK = IDS != 0
+SOURCE = torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0]])
+TARGET = torch.tensor([[1, 4, 5], [1, 6, 0]])
+ENCODERS = {
+    "bag": lambda: BagOfEmbeddings(BagOfEmbeddingsConfig(12, 16)),
+    "recurrent": lambda: RecurrentEncoder(RecurrentConfig(12, 16, layers=2)),
+}
+
+
+def seq2seq(*, attention: bool = True, layers: int = 2) -> RecurrentSeq2Seq:
+    return RecurrentSeq2Seq(RecurrentSeq2SeqConfig(11, 13, d_model=16, layers=layers, attention=attention)).eval()
+
+
+def language_model(**changes: int) -> RecurrentLanguageModel:
+    return RecurrentLanguageModel(RecurrentConfig(12, 16, layers=2, **changes)).eval()
+
+
+class TestMeanPooling:
+    def test_leaves_padding_out(self) -> None:
+        x = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [100.0, 100.0]]])
+        assert mean_pooling(x, torch.tensor([[True, True, False]])).tolist() == [[2.0, 4.0]]
+        assert_close(mean_pooling(x), x.mean(dim=1))
+
+    def test_of_no_words_is_zero(self) -> None:
+        assert mean_pooling(torch.ones(1, 2, 3), torch.zeros(1, 2, dtype=torch.bool)).tolist() == [[0.0] * 3]
+
+
+@pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)
+class TestEncoders:
+    def test_give_a_vector_for_each_word_and_one_for_all(self, make: type[nn.Module]) -> None:
+        read = make().eval()(IDS, None, MASK)
+        assert read.states.shape == (2, 5, 16)
+        assert read.pooled.shape == (2, 16)
+
+    def test_padding_has_no_influence(self, make: type[nn.Module]) -> None:
+        encoder = make().eval()
+        together, alone = encoder(IDS, None, MASK), encoder(IDS[1:, :3])
+        assert_close(together.pooled[1:], alone.pooled)
+        assert_close(together.states[1:, :3], alone.states)
+
+    def test_drop_out_only_in_training(self, make: type[nn.Module]) -> None:
+        encoder = make()
+        assert not torch.equal(encoder(IDS).pooled, encoder(IDS).pooled)
+        encoder.eval()
+        assert torch.equal(encoder(IDS).pooled, encoder(IDS).pooled)
+
+    def test_refuse_what_bert_refuses(self, make: type[nn.Module]) -> None:
+        with pytest.raises(ValueError, match="from 0 to 11"):
+            make()(torch.tensor([[12]]))
+        with pytest.raises(TypeError, match="mask must be boolean"):
+            make()(IDS, None, MASK.long())
+
+
+def test_a_bag_knows_no_order_a_recurrent_network_does() -> None:
+    bag, recurrent = (make().eval() for make in ENCODERS.values())
+    assert_close(bag(IDS[:1]).pooled, bag(IDS[:1].flip(1)).pooled)
+    assert not torch.allclose(recurrent(IDS[:1]).pooled, recurrent(IDS[:1].flip(1)).pooled, atol=1e-3)
+
+
+def test_a_words_state_has_seen_both_sides() -> None:
+    encoder = ENCODERS["recurrent"]().eval()
+    before = encoder(IDS[:1]).states
+    for place in (0, 4):
+        changed = IDS[:1].clone()
+        changed[0, place] = 11
+        assert (encoder(changed).states - before).abs().amax(dim=-1).min() > 1e-6
+
+
+class TestRecurrentRefusals:
+    def test_padding_before_words(self) -> None:
+        with pytest.raises(ValueError, match="padding must stand behind the words"):
+            ENCODERS["recurrent"]()(IDS, None, MASK.flip(1))
+
+    def test_no_words(self) -> None:
+        with pytest.raises(ValueError, match="a sequence has no words"):
+            ENCODERS["recurrent"]()(IDS, None, MASK & torch.tensor([[True], [False]]))
+
+    def test_an_odd_size(self) -> None:
+        with pytest.raises(ValueError, match="an even d_model, not 15"):
+            RecurrentEncoder(RecurrentConfig(12, 15))
+        with pytest.raises(ValueError, match="an even d_model, not 15"):
+            RecurrentSeq2Seq(RecurrentSeq2SeqConfig(12, 12, 15))
+
+    def test_padding_in_words_that_go_on(self) -> None:
+        model = language_model()
+        with pytest.raises(ValueError, match="a mask or a state, not both"):
+            model.read(IDS, MASK, model.read(IDS)[1])
+
+    def test_not_as_many_targets_as_sources(self) -> None:
+        model = seq2seq()
+        with pytest.raises(ValueError, match="1 targets need as many sources, not 2"):
+            model.decode(TARGET[:1], model.encode(SOURCE))
+
+
+class TestLanguageModel:
+    def test_the_future_has_no_influence(self) -> None:
+        model = language_model()
+        changed = IDS.clone()
+        changed[0, 3] = 11
+        assert torch.equal(model(changed)[0, :3], model(IDS)[0, :3])
+        assert not torch.allclose(model(changed)[0, 3:], model(IDS)[0, 3:])
+
+    def test_reading_in_pieces_is_reading_at_once(self) -> None:
+        model = language_model()
+        first, state = model.read(IDS[:, :2])
+        second, _ = model.read(IDS[:, 2:], state=state)
+        assert_close(torch.cat([first, second], dim=1), model(IDS))
+
+    def test_writes_the_most_probable_words(self) -> None:
+        model = language_model()
+        words = IDS[:1]
+        for _ in range(6):
+            words = torch.cat([words, model(words)[:, -1:].argmax(dim=-1)], dim=1)
+        assert greedy_decode(model, IDS[:1], max_length=6).tolist() == words[:, 5:].tolist()
+
+    def test_goes_on_behind_prompts_of_different_lengths(self) -> None:
+        model = language_model(padding_id=0)
+        together = greedy_decode(model, IDS, max_length=5)
+        alone = greedy_decode(model, IDS[1:, :3], max_length=5)
+        assert together[1].tolist() == alone[0].tolist()
+
+    def test_ends_at_its_end(self) -> None:
+        model = language_model(end_id=3, padding_id=0)
+        with torch.no_grad():
+            model.output.bias[3] = 100.0
+        assert greedy_decode(model, IDS, max_length=5).tolist() == [[3], [3]]
+
+    def test_learns_by_the_common_loop(self) -> None:
+        text = torch.tensor([4, 5, 4, 6, 7] * 40)  # what follows a 4 depends on the word before it
+        model = RecurrentLanguageModel(RecurrentConfig(8, 16, dropout=0.0))
+        data = Windows(text, length=20, batch_size=4)
+        result = train(model, data, language_model_loss, TrainingConfig(150, constant_schedule(1e-2)), "cpu")
+        assert result.losses[0] > 1.8
+        assert result.losses[-1] < 0.15
+
+
+class TestSeq2Seq:
+    @pytest.mark.parametrize("attention", [True, False])
+    def test_the_future_has_no_influence_the_whole_source_has(self, attention: bool) -> None:
+        model = seq2seq(attention=attention)
+        before = model(SOURCE, TARGET)
+        assert before.shape == (2, 3, 13)
+        changed = TARGET.clone()
+        changed[0, 2] = 9
+        assert torch.equal(model(SOURCE, changed)[0, :2], before[0, :2])
+        for place in range(4):
+            source = SOURCE.clone()
+            source[0, place] = 10
+            assert (model(source, TARGET)[0] - before[0]).abs().amax(dim=-1).min() > 1e-6
+
+    @pytest.mark.parametrize("attention", [True, False])
+    def test_padding_has_no_influence(self, attention: bool) -> None:
+        model = seq2seq(attention=attention)
+        assert_close(model(SOURCE, TARGET)[1:, :2], model(SOURCE[1:, :2], TARGET[1:, :2]))
+
+    def test_attention_is_over_the_sources_words(self) -> None:
+        model = seq2seq()
+        alpha = model.decode(TARGET, model.encode(SOURCE)).alpha
+        assert alpha.shape == (2, 3, 4)
+        assert_close(alpha.sum(dim=-1), torch.ones(2, 3))
+        assert (alpha[1, :, 2:] == 0).all()
+
+    def test_without_attention_all_passes_through_the_summary(self) -> None:
+        model = seq2seq(attention=False)
+        encoded, other = model.encode(SOURCE), model.encode(SOURCE.flip(0))
+        decoded = model.decode(TARGET, encoded)
+        bottleneck = type(encoded)(encoded.summary, other.states, other.mask)
+        assert decoded.alpha is None
+        assert torch.equal(model.decode(TARGET, bottleneck).logits, decoded.logits)
+
+    def test_attention_costs_one_matrix(self) -> None:
+        with_it, without = (sum(p.numel() for p in seq2seq(attention=a).parameters()) for a in (True, False))
+        assert with_it - without == 2 * 16 * 16 + 16
+
+    def test_translates_by_the_most_probable_word(self) -> None:
+        model = seq2seq()
+        words = torch.full((2, 1), 1)
+        for _ in range(6):
+            words = torch.cat([words, model(SOURCE, words)[:, -1:].argmax(dim=-1)], dim=1)
+        expected = [row[: row.index(2) + 1] if 2 in row else row for row in words[:, 1:].tolist()]
+        decoded = greedy_decode(model, SOURCE, max_length=6).tolist()
+        assert [row[: len(right)] for row, right in zip(decoded, expected, strict=True)] == expected
+
+    @pytest.mark.parametrize("make", [seq2seq, language_model])
+    def test_beams_may_be_copied_and_swapped(self, make: type[nn.Module]) -> None:
+        model = make()
+        text = continuation(model, SOURCE if make is seq2seq else IDS[:, :3], 8)
+        text.start()
+        text.expand(2)  # texts 0, 0, 1, 1
+        assert text.batch == 4
+        after = text.read(torch.tensor([4, 5, 6, 7])).logits
+        text.select(torch.tensor([1, 1, 3, 2]))
+        swapped = text.read(torch.tensor([8, 8, 8, 8])).logits
+        again = continuation(model, SOURCE if make is seq2seq else IDS[:, :3], 8)
+        again.start()
+        assert_close(again.read(torch.tensor([5, 7])).logits, after[[1, 3]])
+        assert_close(again.read(torch.tensor([8, 8])).logits, swapped[[0, 2]])
+
+    def test_the_decoder_shows_its_attention(self) -> None:
+        (alpha,) = continuation(seq2seq(), SOURCE, 3, weights=True).start().cross_alpha
+        assert alpha.shape == (2, 1, 4)
+        assert continuation(seq2seq(attention=False), SOURCE, 3, weights=True).start().cross_alpha == ()
+
+    @pytest.mark.parametrize("attention", [True, False])
+    def test_learns_by_the_common_loop(self, attention: bool) -> None:
+        """To write three words backwards."""
+        sources = torch.cartesian_prod(*[torch.arange(4, 8)] * 3)
+        examples = [(source, torch.tensor([1, *source.flip(0).tolist(), 2])) for source in sources]
+        model = RecurrentSeq2Seq(RecurrentSeq2SeqConfig(8, 8, 32, dropout=0.0, attention=attention))
+        data = AllAtOnce(collate(examples))
+        train(model, data, translation_loss, TrainingConfig(150, constant_schedule(1e-2)), "cpu")
+        decoded = greedy_decode(model, sources, max_length=4)
+        assert (decoded[:, :3] == sources.flip(1)).all(dim=1).float().mean() > 0.95
+
+
+class AllAtOnce:
+    """Training data of one batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    def plan(self, generator: torch.Generator) -> list[list[int]]:
+        return [[0]]
+
+    def batch(self, indices: list[int]) -> Batch:
+        return self._batch
