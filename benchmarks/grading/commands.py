@@ -6,13 +6,17 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 OURS = Path(sys.executable).parent
 """The programs of the environment that this one runs in."""
+
+_LOOK_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,77 @@ def run(programs: Path, folder: Path, command: str, *arguments: str) -> None:
 def cost(submissions: int, programs: Path, folder: Path, *commands: Sequence[str]) -> Cost:
     """What these commands took, one after another, with all the processes that they started."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    for command in commands:
-        run(programs, folder, *command)
+    with _enclosed_processes() as enclosed:
+        for command in commands:
+            run(programs, folder, *command)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Cost(submissions, wall, processor)
+    return Cost(submissions, wall, processor + enclosed.seconds)
+
+
+@dataclass
+class Enclosed:
+    """The processor time of processes in namespaces of their own, which nobody outside is told of when they end."""
+
+    seconds: float = 0.0
+
+    def look(self) -> None:
+        """Add up what those that live now have used, with their ended children; never less than before."""
+        own = os.readlink("/proc/self/ns/pid")
+        now = sum(
+            _processor_seconds(process) for process in family(os.getpid()) if _namespace(process) not in ("", own)
+        )
+        self.seconds = max(self.seconds, now)
+
+
+@contextmanager
+def _enclosed_processes() -> Iterator[Enclosed]:
+    """Look at the enclosed processes below this one every now and then; the time since the last look is lost."""
+    enclosed, finished = Enclosed(), threading.Event()
+
+    def watch() -> None:
+        while not finished.wait(_LOOK_SECONDS):
+            enclosed.look()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield enclosed
+    finally:
+        finished.set()
+        watcher.join()
+
+
+def family(process: int) -> list[int]:
+    """A process and its descendants."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int(_statistics(int(entry.name))[1])
+            except OSError:
+                continue  # it has ended
+    members = [process]
+    for member in members:
+        members += [child for child, parent in parents.items() if parent == member]
+    return members
+
+
+def _namespace(process: int) -> str:
+    try:
+        return os.readlink(f"/proc/{process}/ns/pid")
+    except OSError:
+        return ""
+
+
+def _processor_seconds(process: int) -> float:
+    """What a process and its ended children have used."""
+    try:
+        return sum(map(int, _statistics(process)[11:15])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0.0
+
+
+def _statistics(process: int) -> list[str]:
+    """The fields behind the name in a process's `stat`, from its state on; see proc_pid_stat(5)."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

@@ -22,8 +22,8 @@ from course_lib.checking import Exercise
 PEERS = {"nbgrader": "nbgrader==0.9.6", "otter": "otter-grader==7.0.0"}
 """By name, what pip installs. The versions are those that the figures in the README are for."""
 
-_COURSE_NEEDS = ("torch", "matplotlib", "jaxtyping", "ipywidgets", "pillow")
-"""What the lessons import, in the version that is installed here."""
+_COURSE_NEEDS = ("ipykernel", "torch", "matplotlib", "jaxtyping", "ipywidgets", "pillow")
+"""What the lessons need to run, in the version that is installed here."""
 
 
 def environments(folder: Path) -> dict[str, Path]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Course
-from benchmarks.grading.commands import OURS
+from benchmarks.grading.commands import OURS, family
 from benchmarks.grading.courses import LESSON, make_course, ordinary
 from benchmarks.table import Row
 
@@ -64,8 +64,8 @@ def _grade(course: Course, workers: int) -> Run:
         running = subprocess.Popen(command, cwd=course.root, stdout=file, stderr=file)
         memory = []
         while running.poll() is None:
-            memory.append(sum(_megabytes(process) for process in _family(running.pid)))
-            with_patience(running)
+            memory.append(sum(_megabytes(process) for process in family(running.pid)))
+            _wait_a_little(running)
     wall = time.perf_counter() - start
     if running.returncode:
         raise RuntimeError(f"katze grade: {log.read_text()[-2000:]}")
@@ -73,27 +73,12 @@ def _grade(course: Course, workers: int) -> Run:
     return Run(wall, tuple(memory))
 
 
-def with_patience(running: subprocess.Popen[bytes]) -> None:
+def _wait_a_little(running: subprocess.Popen[bytes]) -> None:
     """Wait until it is time for another look, or the end."""
     try:
         running.wait(_LOOK_SECONDS)
     except subprocess.TimeoutExpired:
         return
-
-
-def _family(process: int) -> list[int]:
-    """A process and its descendants."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue  # it has ended
-    family = [process]
-    for member in family:
-        family += [child for child, parent in parents.items() if parent == member]
-    return family
 
 
 def _megabytes(process: int) -> float:
