@@ -141,3 +141,19 @@ def test_a_damaged_secret_is_bad_input_and_left_alone(tmp_path: Path) -> None:
 def test_a_course_can_be_sent_to_a_worker(tmp_path: Path) -> None:
     course = make_course(tmp_path)
     assert pickle.loads(pickle.dumps(course)) == course
+
+
+def test_limits_are_read_and_exercises_that_do_not_exist_are_told(tmp_path: Path) -> None:
+    course = make_course(
+        tmp_path,
+        'c.Katze.limits = {"submission_seconds": 120}\n'
+        'c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}\n',
+    )
+    assert course.limits.submission_seconds == 120
+    assert course.exercise_limits["attention.scores"].call_seconds == 20
+    course.require_exercises(["attention.scores", "attention.scale"])
+    with pytest.raises(BadInput, match=r"no exercise 'attention\.scores'; see `katze exercises`"):
+        course.require_exercises(["attention.scale"])
+    hash(course)
+    with pytest.raises(BadInput, match=r"c\.Katze\.limits: there is no limit 'seconds'"):
+        make_course(tmp_path / "other", 'c.Katze.limits = {"seconds": 120}\n')

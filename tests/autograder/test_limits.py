@@ -1,0 +1,31 @@
+"""Limits as values: what an exercise may use instead, and how sizes are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
+
+
+def test_an_allowance_changes_what_it_names_and_nothing_else() -> None:
+    limits = Limits()
+    assert NO_ALLOWANCE.applied(limits) is limits
+    assert Allowance(call_seconds=20, memory_bytes=4 << 30).applied(limits) == Limits(
+        call_seconds=20, memory_bytes=4 << 30
+    )
+    assert Allowance(output_bytes=5).changes() == {"output_bytes": 5}
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (2 << 30, "2 GB"),
+        (3 << 29, "1.5 GB"),
+        (256 << 20, "256 MB"),
+        (1 << 20, "1 MB"),
+        (2000, "1.95 kB"),
+        (101, "101 bytes"),
+    ],
+)
+def test_sizes_are_told_in_the_units_in_which_they_are_set(count: int, words: str) -> None:
+    assert size(count) == words

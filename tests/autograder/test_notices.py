@@ -1,0 +1,233 @@
+"""What a student reads when a limit is hit: one submission after another, in real boxes with little of everything."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.batch import grade_lesson
+from autograder.box import Level, Limits, Zygote, self_test
+from autograder.course import Course
+from autograder.errors import BadInput
+from autograder.grading import Graded, grade_cells
+from autograder.limits import Allowance
+from autograder.repair import Cell, CellKind
+from course_lib import exercises
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Outcome
+from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course
+
+SCORES, SCALE = "attention.scores", "attention.scale"
+RIGHT = {
+    SCORES: "def dot_product_scores(q, k):\n    return q @ k.mT",
+    SCALE: "def scale_scores(scores, d_head):\n    return scores / d_head**0.5",
+}
+LITTLE = Limits(
+    memory_bytes=256 << 20,
+    memory_ceiling_bytes=1 << 30,
+    folder_bytes=20 << 20,
+    file_bytes=4 << 20,
+    output_bytes=1000,
+    threads=20,
+    files=50,
+    cell_seconds=2.0,
+    call_seconds=2.0,
+)
+THREADS = (
+    "import threading, time\nthreading.stack_size(1 << 16)\n"
+    "for _ in range(50): threading.Thread(target=time.sleep, args=(9,)).start()\ntime.sleep(9)"
+)
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    problems = self_test()
+    if problems:
+        pytest.skip(f"no boxes at level L2 here: {problems}")
+    with Zygote(("course_lib.attention",), Level.L2, LITTLE) as warm:
+        yield warm
+
+
+def grade(
+    zygote: Zygote, *cells: Cell, limits: Limits = LITTLE, allowances: dict[str, Allowance] | None = None
+) -> Graded:
+    return grade_cells(
+        cells,
+        open_box=functools.partial(lambda seconds: zygote.open_box(seconds=seconds, limits=limits)),
+        key_for=lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
+        limits=limits,
+        allowances=allowances or {},
+    )
+
+
+def code(source: str) -> Cell:
+    return Cell(CellKind.CODE, source)
+
+
+def exercise(name: str, source: str = "") -> list[Cell]:
+    return [Cell(CellKind.ANSWER, source or RIGHT[name], name), Cell(CellKind.CHECK, "", name)]
+
+
+@pytest.mark.parametrize(
+    ("source", "notice"),
+    [
+        ("while True: pass", "Stopped after 2 s in cell 3; the other exercises keep their points."),
+        ("x = bytearray(1 << 30)", "Cell 3 needed more than 256 MB of memory."),
+        (
+            "i = 0\nwhile True:\n    open(str(i), 'wb').write(b'x' * (4 << 20)); i += 1",
+            "Stopped in cell 3: it wrote more than 20 MB to disk; the other exercises keep their points.",
+        ),
+        (
+            "import time\nfor i in range(100): open(str(i), 'w').close()\ntime.sleep(2)",
+            "Stopped in cell 3: it made more than 50 files; the other exercises keep their points.",
+        ),
+        (THREADS, "Stopped in cell 3: it started more than 20 threads; the other exercises keep their points."),
+        (
+            "import os; os._exit(3)",
+            "Stopped in cell 3: its process ended with exit status 3; the other exercises keep their points.",
+        ),
+    ],
+    ids=["seconds", "memory", "disk", "files", "threads", "exit"],
+)
+def test_a_limit_is_told_with_the_cell_and_costs_nothing_else(zygote: Zygote, source: str, notice: str) -> None:
+    graded = grade(zygote, *exercise(SCORES), code(source), *exercise(SCALE))
+    assert graded.notices == {2: notice}
+    assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {SCORES: 2, SCALE: 1}
+
+
+def test_processor_time_is_told(zygote: Zygote) -> None:
+    limits = Limits(processor_seconds=1, cell_seconds=30.0)
+    graded = grade(zygote, code("while True: pass"), *exercise(SCALE), limits=limits)
+    told = "Stopped in cell 1: it used more than 1 s of processor time; the other exercises keep their points."
+    assert graded.notices == {0: told}
+    assert graded.verdicts[SCALE].passed
+
+
+def test_output_that_is_cut_is_told_in_the_cell(zygote: Zygote) -> None:
+    graded = grade(zygote, code("print('ä' * 5000)"), *exercise(SCALE))
+    [output] = graded.outputs[0]
+    assert output["text"].endswith("The rest of this cell's output was left out: it shows more than 1000 bytes.\n")
+    assert len(output["text"].encode()) < 1200
+    assert graded.verdicts[SCALE].passed
+
+
+def test_the_end_of_all_time_is_told_where_it_came_and_where_it_was_felt(zygote: Zygote) -> None:
+    limits = Limits(submission_seconds=3.0)
+    graded = grade(zygote, *exercise(SCORES), code("while True: pass"), *exercise(SCALE), limits=limits)
+    assert graded.notices == {2: "Stopped after 3 s in cell 3; the earlier exercises keep their points."}
+    assert graded.verdicts[SCALE].outcome is Outcome.TIMED_OUT
+    assert graded.verdicts[SCALE].note == (
+        "The 3 s for the whole submission were used up before this exercise was reached."
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "note"),
+    [
+        ("while True: pass", Outcome.TIMED_OUT, "Your answer was stopped: it took longer than 2 s."),
+        ("return bytearray(1 << 30)", Outcome.OUT_OF_MEMORY, "Your answer needed more than 256 MB of memory."),
+        ("import os; os._exit(3)", Outcome.DIED, "Your answer was stopped: its process ended with exit status 3."),
+    ],
+    ids=["seconds", "memory", "exit"],
+)
+def test_a_limit_of_a_call_is_told_in_the_verdict(zygote: Zygote, body: str, outcome: Outcome, note: str) -> None:
+    wrong = f"def scale_scores(scores, d_head):\n    {body}"
+    graded = grade(zygote, *exercise(SCALE, wrong), *exercise(SCORES))
+    assert (graded.verdicts[SCALE].outcome, graded.verdicts[SCALE].note) == (outcome, note)
+    assert note in graded.verdicts[SCALE].html()
+    assert graded.verdicts[SCORES].passed
+
+
+def test_hidden_inputs_are_not_told_by_the_limit_that_they_hit(zygote: Zygote) -> None:
+    """A process that has seen them could choose how to end."""
+    shapes = {tuple(case.args[0].shape) for case in exercises.find(SCALE).visible_cases()}
+    source = f"def scale_scores(scores, d_head):\n    if tuple(scores.shape) not in {shapes}: import os; os._exit(77)\n"
+    verdict = grade(zygote, *exercise(SCALE, f"{source}    return scores / d_head**0.5")).verdicts[SCALE]
+    assert (verdict.outcome, verdict.note) == (Outcome.DIED, "Your answer was stopped: its process ended.")
+    assert "77" not in verdict.text()
+
+
+# --- what one exercise is allowed
+
+SLOW = "import time\ntime.sleep(3)\n"
+SLOW_CALL = "import time\ndef scale_scores(scores, d_head):\n    time.sleep(2.5 * (not done)); done.append(1)\n"
+SLOW_CALL += "    return scores / d_head**0.5\ndone = []"
+LARGE_CALL = "import torch\ndef scale_scores(scores, d_head):\n    torch.empty(512 << 20, dtype=torch.uint8)\n"
+LARGE_CALL += "    return scores / d_head**0.5"
+
+
+@pytest.mark.parametrize(
+    ("source", "allowed"),
+    [
+        (SLOW + RIGHT[SCALE], Allowance(cell_seconds=10.0)),
+        (SLOW_CALL, Allowance(call_seconds=10.0)),
+        (LARGE_CALL, Allowance(memory_bytes=1 << 30)),
+        (f"import torch\ntorch.empty(512 << 20, dtype=torch.uint8)\n{RIGHT[SCALE]}", Allowance(memory_bytes=1 << 30)),
+    ],
+    ids=["cell", "call", "memory of calls", "memory of its cell"],
+)
+def test_an_exercise_may_be_allowed_more(zygote: Zygote, source: str, allowed: Allowance) -> None:
+    cells = [*exercise(SCORES), *exercise(SCALE, source)]
+    assert not grade(zygote, *cells).verdicts[SCALE].passed
+    graded = grade(zygote, *cells, allowances={SCALE: allowed})
+    assert graded.verdicts[SCALE].passed
+    assert not grade(zygote, *cells, allowances={SCORES: allowed}).verdicts[SCALE].passed
+
+
+def test_what_one_exercise_is_allowed_no_other_cell_has(zygote: Zygote) -> None:
+    allowances = {SCALE: Allowance(memory_bytes=1 << 30)}
+    graded = grade(
+        zygote,
+        *exercise(SCALE, LARGE_CALL),
+        code("import torch; x = torch.empty(512 << 20, dtype=torch.uint8)"),
+        allowances=allowances,
+    )
+    assert graded.verdicts[SCALE].passed
+    assert graded.notices == {2: "Cell 3 needed more than 256 MB of memory."}
+
+
+def test_an_exercise_may_be_allowed_less_and_show_more(zygote: Zygote) -> None:
+    allowances = {SCALE: Allowance(memory_bytes=128 << 20, output_bytes=3000)}
+    source = f"print('x' * 2000)\nimport torch; torch.empty(192 << 20, dtype=torch.uint8)\n{RIGHT[SCALE]}"
+    graded = grade(zygote, code("print('x' * 2000)"), *exercise(SCALE, source), allowances=allowances)
+    assert "left out" in graded.outputs[0][0]["text"]
+    assert graded.outputs[1][0]["text"] == "x" * 2000 + "\n"
+    assert graded.notices == {1: "Cell 2 needed more than 128 MB of memory."}
+
+
+# --- from the settings of a course to the page that a student reads
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return make_course(tmp_path_factory.mktemp("course"))
+
+
+def configure(course: Course, settings: str) -> Course:
+    with open(course.root / "nbgrader_config.py", "a") as file:
+        file.write(settings)
+    return Course.find(course.root)
+
+
+def test_a_courses_limits_reach_the_page(course: Course) -> None:
+    hand_in(course, "quin", BY_NAME["quin_endless_cell"])
+    answer(course, "eve", {"attention-scale-answer": SLOW_CALL})
+    course = configure(
+        course,
+        'c.Katze.limits = {"cell_seconds": 2, "call_seconds": 2}\n'
+        'c.Katze.exercise_limits = {"attention.scale": {"call_seconds": 20}}\n',
+    )
+    graded = {one.student: one for one in grade_lesson(course, LESSON, workers=2).submissions}
+    page = (course.feedback / "quin" / LESSON / f"{LESSON}.html").read_text()
+    assert "[katze] Stopped after 2 s in cell " in page
+    assert "the other exercises keep their points." in page
+    assert {one.exercise: one.outcome for one in graded["eve"].exercises}[SCALE] is Outcome.PASSED
+
+
+def test_limits_of_an_exercise_that_does_not_exist_stop_everything(course: Course) -> None:
+    hand_in(course, "ada")
+    course = configure(course, 'c.Katze.exercise_limits = {"attention.scale_scores": {"call_seconds": 20}}\n')
+    with pytest.raises(BadInput, match=r"no exercise 'attention\.scale_scores'"):
+        grade_lesson(course, LESSON)
+    assert not course.gradebook.exists()
