@@ -10,6 +10,7 @@ death, or more than ten seconds) and saves the input that made it in `build/fuzz
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import resource
 import sys
@@ -67,21 +68,22 @@ def main() -> int:
         print("nothing found")
         return 0
     names = [chosen.target] if chosen.target else list(TARGETS)
-    return fuzz(names, chosen.seed, time.monotonic() + 60 * chosen.minutes)
+    return fuzz(names, chosen.seed, 60 * chosen.minutes)
 
 
-def fuzz(names: list[str], seed: int, deadline: float) -> int:
-    """Fuzz these targets in turn until the deadline; 1 where there is a finding."""
+def fuzz(names: list[str], seed: int, seconds: float = math.inf, batches: float = math.inf) -> int:
+    """Fuzz these targets in turn for so long, or so often; 1 where there is a finding."""
     executions: Counter[str] = Counter()
     found: set[tuple[str, str]] = set()
-    while time.monotonic() < deadline:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and batches > 0:
         for name in names:
-            for number, problem in _batch(name, seed, deadline):
+            for number, problem in _batch(name, seed):
                 if (name, problem) not in found:
                     found.add((name, problem))
                     print(f"{name} {number}: {problem} -> {_saved(name, number)}", flush=True)
             executions[name] += BATCH
-        seed += BATCH
+        seed, batches = seed + BATCH, batches - 1
     total = ", ".join(f"{name} {count}" for name, count in executions.items())
     print(f"{total}: {len(found)} findings; next seed {seed}")
     return int(bool(found))
@@ -92,11 +94,11 @@ def drawn(name: str, seed: int) -> bytes:
     return TARGETS[name].make(Random(zlib.crc32(name.encode()) + (seed << 32)))
 
 
-def _batch(name: str, start: int, deadline: float) -> list[tuple[int, str]]:
+def _batch(name: str, start: int) -> list[tuple[int, str]]:
     """The findings of one batch. It runs in a process of its own, so that it may hang or die as well."""
     found: list[tuple[int, str]] = []
     seed, end = start, start + BATCH
-    while seed < end and time.monotonic() < deadline:
+    while seed < end:
         ours, theirs = multiprocessing.Pipe()
         process = multiprocessing.get_context("fork").Process(target=_work, args=(name, seed, end, theirs), daemon=True)
         process.start()

@@ -105,7 +105,7 @@ def make_code(random: Random) -> bytes:
     """Some cells of code."""
     cells = [random.choice(_ANSWERS) + "\n" + mutations.text(random) for _ in range(random.randint(1, 5))]
     deep = random.choice(_NESTED)
-    cells.append("x = " + deep * random.choice((1, 90, 250, 3_000)))
+    cells.append("x = " + deep * random.choice((1, 90, 250, 3_000, 9_000)))
     return json.dumps(cells).encode()
 
 

@@ -36,17 +36,21 @@ from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Observation, Outcome, decide
 from course_lib.checking.observation import Foreign, Raised
 
-EXERCISE = "attention.softmax_jacobian"
+EXERCISE = "attention.scaled_dot_product"
 LIMITS = Limits(cell_seconds=0.2, call_seconds=0.2, submission_seconds=5.0, frame_bytes=16 << 20)
 _ID = "0123456789abcdef"  # takes the place of a request's id, which is not known beforehand
 _STATUSES = (0, 0, 1 << 8, 86 << 8, 255 << 8, 6, 9, 11, 24, 31, 34, 40, 64, 139)
 
 
+Json = Any
+
+
 def make(random: Random) -> bytes:
     """What a box says, as bytes: how its process ends, and its answers to a cell and to some cases."""
-    answers = [_spoiled_frame(random, _cell(random), f"{_ID}")]
-    answers += [_spoiled_frame(random, _observation(random), f"{_ID}.{place}") for place in range(2)]
-    del answers[random.choice((0, 1, 2, 3, 3, 3)) :]  # then the connection ends
+    messages = [(_cell(random), _ID), *((_observation(random, place), f"{_ID}.{place}") for place in range(2))]
+    spoiled = random.randrange(4)  # one of them, so that the others are read to their end; or none
+    answers = [_frame(random, *message, spoil=place == spoiled) for place, message in enumerate(messages)]
+    del answers[random.choice((0, 1, 2, *[3] * 12)) :]  # then the connection ends
     packed = [struct.pack(">I", len(answer)) + answer for answer in answers]
     return struct.pack(">I", random.choice(_STATUSES)) + b"".join(packed)
 
@@ -80,7 +84,7 @@ def _key() -> AnswerKey:
     return AnswerKey(exercises.find(EXERCISE), PUBLIC_SEED)
 
 
-def _cell(random: Random) -> dict[str, Any]:
+def _cell(random: Random) -> tuple[Json, list[torch.Tensor]]:
     raised = Raised("ValueError", mutations.text(random), 3, mutations.text(random)) if random.random() < 0.4 else None
     outputs = [
         {"output_type": "stream", "name": "stdout", "text": mutations.text(random)},
@@ -90,52 +94,55 @@ def _cell(random: Random) -> dict[str, Any]:
     ]
     failure = None if raised is None else Outcome.RAISED
     result = CellResult(random.sample(outputs, random.randint(0, 4)), raised is None, raised, failure, 0.1)
-    return {"kind": "cell", "cell": encode_cell(result)}
+    return {"kind": "cell", "cell": encode_cell(result)}, []
 
 
-def _observation(random: Random) -> tuple[dict[str, Any], list[torch.Tensor]]:
+def _observation(random: Random, place: int) -> tuple[Json, list[torch.Tensor]]:
     if random.random() < 0.25:
         failure = random.choice((Outcome.RAISED, Outcome.OUT_OF_MEMORY, Outcome.RULE_BROKEN, Outcome.NOT_ATTEMPTED))
         raised = Raised(mutations.text(random)[:200], mutations.text(random), 1, mutations.text(random))
         observation = Observation(False, failure=failure, raised=raised)
     else:
-        observation = Observation(True, _returned(random))
+        case = _key().cases[place]
+        wanted = [case.args[position] for position in case.gradients]
+        gradients = tuple(random.choice((None, torch.zeros_like(one), torch.zeros(3, 0))) for one in wanted)
+        modified = tuple(random.sample(range(len(case.args)), random.choice((0, 0, 1))))
+        observation = Observation(True, _returned(random, place), gradients, modified)
     encoder = Encoder()
     return {"kind": "observation", "observation": encode_observation(observation, encoder)}, encoder.tensors
 
 
-def _returned(random: Random) -> Any:
+def _returned(random: Random, place: int) -> Any:
     """What an answer might return: tensors of all kinds, and what can hold them."""
     shape = random.choices((0, 1, 2, 3, 7), k=random.randint(0, 4))
     dtype = random.choice((torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool))
     tensor = (torch.zeros(shape) + random.choice((0.0, float("nan"), float("inf"), 1e30))).to(dtype)
+    near = torch.full_like(_key().expected[place].value, random.choice((0.0, 1.0, float("nan"))))
     wrapped = ([tensor, 1, "a"], (tensor.mT if len(shape) > 1 else tensor,), {"a": tensor, "": None})
     others = (3, 2.5, mutations.text(random), Foreign(mutations.text(random)[:200]))
-    return random.choice((*wrapped, *others, tensor, tensor, tensor))
+    return random.choice((*wrapped, *others, tensor, tensor, near, near, near.mT))
 
 
-def _spoiled_frame(random: Random, message: Any, number: str) -> bytes:
-    header, tensors = message if isinstance(message, tuple) else (message, [])
-    header = {"id": number, **header}
+def _frame(random: Random, message: tuple[Json, list[torch.Tensor]], number: str, spoil: bool) -> bytes:
+    """A message as bytes, as it should be or with one thing wrong: its JSON, its tensors, its lengths, or any byte."""
+    header, tensors = {"id": number, **message[0]}, message[1]
     bare = encode_frame(Frame({}, tensors), LIMITS.frame_bytes)
     payload = bare[12 + int.from_bytes(bare[4:8], "big") :]
     whole = _framed(json.dumps(header).encode(), payload)
-    match random.randrange(6):
+    if not spoil:
+        return whole
+    match random.randrange(8):
         case 0:
-            return whole
-        case 1:
             return mutations.bent(random, whole)
-    if random.random() < 0.15:
-        payload = _spoiled_tensors(random, payload)
-    if random.random() < 0.8:
-        header = mutations.spoiled(random, header)
-        if isinstance(header, dict) and random.random() < 0.9:
-            header["id"] = number
-    framed = _framed(mutations.written(random, header), payload)
-    if random.random() < 0.05:
-        place = random.choice((4, 8))
-        return framed[:place] + random.choice((0, 1, 1 << 20, (1 << 32) - 1)).to_bytes(4, "big") + framed[place + 4 :]
-    return framed
+        case 1:
+            place = random.choice((4, 8))
+            return whole[:place] + random.choice((0, 1, 1 << 20, (1 << 32) - 1)).to_bytes(4, "big") + whole[place + 4 :]
+        case 2 | 3 if payload:
+            return _framed(json.dumps(header).encode(), _spoiled_tensors(random, payload))
+    changed = mutations.spoiled(random, header)
+    if isinstance(changed, dict):
+        changed["id"] = number
+    return _framed(mutations.written(random, changed), payload)
 
 
 def _framed(text: bytes, payload: bytes) -> bytes:
