@@ -88,6 +88,11 @@ def _parser() -> argparse.ArgumentParser:
     preflight.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a mended copy")
     _add_json(preflight)
 
+    log = command("log", _log, "tell the story of one grade: how it came about, and everything that changed it")
+    log.add_argument("student", metavar="STUDENT", help="the student's id")
+    log.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    _add_json(log)
+
     check = command("check", _check, "check one answer from a Python file, in a box", False)
     check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
     check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name where it is another")
@@ -217,6 +222,18 @@ def _preflight(options: argparse.Namespace) -> int:
         if options.write:
             print(f"written: {options.write}")
     return found.status
+
+
+def _log(options: argparse.Namespace) -> int:
+    from autograder.course import Course
+    from autograder.log import print_story, story
+
+    told = story(Course.find(options.course), options.student, options.lesson)
+    if options.json:
+        _write_json(options.json, told)
+    if options.json != "-":
+        print_story(told)
+    return DONE
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -241,13 +241,17 @@ def of_modules(files: Iterable[Path]) -> str:
     Args:
         files: their sources; a file of another kind counts by its bytes.
     """
+    return hashlib.sha256("".join(_of_file(file) for file in sorted(files)).encode()).hexdigest()
+
+
+@functools.cache
+def _of_file(file: Path) -> str:
     walk = _Walk(())
-    for file in sorted(files):
-        if file.suffix == ".py":
-            walk.text(file.name)
-            walk.value(compile(_without_docstrings(file), file.name, "exec", dont_inherit=True))
-        else:
-            walk.value(file.read_bytes())
+    walk.text(file.name)
+    if file.suffix == ".py":
+        walk.value(compile(_without_docstrings(file), file.name, "exec", dont_inherit=True))
+    else:
+        walk.value(file.read_bytes())
     return walk.digest.hexdigest()
 
 

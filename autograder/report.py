@@ -69,7 +69,7 @@ def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
         console.print(f"  [bold]{escape(student)}[/]  [dim]{escape('; '.join(one.why))}[/]", highlight=False)
         for change in one.changes:
             line = f"{change.exercise}: {told(change.before)} -> {told(change.after)}"
-            console.print(Padding(Text(line), (0, 0, 0, 6)))
+            console.print(Padding(Text(line), (0, 0, 0, 6), expand=False))
 
 
 def _by_reason(again: Mapping[str, Grading]) -> Counter[str]:

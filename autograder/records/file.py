@@ -5,6 +5,7 @@ Nothing here needs nbgrader's own modules, which take a second to import, unless
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import fcntl
 import importlib.util
@@ -16,9 +17,8 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote
 
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
@@ -104,6 +104,31 @@ class GradebookFile:
             return schema.version(connection) == schema.LATEST
 
 
+@contextlib.contextmanager
+def read_only(path: Path) -> Iterator[Connection]:
+    """Read a gradebook that has records, also while another run writes it. Nothing can be written.
+
+    Raises:
+        BadInput: there is no gradebook, it has no records, or they are of another version of Katze.
+    """
+    if not path.is_file():
+        raise BadInput(f"there is no gradebook {path} yet; grade a lesson with `katze grade LESSON`")
+    place = f"file:{quote(str(path))}?mode=ro"
+    engine = create_engine(
+        "sqlite://", creator=lambda: sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS), poolclass=NullPool
+    )
+    try:
+        with engine.connect() as connection:
+            found = schema.version(connection)
+            if found > schema.LATEST:
+                raise BadInput(_newer(path, found))
+            if found < schema.LATEST:
+                raise BadInput(f"the gradebook {path} has no records of this Katze yet; run `katze grade LESSON`")
+            yield connection
+    except DBAPIError as error:
+        raise BadInput(_advice(path, str(error.orig))) from error
+
+
 def check_room(folder: Path) -> None:
     """Refuse to begin where the disk is nearly full.
 
@@ -179,7 +204,7 @@ def _create(path: Path) -> None:
         with engine.begin() as connection:
             api.Base.metadata.create_all(connection)
             connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
-            connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (_versions().get_current_head(),))
+            connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (_versions()[-1],))
         engine.dispose()
         os.replace(draft, path)
     except (OSError, DBAPIError) as error:
@@ -216,21 +241,23 @@ def _check(path: Path) -> None:
         raise BadInput(_advice(path, f"malformed: {fault}"))
     _check_version(path, found)
     if any(not isinstance(version, int) or version > schema.LATEST for version in ours):
-        raise BadInput(
-            f"the gradebook {path} holds records of a newer Katze (version {ours[0]} of its tables; this one knows "
-            f"{schema.LATEST}); update Katze, then grade"
-        )
+        raise BadInput(_newer(path, ours[0]))
+
+
+def _newer(path: Path, version: object) -> str:
+    return (
+        f"the gradebook {path} holds records of a newer Katze (version {version} of its tables; this one knows "
+        f"{schema.LATEST}); update Katze, then run this again"
+    )
 
 
 def _check_version(path: Path, found: Sequence[str]) -> None:
-    if list(found) == [str(_versions().get_current_head())]:
+    if list(found) == [_versions()[-1]]:
         return
     if not found:
         raise BadInput(f"{path} is no complete gradebook of nbgrader; move it away, or restore it from a copy")
-    try:
-        _versions().get_revision(found[0])
-    except CommandError:
-        raise BadInput(f"the gradebook {path} was made by a newer nbgrader; update nbgrader, then grade") from None
+    if found[0] not in _versions():
+        raise BadInput(f"the gradebook {path} was made by a newer nbgrader; update nbgrader, then grade")
     raise BadInput(
         f"the gradebook {path} was made by an older nbgrader; copy it, run `nbgrader db upgrade` in its folder, "
         "then grade"
@@ -254,12 +281,30 @@ def _advice(path: Path, error: str) -> str:
 
 
 @cache
-def _versions() -> ScriptDirectory:
-    """The versions that this nbgrader knows. Asked in this process: the `alembic` command may not be on PATH."""
+def _versions() -> tuple[str, ...]:
+    """The versions of a gradebook that this nbgrader knows, oldest first, read from its migration scripts.
+
+    They are not run, as alembic would: that imports all of nbgrader.
+    """
     nbgrader = importlib.util.find_spec("nbgrader")
     assert nbgrader is not None
     assert nbgrader.origin is not None
-    return ScriptDirectory(str(Path(nbgrader.origin).parent / "alembic"))
+    scripts = (Path(nbgrader.origin).parent / "alembic" / "versions").glob("*.py")
+    after = {was: now for was, now in map(_step, scripts) if now}
+    versions = [after[None]]
+    while versions[-1] in after:
+        versions.append(after[versions[-1]])
+    return tuple(versions)
+
+
+def _step(script: Path) -> tuple[str | None, str | None]:
+    """The versions before and after a migration."""
+    names: dict[str, str | None] = {}
+    for node in ast.parse(script.read_bytes()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            value = node.value.value if isinstance(node.value, ast.Constant) else None
+            names[node.targets[0].id] = value if isinstance(value, str) else None
+    return names.get("down_revision"), names.get("revision")
 
 
 def _engine(path: Path) -> Engine:

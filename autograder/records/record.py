@@ -117,6 +117,17 @@ class Record:
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     void: str = ""
 
+    @property
+    def points(self) -> float | None:
+        """The sum of the points; None where no exercise has a score."""
+        scores = [one.points for one in self.exercises if one.points is not None]
+        return sum(scores) if scores else None
+
+    @property
+    def max_points(self) -> int:
+        """The most that the exercises give."""
+        return sum(one.max_points for one in self.exercises)
+
 
 @dataclass(frozen=True)
 class RunRecord:

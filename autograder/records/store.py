@@ -64,11 +64,7 @@ def save(
         for exercise in after | before
         if before.get(exercise) != after.get(exercise)
     )
-    scores = [one.points for one in record.exercises if one.points is not None]
-    total = sum(scores) if scores else None
-    event = _add_event(
-        connection, run, record, GRADED, tuple(why), total, sum(one.max_points for one in record.exercises)
-    )
+    event = _add_event(connection, run, record, GRADED, tuple(why), record.points)
     _save_changes(connection, event, changes if before else ())
     return changes
 
@@ -80,7 +76,7 @@ def set_aside(connection: Connection, run: int, lesson: str, students: Collectio
             connection.exec_driver_sql(
                 "UPDATE katze_submission SET void = ? WHERE lesson = ? AND student = ?", (why, lesson, record.student)
             )
-            _add_event(connection, run, record, SET_ASIDE, (why,), None, sum(e.max_points for e in record.exercises))
+            _add_event(connection, run, record, SET_ASIDE, (why,), None)
 
 
 def _standings(connection: Connection, record: Record) -> dict[str, Standing]:
@@ -162,14 +158,14 @@ def _conditions_id(connection: Connection, conditions: Conditions) -> int:
 
 
 def _add_event(
-    connection: Connection, run: int, record: Record, kind: str, why: tuple[str, ...], total: float | None, most: int
+    connection: Connection, run: int, record: Record, kind: str, why: tuple[str, ...], total: float | None
 ) -> int:
     statement = """
         INSERT INTO katze_event (lesson, student, run, at, kind, why, digest, handed_in, points, max_points)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
     values = (record.lesson, record.student, run, _now(), kind, _json(why), record.digest, record.handed_in)
-    return int(connection.exec_driver_sql(statement, (*values, total, most)).lastrowid)
+    return int(connection.exec_driver_sql(statement, (*values, total, record.max_points)).lastrowid)
 
 
 def _save_changes(connection: Connection, event: int, changes: Iterable[Change]) -> None:
@@ -241,6 +237,60 @@ def cases(connection: Connection, lesson: str, student: str) -> dict[str, tuple[
         case = CaseRecord(row.name, row.part, bool(row.hidden), Outcome(row.outcome), row.message, row.seconds)
         found.setdefault(row.exercise, []).append(case)
     return {exercise: tuple(seen) for exercise, seen in found.items()}
+
+
+def runs(connection: Connection) -> dict[int, dict[str, Any]]:
+    """All runs of the grader, by their numbers."""
+    return {row.id: dict(row._mapping) for row in connection.exec_driver_sql("SELECT * FROM katze_run")}
+
+
+def graded_by(connection: Connection, lesson: str, student: str) -> tuple[str, int, dict[str, int]]:
+    """When the submission that counts was graded, by which run, and which run has judged each exercise."""
+    submission = connection.exec_driver_sql(
+        "SELECT id, graded, run FROM katze_submission WHERE lesson = ? AND student = ?", (lesson, student)
+    ).one()
+    rows = connection.exec_driver_sql("SELECT exercise, run FROM katze_exercise WHERE submission = ?", (submission.id,))
+    return submission.graded, submission.run, {row.exercise: row.run for row in rows}
+
+
+def history(connection: Connection, lesson: str, student: str) -> list[tuple[dict[str, Any], list[Change]]]:
+    """Everything that has happened to a submission's grade, in order, each with what it changed."""
+    events = connection.exec_driver_sql(
+        "SELECT * FROM katze_event WHERE lesson = ? AND student = ? ORDER BY id", (lesson, student)
+    ).all()
+    found = []
+    for event in events:
+        rows = connection.exec_driver_sql("SELECT * FROM katze_change WHERE event = ? ORDER BY exercise", (event.id,))
+        changes = [Change(row[1], _standing(*row[2:5]), _standing(*row[5:8])) for row in rows]
+        found.append(({**event._mapping, "why": json.loads(event.why)}, changes))
+    return found
+
+
+def _standing(outcome: str | None, points: float | None, misconception: str | None) -> Standing | None:
+    return None if outcome is None else Standing(Outcome(outcome), points, misconception)
+
+
+def by_hand(connection: Connection, lesson: str, student: str) -> list[dict[str, Any]]:
+    """What people have given and written in formgrader, cell by cell, and what still waits for them."""
+    rows = connection.exec_driver_sql(
+        """
+        SELECT cell.name AS cell, grade.auto_score AS automatic, grade.manual_score AS points,
+               grade.extra_credit AS extra_credit, grade.needs_manual_grade AS waits,
+               comment.manual_comment AS comment
+        FROM submitted_assignment submitted
+        JOIN assignment ON assignment.id = submitted.assignment_id
+        JOIN submitted_notebook page ON page.assignment_id = submitted.id
+        JOIN base_cell cell ON cell.notebook_id = page.notebook_id
+        LEFT JOIN grade ON grade.cell_id = cell.id AND grade.notebook_id = page.id
+        LEFT JOIN comment ON comment.cell_id = cell.id AND comment.notebook_id = page.id
+        WHERE assignment.name = ? AND submitted.student_id = ?
+            AND (grade.manual_score IS NOT NULL OR grade.extra_credit IS NOT NULL
+                 OR grade.needs_manual_grade OR comment.manual_comment IS NOT NULL)
+        ORDER BY cell.name, cell.type
+        """,
+        (lesson, student),
+    )
+    return [{**row._mapping, "waits": bool(row.waits)} for row in rows]
 
 
 def overwritten(connection: Connection, lesson: str) -> set[str]:

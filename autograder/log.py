@@ -1,0 +1,226 @@
+"""The story of one grade: what was handed in, how it was graded, what came of it, and everything that changed since."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from autograder.course import Course
+from autograder.errors import BadInput
+from autograder.grading import SLOTS
+from autograder.records import CaseRecord, Change, ExerciseRecord, Record, Standing, store
+from autograder.records.file import read_only
+from autograder.report import told
+from autograder.words import count
+from course_lib.checking import Outcome
+
+_VERSIONS = ("Katze", "Python", "torch", "numpy")
+_COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
+
+
+def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
+    """Everything that was recorded of one submission, as JSON data. Hidden inputs are named, never shown.
+
+    Raises:
+        BadInput: there is no such record, or no gradebook that holds any.
+    """
+    with read_only(course.gradebook) as connection:
+        record = store.records(connection, lesson, student).get(student)
+        if record is None:
+            raise BadInput(_unknown(student, lesson, store.records(connection, lesson)))
+        graded, run, judged_by = store.graded_by(connection, lesson, student)
+        cases = store.cases(connection, lesson, student)
+        runs = store.runs(connection)
+        return {
+            "student": student,
+            "lesson": lesson,
+            "points": record.points,
+            "max_points": record.max_points,
+            "counts": not record.void,
+            "handed_in": record.handed_in,
+            "notebook_sha256": record.notebook,
+            "digest": record.digest,
+            "repairs": list(record.repairs),
+            "problem": record.problem,
+            "graded": graded,
+            "seconds": record.seconds,
+            "run": runs[run],
+            "versions": dict(record.conditions.versions),
+            "settings": dict(record.conditions.settings),
+            "hidden_inputs": {"slot": record.slot, "slots": SLOTS},
+            "exercises": [
+                _exercise(one, cases.get(one.exercise, ()), runs[judged_by[one.exercise]]) for one in record.exercises
+            ],
+            "by_hand": store.by_hand(connection, lesson, student),
+            "history": [_event(event, changes, runs) for event, changes in store.history(connection, lesson, student)],
+        }
+
+
+def _unknown(student: str, lesson: str, known: Mapping[str, Record]) -> str:
+    if not known:
+        return f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`"
+    near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"{count(len(known), 'student')} have one"
+    return f"{ascii(student)} has no graded submission to {lesson}; {hint}"
+
+
+def _exercise(one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "exercise": one.exercise,
+        "outcome": str(one.outcome),
+        "points": one.points,
+        "max_points": one.max_points,
+        "misconception": one.misconception,
+        "note": one.note,
+        "level": one.level,
+        "run": run["id"],
+        "fingerprint": one.fingerprint,
+        "cases": [{**asdict(case), "outcome": str(case.outcome)} for case in cases],
+    }
+
+
+def _event(
+    event: Mapping[str, Any], changes: Sequence[Change], runs: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "at": event["at"],
+        "kind": event["kind"],
+        "why": event["why"],
+        "run": event["run"],
+        "host": runs[event["run"]]["host"],
+        "digest": event["digest"],
+        "handed_in": event["handed_in"],
+        "points": event["points"],
+        "max_points": event["max_points"],
+        "changes": [
+            {"exercise": change.exercise, "before": _plain(change.before), "after": _plain(change.after)}
+            for change in changes
+        ],
+    }
+
+
+def _plain(standing: Standing | None) -> dict[str, Any] | None:
+    return None if standing is None else {**asdict(standing), "outcome": str(standing.outcome)}
+
+
+# --- for the terminal
+
+
+def print_story(tale: Mapping[str, Any], console: Console | None = None) -> None:
+    """The story on a terminal: the facts, each exercise with its cases, what was done by hand, and the history."""
+    console = console or Console()
+    _print(console, 0, (tale["student"], "bold"), (f"  {tale['lesson']}  ", ""), (_points(tale), "bold"))
+    _print_facts(tale, console)
+    _print(console, 0, ("\nExercises", "bold"))
+    for exercise in tale["exercises"]:
+        _print_exercise(exercise, tale["run"]["id"], console)
+    if tale["by_hand"]:
+        _print(console, 0, ("\nBy hand", "bold"))
+        for entry in tale["by_hand"]:
+            _print(console, 2, (f"{entry['cell']}  {_by_hand(entry)}", ""))
+    _print(console, 0, ("\nHistory", "bold"))
+    for event in tale["history"]:
+        _print_event(event, console)
+
+
+def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
+    run, versions = tale["run"], tale["versions"]
+    facts = {
+        "handed in": tale["handed_in"] or "the submission does not say when",
+        "notebook": f"SHA-256 {tale['notebook_sha256']}" if tale["notebook_sha256"] else "",
+        "graded": f"{_moment(tale['graded'])} by run {run['id']} on {run['host']}, in {tale['seconds']:.1f} s",
+        "boxes": run["boxes"],
+        "versions": ", ".join(f"{name} {versions[name]}" for name in _VERSIONS if name in versions),
+        "hidden inputs": f"set {tale['hidden_inputs']['slot']} of {tale['hidden_inputs']['slots']}",
+        "problem": tale["problem"],
+        "counts": "" if tale["counts"] else "no longer: it is to be graded again",
+    }
+    grid = Table.grid(padding=(0, 2))
+    for name, fact in facts.items():
+        if fact:
+            grid.add_row(Text(name, "dim"), Text(_printable(fact)))
+    for number, repair in enumerate(tale["repairs"]):
+        grid.add_row(Text("" if number else "repaired", "dim"), Text(_printable(repair)))
+    console.print(Padding(grid, (0, 0, 0, 2), expand=False), highlight=False)
+
+
+def _print_exercise(exercise: Mapping[str, Any], run: int, console: Console) -> None:
+    outcome = Outcome(exercise["outcome"])
+    mistake = f" ({exercise['misconception']})" if exercise["misconception"] else ""
+    earlier = f"  judged by run {exercise['run']}" if exercise["run"] != run else ""
+    _print(
+        console,
+        2,
+        (exercise["exercise"], "cyan"),
+        (f"  {_points(exercise)}  ", ""),
+        (f"{outcome}{mistake}", _COLOURS.get(outcome, "yellow")),
+        (earlier, "dim"),
+    )
+    if exercise["note"]:
+        _print(console, 6, (exercise["note"], ""))
+    for case in exercise["cases"]:
+        passed = case["outcome"] == Outcome.PASSED
+        hidden = ", hidden" if case["hidden"] else ""
+        mark = ("ok    ", "green") if passed else ("FAIL  ", "yellow")
+        _print(console, 6, mark, (case["name"], ""), (f"  {1000 * case['seconds']:.1f} ms{hidden}", "dim"))
+        if case["message"]:
+            _print(console, 12, (case["message"], "dim"))
+
+
+def _print_event(event: Mapping[str, Any], console: Console) -> None:
+    points = f", {_points(event)}" if event["kind"] == store.GRADED else ""
+    _print(console, 2, (f"{_moment(event['at'])}  ", "dim"), (f"{event['kind']}{points}", ""))
+    _print(console, 6, ("; ".join(event["why"]), "dim"))
+    for change in event["changes"]:
+        before, after = (told(_restored(change[when])) for when in ("before", "after"))
+        line = f"{change['exercise']}: {before} -> {after}"
+        _print(console, 6, (line, ""))
+
+
+def _restored(plain: Mapping[str, Any] | None) -> Standing | None:
+    return None if plain is None else Standing(Outcome(plain["outcome"]), plain["points"], plain["misconception"])
+
+
+def _points(entry: Mapping[str, Any]) -> str:
+    if entry["points"] is None:
+        return "no score"
+    return f"{entry['points']:g} / {entry['max_points']} points"
+
+
+def _by_hand(entry: Mapping[str, Any]) -> str:
+    parts = []
+    if entry["points"] is not None:
+        automatic = "none" if entry["automatic"] is None else f"{entry['automatic']:g}"
+        parts.append(f"{entry['points']:g} points given, where {automatic} were automatic")
+    if entry["extra_credit"]:
+        parts.append(f"{entry['extra_credit']:g} points of extra credit")
+    if entry["waits"]:
+        parts.append("waits for a look in formgrader")
+    if entry["comment"]:
+        parts.append(f"comment: {entry['comment']}")
+    return "; ".join(parts)
+
+
+def _print(console: Console, indent: int, *parts: tuple[str, str]) -> None:
+    """One paragraph."""
+    text = Text()
+    for words, style in parts:
+        text.append(_printable(words), style)
+    console.print(Padding(text, (0, 0, 0, indent), expand=False), highlight=False)
+
+
+def _printable(words: str) -> str:
+    """Words without what a terminal would obey: students' words are among them."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in words)
+
+
+def _moment(text: str) -> str:
+    """A recorded time, for people."""
+    return text.replace("T", " ").replace("+00:00", " UTC")

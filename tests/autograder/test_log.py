@@ -1,0 +1,137 @@
+"""The story of one grade, as an instructor reads it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from autograder import assignment
+from autograder.batch import grade_lesson
+from autograder.cli import main
+from autograder.course import Course
+from autograder.errors import BadInput
+from autograder.log import print_story, story
+from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course
+
+COLOURED = "def dot_product_scores(q, k):\n    raise ValueError('\\x1b[31mred\\x1b[0m [bold]not[/bold]')\n"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A class in which one student handed in twice, and an instructor gave points by hand."""
+    course = make_course(tmp_path_factory.mktemp("course"))
+    hand_in(course, "hana", BY_NAME["hana_slides_numbers"])
+    hand_in(course, "zoe", BY_NAME["zoe_stripped_metadata"])
+    hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
+    answer(course, "carl", {"attention-scores-answer": COLOURED})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1.2.3"})
+        grade_lesson(course, LESSON)
+        path = hand_in(course, "hana", BY_NAME["ada_reference"])
+        (path.parent / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC\n")
+        grade_lesson(course, LESSON)
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
+        book.execute(
+            """
+            UPDATE grade SET manual_score = 2, needs_manual_grade = 0
+            WHERE cell_id = (SELECT id FROM base_cell WHERE type = 'GradeCell' AND name LIKE '%-written')
+            """
+        )
+    return course
+
+
+def printed(course: Course, student: str) -> str:
+    out = io.StringIO()
+    print_story(story(course, student, LESSON), Console(file=out, width=100))
+    return out.getvalue()
+
+
+def test_the_story_holds_everything_that_was_recorded(course: Course) -> None:
+    told: dict[str, Any] = json.loads(json.dumps(story(course, "hana", LESSON)))
+    assert (told["points"], told["max_points"], told["counts"]) == (17, 17, True)
+    assert told["handed_in"] == "2026-11-20 10:00:00 UTC"
+    assert told["versions"] == {"Katze": "1.2.3"}
+    first, second = told["history"]
+    assert (first["kind"], first["points"], first["changes"]) == ("graded", 11, [])
+    assert second["why"] == ["handed in again"]
+    assert first["digest"] != second["digest"] == told["digest"]
+    by_id = {change["exercise"]: change for change in second["changes"]}
+    assert by_id["attention.scale"] == {
+        "exercise": "attention.scale",
+        "before": {"outcome": "wrong", "points": 0, "misconception": "divided_by_number_of_keys"},
+        "after": {"outcome": "passed", "points": 1, "misconception": None},
+    }
+    [scale] = [one for one in told["exercises"] if one["exercise"] == "attention.scale"]
+    assert {case["hidden"] for case in scale["cases"]} == {True, False}
+    assert {case["outcome"] for case in scale["cases"]} == {"passed"}
+
+
+def test_hidden_inputs_are_named_and_not_shown(course: Course) -> None:
+    told = story(course, "hana", LESSON)
+    assert 0 <= told["hidden_inputs"]["slot"] < told["hidden_inputs"]["slots"] == 32
+    with contextlib.closing(sqlite3.connect(course.gradebook)) as book:
+        seeds = [str(seed) for (seed,) in book.execute("SELECT DISTINCT seed FROM katze_exercise")]
+    assert len(seeds) > 1
+    assert not any(seed in json.dumps(told) for seed in seeds)
+    assert f"set {told['hidden_inputs']['slot']} of 32" in printed(course, "hana")
+
+
+def test_it_reads_as_a_story(course: Course) -> None:
+    text = " ".join(printed(course, "hana").split())
+    for part in (
+        "hana 01_attention 17 / 17 points",
+        "handed in 2026-11-20 10:00:00 UTC",
+        "by run 2 on",
+        "boxes at level L",
+        "attention.scale 1 / 1 points passed",
+        "ok worked example A",
+        "attention-why_scale-written 2 points given, where none were automatic",
+        "graded, 11 / 17 points not graded before",
+        "attention.scale: wrong (divided_by_number_of_keys), 0 points -> passed, 1 point",
+    ):
+        assert part in text
+
+
+def test_repairs_and_problems_are_told(course: Course) -> None:
+    assert story(course, "zoe", LESSON)["repairs"][0] in " ".join(printed(course, "zoe").split())
+    assert "no score" in printed(course, "zora")
+    assert story(course, "zora", LESSON)["problem"].split()[0] in printed(course, "zora")
+
+
+def test_a_student_s_words_do_nothing_to_the_terminal(course: Course) -> None:
+    text = printed(course, "carl")
+    assert "[bold]not[/bold]" in text
+    assert "\x1b" not in text
+
+
+def test_who_is_not_there_is_told(course: Course, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="did you mean hana"):
+        story(course, "hanna", LESSON)
+    with pytest.raises(BadInput, match="nothing of 02_masking has been graded yet"):
+        story(course, "hana", "02_masking")
+    with pytest.raises(BadInput, match="no gradebook .* yet; grade a lesson"):
+        story(make_course(tmp_path), "hana", LESSON)
+
+
+def test_the_command_prints_it_or_gives_json(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--course", str(course.root)]
+    assert main(["log", "hana", LESSON, *where]) == 0
+    assert "17 / 17" in capsys.readouterr().out
+    assert main(["log", "hana", LESSON, "--json", *where]) == 0
+    assert json.loads(capsys.readouterr().out)["student"] == "hana"
+    assert main(["log", "nobody", LESSON, *where]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_it_can_be_read_while_a_run_writes(course: Course) -> None:
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert story(course, "hana", LESSON)["points"] == 17
+        other.execute("ROLLBACK")
