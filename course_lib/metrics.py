@@ -362,7 +362,7 @@ METRICS: dict[str, Metric] = {
     "cer": partial(error_rate, unit="characters"),
     "meteor": meteor,
 }
-"""The metrics that need nothing but texts, by name. `course_lib.pretrained` adds one that needs a model: BERTScore."""
+"""The metrics that need nothing but texts, by name. `course_lib.similarity` has one that needs a model: BERTScore."""
 
 # --- Labels ----------------------------------------------------------------------------------------------------
 

@@ -63,6 +63,7 @@ FLOORS = [
     "pretrained",
     "scoring",
     "metrics",
+    "similarity",
 ]
 """The library's modules, lowest first: each may import those before it."""
 
