@@ -123,7 +123,7 @@ def train_toy_translator(
     model = Transformer(toy_config(len(source), len(target)))
     batches = translation_data(data.training, source, target, TOY_TOKENS)
     tell = None if progress is None else lambda step: progress(step.number, step.loss)
-    with _one_thread():
+    with one_thread():
         start = time.perf_counter()
         train(model, batches, toy_loss, toy_training(steps, seed), device, progress=tell)
         seconds = time.perf_counter() - start
@@ -133,7 +133,7 @@ def train_toy_translator(
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Compute in one processor thread.
 
     Matrices as small as these gain next to nothing from a second one, and where other programs keep the cores

@@ -1,0 +1,296 @@
+"""How fast the course's transformer learns to translate, beside `torch.nn.Transformer`, side by side in one run.
+
+    python -m benchmarks.transformer_training [--only NAME] [--text multi30k] [--rounds N] [--json FILE]
+
+- throughput: words learned from in a second, padding left out, at d=256, 3+3 layers and the same number of them per
+  batch. Each trains as its users do: ours on batches of like lengths, the other on padded, shuffled ones. Both are
+  measured in single precision; ours also in what the device multiplies fastest, where that is another.
+- toy: from nothing to 99 % of the toy grammar's held-out sentences translated exactly, drawing the data included.
+  Both train on the same batches, with the same sizes, rates and steps.
+
+The two alternate; figures are medians over the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+from benchmarks.table import Row, report
+from course_lib.data import Batch, Example, LengthBuckets, collate, pad, translation_data
+from course_lib.downloads import multi30k
+from course_lib.fast_subwords import SubwordVocabulary
+from course_lib.grammar import toy_translation
+from course_lib.losses import translation_loss
+from course_lib.models import Transformer, TransformerConfig
+from course_lib.positions import SinusoidalPositions
+from course_lib.precision import Precision, precision_for
+from course_lib.schedules import constant_schedule
+from course_lib.texts import Pair
+from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
+from course_lib.training import TrainingConfig, train
+from course_lib.translation import (
+    TOY_STEPS,
+    TOY_TOKENS,
+    one_thread,
+    toy_config,
+    toy_loss,
+    toy_training,
+    train_toy_translator,
+)
+
+MATCHES = 0.99
+SECONDS = 120.0
+
+
+class TorchTranslator(nn.Module):
+    """`torch.nn.Transformer` with what it needs to translate: embeddings, positions, output layer, masks."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.source_embedding = nn.Embedding(config.source_vocabulary, config.d_model)
+        self.target_embedding = nn.Embedding(config.target_vocabulary, config.d_model)
+        self.positions = SinusoidalPositions(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.transformer = nn.Transformer(
+            config.d_model,
+            config.heads,
+            config.encoder_layers,
+            config.decoder_layers,
+            config.d_hidden,
+            config.dropout,
+            batch_first=True,
+        )
+        for embedding in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(embedding.weight, std=config.d_model**-0.5)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Logits of the word after each target word."""
+        padding = source == PADDING_ID
+        causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1], source.device).isinf()
+        states = self.transformer(
+            self._embed(source, self.source_embedding),
+            self._embed(target, self.target_embedding),
+            tgt_mask=causal,
+            src_key_padding_mask=padding,
+            memory_key_padding_mask=padding,
+            tgt_is_causal=True,
+        )
+        return F.linear(states, self.target_embedding.weight)
+
+    def _embed(self, ids: Tensor, embedding: nn.Embedding) -> Tensor:
+        x: Tensor = self.dropout(self.positions(embedding(ids) * math.sqrt(self.config.d_model)))
+        return x
+
+    @torch.no_grad()
+    def translate(self, source: Tensor, longest: int = 50) -> Tensor:
+        """The most probable words, one after the other."""
+        words = torch.full((len(source), 1), START_ID)
+        finished = torch.zeros(len(source), dtype=torch.bool)
+        while words.shape[1] <= longest and not finished.all():
+            best = self(source, words)[:, -1].argmax(-1).masked_fill(finished, PADDING_ID)
+            words = torch.cat([words, best.unsqueeze(-1)], dim=-1)
+            finished |= best == END_ID
+        return words[:, 1:]
+
+
+# --- throughput ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Text:
+    """What both learn from.
+
+    Attributes:
+        data: the pairs, in batches of like lengths.
+        sizes: of both models.
+        per_batch: how many pairs there are in a batch on average.
+    """
+
+    data: LengthBuckets[Example, Batch]
+    sizes: TransformerConfig
+    per_batch: int
+
+
+def read(name: str, max_tokens: int) -> Text:
+    if name == "multi30k":
+        pairs = multi30k("train")
+        words = SubwordVocabulary.train_bpe((text for p in pairs for text in (p.source, p.target)), 10_000)
+        data, sizes = translation_data(pairs, words, words, max_tokens), (len(words), len(words))
+    else:
+        pairs = toy_translation().training
+        source = WordVocabulary.from_sentences(pair.source for pair in pairs)
+        target = WordVocabulary.from_sentences(pair.target for pair in pairs)
+        data, sizes = translation_data(pairs, source, target, max_tokens), (len(source), len(target))
+    config = TransformerConfig(
+        *sizes, d_model=256, heads=8, d_hidden=1024, encoder_layers=3, decoder_layers=3, dropout=0.1
+    )
+    return Text(data, config, round(len(pairs) / len(data.plan(torch.Generator()))))
+
+
+def ours(text: Text, precision: Precision, device: str) -> Callable[[int], float]:
+    """Words a second over so many steps of the course's own loop."""
+    torch.manual_seed(0)
+    model = Transformer(text.sizes)
+    seeds = iter(range(10_000))
+
+    def run(steps: int) -> float:
+        config = TrainingConfig(steps, constant_schedule(3e-4), precision=precision, seed=next(seeds))
+        result = train(model, text.data, lambda m, batch: translation_loss(m, batch, 0.1), config, device)
+        return result.tokens / result.seconds
+
+    return run
+
+
+def theirs(text: Text, device: str) -> Callable[[int], float]:
+    """The same of a plain loop over padded, shuffled batches, with the same number of pairs in each."""
+    torch.manual_seed(0)
+    model = TorchTranslator(text.sizes).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), 3e-4, betas=(0.9, 0.98), eps=1e-9)
+    examples: Sequence[Example] = text.data.examples
+    batches = _forever(DataLoader(examples, text.per_batch, shuffle=True, collate_fn=collate))  # type: ignore[arg-type]
+
+    def run(steps: int) -> float:
+        tokens, began = 0, time.perf_counter()
+        for _ in range(steps):
+            batch = next(batches)
+            tokens += batch.tokens
+            batch = batch.to(device)
+            logits = model(batch.source, batch.target[:, :-1])
+            expected = batch.target[:, 1:].flatten()
+            loss = F.cross_entropy(logits.flatten(0, 1), expected, ignore_index=PADDING_ID, label_smoothing=0.1)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            loss.item()
+        return tokens / (time.perf_counter() - began)
+
+    return run
+
+
+def _forever(loader: DataLoader[Example]) -> Iterator[Batch]:
+    while True:
+        yield from loader
+
+
+def throughput(name: str, rounds: int, device: str, steps: int = 4, max_tokens: int = 1500) -> list[Row]:
+    text = read(name, max_tokens)
+    fastest = precision_for(device)
+    runs = {"fp32": ours(text, "fp32", device), "peer": theirs(text, device)}
+    if fastest != "fp32":
+        runs[fastest] = ours(text, fastest, device)
+    measured: dict[str, list[float]] = {key: [] for key in runs}
+    for key in runs:
+        runs[key](2)
+    for _ in range(rounds):
+        for key, run in runs.items():
+            measured[key].append(run(steps))
+    median = {key: statistics.median(values) for key, values in measured.items()}
+    title = f"training on {name}, d=256, 3+3 layers"
+    rows = [Row.of(f"{title}, fp32", median["fp32"], median["peer"], "words/s", more=True, goal=1.3)]
+    if fastest != "fp32":
+        rows.append(Row.of(f"{title}, {fastest}", median[fastest], median["peer"], "words/s", more=True))
+    return rows
+
+
+# --- the toy grammar -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How long it took, and what share of the held-out sentences is translated exactly."""
+
+    seconds: float
+    share: float
+
+    @property
+    def counted(self) -> float:
+        """The seconds, if the share is enough."""
+        return self.seconds if self.share >= MATCHES else math.inf
+
+
+def ours_from_nothing(seed: int) -> Learned:
+    began = time.perf_counter()
+    result = train_toy_translator(seed)
+    return Learned(time.perf_counter() - began, result.matches / result.held_out)
+
+
+def theirs_from_nothing(seed: int) -> Learned:
+    began = time.perf_counter()
+    split = toy_translation(seed=seed)
+    source = WordVocabulary.from_sentences(pair.source for pair in split.training)
+    target = WordVocabulary.from_sentences(pair.target for pair in split.training)
+    torch.manual_seed(seed)
+    model = TorchTranslator(toy_config(len(source), len(target)))
+    with one_thread():
+        train(
+            model,
+            translation_data(split.training, source, target, TOY_TOKENS),
+            toy_loss,  # type: ignore[arg-type]  # which calls it as it calls ours
+            toy_training(TOY_STEPS, seed),
+            "cpu",
+        )
+        share = _exact(model.eval(), split.held_out, source, target)
+    return Learned(time.perf_counter() - began, share)
+
+
+def _exact(model: TorchTranslator, pairs: Sequence[Pair], source: WordVocabulary, target: WordVocabulary) -> float:
+    right = 0
+    for start in range(0, len(pairs), 250):
+        some = pairs[start : start + 250]
+        said = model.translate(pad([torch.tensor(source.encode(pair.source)) for pair in some]))
+        right += sum(target.decode(row) == pair.target for row, pair in zip(said.tolist(), some, strict=True))
+    return right / len(pairs)
+
+
+def toy(rounds: int) -> list[Row]:
+    mine, others = [], []
+    for seed in range(rounds):
+        mine.append(ours_from_nothing(seed))
+        others.append(theirs_from_nothing(seed))
+    seconds = statistics.median(one.counted for one in mine)
+    shares = [statistics.median(one.share for one in both) for both in (mine, others)]
+    rest = statistics.median(one.seconds for one in others)
+    return [
+        Row.of("toy grammar: from nothing to 99 %", seconds, SECONDS, "s", more=False, goal=1.0),
+        Row.of("the same beside nn.Transformer", seconds, rest, "s", more=False, goal=1.0),
+        Row.of("held-out sentences translated exactly", 100 * shares[0], 100 * shares[1], "%", more=True),
+    ]
+
+
+def rows(only: str | None, text: str, rounds: int, device: str) -> list[Row]:
+    """Every row, or those of one part: "throughput" or "toy"."""
+    found: list[Row] = []
+    if only in (None, "throughput"):
+        found += throughput(text, rounds, device)
+    if only in (None, "toy"):
+        found += toy(max(1, rounds // 3))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", choices=["throughput", "toy"])
+    parser.add_argument("--text", choices=["toy", "multi30k"], default="toy", help="what the throughput is measured on")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    arguments = parser.parse_args()
+    found = rows(arguments.only, arguments.text, arguments.rounds, arguments.device)
+    report("Learning to translate, beside torch.nn.Transformer", found, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
