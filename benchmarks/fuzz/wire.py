@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from autograder import sanitise
-from autograder.box.client import Box, BoxLost
+from autograder.box import Box, BoxLost
 from autograder.box.protocol import (
     CellResult,
     Encoder,
