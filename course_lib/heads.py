@@ -1,13 +1,13 @@
 """Heads: what is put on a model so that it solves a task (S1, "the seven heads").
 
-    head                       on            input -> logits                            the slide's task
-    `GPT` itself               GPT           [batch, words] -> [batch, words, vocabulary]   language modelling
-    `SequenceClassifier`       an encoder    [batch, words] -> [batch, classes]         sequence classification
-    `QuestionAnswering`        an encoder    [batch, words] -> [batch, 2, words]        question answering (span)
-    `TokenClassifier`          an encoder    [batch, words] -> [batch, words, classes]  token classification
-    `MultipleChoice`           an encoder    [batch, choices, words] -> [batch, choices]    multiple choice
-    `MaskedLanguageModel`      BERT          [batch, words] -> [batch, words, vocabulary]   masked language modelling
-    `Transformer` itself       Transformer   two texts -> [batch, target, vocabulary]   conditional generation
+    the slide's task            head                   on          logits for [batch, words]
+    language modelling          `GPT` itself                       [batch, words, vocabulary]
+    sequence classification     `SequenceClassifier`   an encoder  [batch, classes]
+    question answering (span)   `QuestionAnswering`    an encoder  [batch, 2, words]
+    token classification        `TokenClassifier`      an encoder  [batch, words, classes]
+    multiple choice             `MultipleChoice`       an encoder  [batch, choices], for [batch, choices, words]
+    masked language modelling   `MaskedLanguageModel`  BERT        [batch, words, vocabulary]
+    conditional generation      `Transformer` itself               [batch, target, vocabulary], for two texts
 
 An encoder is `BERT`, or one of the baselines that are called like it, or `FrozenEncoder` around either. A head adds
 little: most are one linear layer, and all but the generating ones are trained by one loss, `head_loss`, since each
@@ -19,16 +19,22 @@ Pre-Training", section 3.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, TypeAlias
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.baselines import mean_pooling
+from course_lib.baselines import (
+    BagOfEmbeddings,
+    BagOfEmbeddingsConfig,
+    RecurrentConfig,
+    RecurrentEncoder,
+    mean_pooling,
+)
 from course_lib.labelled import IGNORED, LabelledBatch
-from course_lib.models import BERT, GPT, BERTOutput
+from course_lib.models import BERT, GPT, BERTConfig, BERTOutput
 
 
 def head_loss(model: nn.Module, batch: LabelledBatch, label_smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -51,29 +57,8 @@ def head_loss(model: nn.Module, batch: LabelledBatch, label_smoothing: float = 0
 
 # --- Encoders, and using them as they are ----------------------------------------------------------------------
 
-
-class _Sizes(Protocol):
-    """What a head must know of an encoder."""
-
-    @property
-    def d_model(self) -> int:
-        """The length of a word's vector."""
-
-
-class Encoder(Protocol):
-    """What a head can stand on: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, `FrozenEncoder`."""
-
-    @property
-    def config(self) -> _Sizes:
-        """The sizes."""
-
-    def __call__(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> BERTOutput:
-        """Read a batch of sequences."""
+Encoder: TypeAlias = "BERT | BagOfEmbeddings | RecurrentEncoder | FrozenEncoder"
+"""What a head can stand on; all are called alike and return states and one vector for the whole."""
 
 
 class FrozenEncoder(nn.Module):
@@ -89,7 +74,7 @@ class FrozenEncoder(nn.Module):
         self.train(False)
 
     @property
-    def config(self) -> _Sizes:
+    def config(self) -> BERTConfig | BagOfEmbeddingsConfig | RecurrentConfig:
         """The encoder's sizes."""
         return self.encoder.config
 
@@ -105,7 +90,8 @@ class FrozenEncoder(nn.Module):
     ) -> BERTOutput:
         """Read a batch of sequences, without gradients."""
         with torch.no_grad():
-            return self.encoder(ids, segments, mask)
+            read: BERTOutput = self.encoder(ids, segments, mask)
+        return read
 
 
 # --- Heads on an encoder ---------------------------------------------------------------------------------------

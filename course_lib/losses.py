@@ -9,10 +9,9 @@ from typing import Literal
 
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib.data import Batch, TextBatch
-from course_lib.models import GPT, Transformer
 from course_lib.tokenization import PADDING_ID
 
 Spread = Literal["all", "others"]
@@ -72,14 +71,14 @@ def shift_right(
 
 
 def translation_loss(
-    model: Transformer, batch: Batch, smoothing: float = 0.0, spread: Spread = "all"
+    model: nn.Module, batch: Batch, smoothing: float = 0.0, spread: Spread = "all"
 ) -> Float[Tensor, ""]:
-    """The mean over the target's words; padding does not count."""
+    """The mean over the target's words; padding does not count. For `Transformer`, and what is called like it."""
     read, expected = shift_right(batch.target)
     return smoothed_cross_entropy(model(batch.source, read), expected, smoothing, spread, PADDING_ID)
 
 
-def language_model_loss(model: GPT, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """The mean over all tokens but the first of each piece."""
+def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """The mean over all tokens but the first of each piece. For `GPT`, and what is called like it."""
     read, expected = shift_right(batch.ids)
     return smoothed_cross_entropy(model(read), expected, smoothing)
