@@ -1,11 +1,15 @@
 """The box: student code runs in a process of its own, confined; only plain data crosses.
 
 Read it in this order. What crosses: `protocol.py`. What a box may not do: `levels.py`, and below it
-`landlock.py`, `grants.py`, `seccomp.py`; whether that holds here: `selftest.py`. What is in a box:
-`library.py`, `recorder.py`, `shell.py`, `child.py`. Where it comes from, and who asks: `zygote.py`, `client.py`.
+`landlock.py`, `grants.py`, `seccomp.py`; what stands around it: `enclosure.py`, `bubblewrap.py`, `container.py`;
+whether that holds here: `selftest.py`, `attempts.py`. What is in a box: `library.py`, `recorder.py`, `shell.py`,
+`child.py`. Where it comes from, who asks, and how it ends: `zygote.py`, `client.py`, `keepers.py`, `box.py`,
+`disk.py`, `endings.py`.
 """
 
-from autograder.box.client import Box, BoxLost, BoxUnavailable, Zygote
+from autograder.box.box import Box
+from autograder.box.client import Zygote
+from autograder.box.endings import BoxLost, BoxUnavailable
 from autograder.box.levels import Level, describe
 from autograder.box.protocol import CellResult
 from autograder.box.selftest import choose_level, self_test

@@ -1,0 +1,419 @@
+"""A conversation with one box: ask it to run cells and to call answers, and outlive whatever it does."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import dataclasses
+import os
+import secrets
+import select
+import socket
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, Self
+
+from autograder.box.disk import contents, held, mapped, remove
+from autograder.box.endings import SEALED_REASONS, BoxLost, BoxUnavailable, Clock, cause, memory_kills
+from autograder.box.keepers import Keeper
+from autograder.box.protocol import (
+    MAX_ERROR_BYTES,
+    CellResult,
+    Decoder,
+    Encoder,
+    Frame,
+    FrameReader,
+    Json,
+    ProtocolError,
+    decode_call,
+    decode_cell,
+    decode_changes,
+    decode_observation,
+    encode_case,
+    encode_frame,
+    encode_raised,
+    output_bytes,
+)
+from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
+from course_lib.checking.exercise import Callback, Case, Value
+from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
+
+START_SECONDS = 60.0
+"""Until a fresh process has imported everything."""
+
+WATCH_SECONDS = 0.1
+"""Between two looks at what a process does."""
+
+_EXIT_SECONDS = 0.5  # between the end of a connection and the end of its process
+_LOOKS_WITHOUT_MAPS = 3  # they cost milliseconds, and most boxes are gone before anything could matter
+_REFUSALS = 100  # of a callback, before the box that goes on calling it is ended
+
+
+class Box:
+    """A process in which a student's code runs. Use it in a `with` statement."""
+
+    def __init__(self, wire: socket.socket, keeper: Keeper, limits: Limits, folder: Path) -> None:
+        self._wire = wire
+        self._keeper = keeper
+        self._limits = limits
+        self._now = limits  # with what the last request allows
+        self._folder = folder
+        self._lost: BoxLost | None = None
+        self._closed = False
+        self._sealed = False
+        self._kills = memory_kills()
+        self._next_look = 0.0
+        self._looks = 0
+        wire.setblocking(False)
+        try:
+            greeting = self._receive(Clock.of(START_SECONDS)).header
+        except BoxLost as error:
+            raise BoxUnavailable(f"a box could not be opened: {error.reason}") from error
+        if greeting != {"kind": "ready"}:
+            self.close()
+            raise BoxUnavailable(f"a box could not be opened: {greeting.get('reason')}")
+        self._until = Clock.of(limits.submission_seconds, out_of_time=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def process(self) -> int:
+        """The number of its process, for whoever looks at it from outside."""
+        return self._keeper.process
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the box has been asked a hidden case: what it does from then on may tell the inputs."""
+        return self._sealed
+
+    def run_cell(self, source: str, allowed: Allowance = NO_ALLOWANCE) -> CellResult:
+        """Run a cell as a notebook would.
+
+        From a sealed box no outputs come back, and of an exception only a built-in name.
+
+        Args:
+            source: the cell's code.
+            allowed: what it may use instead of the box's limits.
+
+        Raises:
+            BoxLost: the box is gone.
+            BoxUnavailable: the zygote is gone, and the box with it.
+        """
+        begin = time.monotonic()
+        self._now = allowed.applied(self._limits)
+        request = self._ask({"kind": "cell", "source": source}, Encoder(), self._now.cell_seconds, allowed)
+        frame = self._answer(request, self._now.cell_seconds)
+        try:
+            _require_fields(frame, "cell")
+            result = decode_cell(frame.header["cell"])
+        except ProtocolError as error:
+            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
+        seconds = time.monotonic() - begin
+        if self._sealed:
+            return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
+        outputs = _shown(result.outputs, self._now.output_bytes)
+        return dataclasses.replace(result, outputs=outputs, seconds=min(result.seconds, seconds))
+
+    def changes(self) -> list[str]:
+        """What the cells have changed of Python and torch themselves, in words (see `pristine.py`).
+
+        Raises:
+            BoxLost: the box is gone.
+            BoxUnavailable: the zygote is gone, and the box with it.
+            ValueError: the box is sealed; what it says could tell hidden inputs.
+        """
+        if self._sealed:
+            raise ValueError("a sealed box is not asked what was changed")
+        self._now = self._limits
+        request = self._ask({"kind": "changes"}, Encoder(), self._now.call_seconds, NO_ALLOWANCE)
+        frame = self._answer(request, self._now.call_seconds)
+        try:
+            _require_fields(frame, "changes")
+            return decode_changes(frame.header["changes"])
+        except ProtocolError as error:
+            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
+
+    def observe(
+        self,
+        name: str,
+        case: Case,
+        *,
+        hidden: bool = True,
+        forbidden: Collection[str] = (),
+        allowed: Allowance = NO_ALLOWANCE,
+    ) -> Observation:
+        """Call what the cells have defined as `name`; what it prints is dropped.
+
+        Args:
+            name: of a function or class.
+            case: what to call it with.
+            hidden: the inputs are secret, so that cells run later show nothing.
+            forbidden: torch functions that it may not call.
+            allowed: what it may use instead of the box's limits.
+
+        Raises:
+            BoxLost: the box is gone.
+            BoxUnavailable: the zygote is gone, and the box with it.
+        """
+        [observation] = self.observe_cases(name, [case], hidden=hidden, forbidden=forbidden, allowed=allowed)
+        return observation
+
+    def observe_cases(
+        self,
+        name: str,
+        cases: Sequence[Case],
+        *,
+        hidden: bool = True,
+        forbidden: Collection[str] = (),
+        allowed: Allowance = NO_ALLOWANCE,
+    ) -> Iterator[Observation]:
+        """As `observe`, for one case after another with one request: what a call costs is mostly waking up for it.
+
+        Ends with the first observation that is one of `ENDINGS`. To be consumed to its end.
+
+        Raises:
+            BoxLost: the box is gone; the observations before came through.
+            BoxUnavailable: the zygote is gone, and the box with it.
+        """
+        self._sealed = self._sealed or hidden
+        encoder = Encoder()
+        encoded, passed_in = [], []
+        for case in cases:
+            first = len(encoder.callbacks)
+            encoded.append(encode_case(case, encoder))
+            passed_in.append(range(first, len(encoder.callbacks)))
+        header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "cases": encoded}
+        self._now = allowed.applied(self._limits)
+        request = self._ask(header, encoder, self._now.call_seconds, allowed)
+        for number, case in enumerate(cases):
+            begin = time.monotonic()
+            frame = self._answered_calls(f"{request}.{number}", encoder.callbacks, passed_in[number])
+            try:
+                _require_fields(frame, "observation")
+                decoder = Decoder(frame.tensors)
+                observation = decode_observation(frame.header["observation"], decoder, case)
+                decoder.finish()
+            except ProtocolError as error:
+                self._lose(Outcome.DIED, f"it broke the protocol: {error}")
+            yield dataclasses.replace(observation, seconds=min(observation.seconds, time.monotonic() - begin))
+            if observation.failure in ENDINGS:
+                return
+
+    def close(self) -> None:
+        """End the box and remove its folder."""
+        with contextlib.suppress(BoxUnavailable):
+            self._end()
+
+    def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, allowed: Allowance) -> str:
+        """Send a request, for which the box has so many seconds; its id."""
+        if self._lost is not None:
+            raise self._lost
+        if self._closed:
+            raise ValueError("the box is closed")
+        request = secrets.token_hex(8)
+        header = {"id": request, **header, "allowed": allowed.changes()}
+        data = encode_frame(Frame(header, encoder.tensors), self._limits.frame_bytes)
+        self._send(data, self._clock(seconds))
+        return request
+
+    def _answered_calls(self, request: str, callbacks: Sequence[Callback], passed_in: range) -> Frame:
+        """Answer the calls of callbacks, as long as the box asks, and wait for the answer to the request.
+
+        All of it has the time of one call. A box that goes on calling after it was refused is ended.
+
+        Args:
+            request: the request's id.
+            callbacks: all that were sent.
+            passed_in: the numbers of those that belong to this request.
+        """
+        clock = self._clock(self._now.call_seconds)
+        calls: Counter[int] = Counter()
+        while True:
+            frame = self._expected(self._receive(clock), request)
+            if not passed_in or frame.header.get("kind") != "call":
+                return frame
+            try:
+                _require_fields(frame, "call")
+                number, args, kwargs = decode_call(frame.header["call"], Decoder(frame.tensors), passed_in)
+            except ProtocolError as error:
+                self._lose(Outcome.DIED, f"it broke the protocol: {error}")
+            calls[number] += 1
+            callback = callbacks[number]
+            if calls[number] > callback.most_calls + _REFUSALS:
+                self._lose(Outcome.DIED, f"it called {callback.name} more than {callback.most_calls} times")
+            self._send(_called(callback, calls[number], args, kwargs, request, self._limits.frame_bytes), clock)
+
+    def _answer(self, request: str, seconds: float) -> Frame:
+        """Wait for the answer to a request."""
+        return self._expected(self._receive(self._clock(seconds)), request)
+
+    def _expected(self, frame: Frame, request: str) -> Frame:
+        """The frame, if it belongs to the request."""
+        if frame.header.get("kind") == "failed":
+            self._lose(Outcome.DIED, "the code has broken the process that ran it")
+        if frame.header.get("id") != request:
+            self._lose(Outcome.DIED, "it broke the protocol: an answer to another question")
+        return frame
+
+    def _clock(self, seconds: float) -> Clock:
+        """When to give up on a request: after so many seconds, or with the whole submission."""
+        clock = Clock.of(seconds)
+        return clock if clock.deadline <= self._until.deadline else self._until
+
+    def _send(self, data: bytes, clock: Clock) -> None:
+        rest = memoryview(data)
+        while rest:
+            ready = self._wait(select.POLLIN | select.POLLOUT, clock)
+            if ready & select.POLLIN:
+                self._check_silence()
+            try:
+                rest = rest[self._wire.send(rest) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                self._lose_connection()
+
+    def _check_silence(self) -> None:
+        """A box has nothing to say before it has heard the whole question."""
+        try:
+            unasked = self._wire.recv(1)
+        except OSError:
+            unasked = b""
+        if unasked:
+            self._lose(Outcome.DIED, "it broke the protocol: an answer to no question")
+        self._lose_connection()
+
+    def _receive(self, clock: Clock) -> Frame:
+        reader = FrameReader(self._limits.frame_bytes)
+        try:
+            while reader.missing:
+                self._wait(select.POLLIN, clock)
+                try:
+                    data = self._wire.recv(min(reader.missing, 1 << 20))
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    data = b""
+                if not data:
+                    self._lose_connection()
+                reader.feed(data)
+            return reader.frame()
+        except ProtocolError as error:
+            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
+
+    def _wait(self, events: int, clock: Clock) -> int:
+        """Wait until the wire is ready, and look after the clock and the disk meanwhile."""
+        poll = select.poll()
+        poll.register(self._wire, events)
+        while True:
+            if time.monotonic() >= self._next_look:  # however busy the wire is
+                self._look()
+                self._next_look = time.monotonic() + WATCH_SECONDS
+            left = clock.deadline - time.monotonic()
+            if left <= 0:
+                self._lose(Outcome.TIMED_OUT, clock.reason, clock)
+            ready = poll.poll(min(left, WATCH_SECONDS) * 1000)
+            if ready:
+                return ready[0][1]
+
+    def _look(self) -> None:
+        """Hold the box to its limits on what it leaves on disk and on threads."""
+        try:
+            used, files = contents(self._folder, self._limits.files)
+        except OSError:
+            self._lose(Outcome.DIED, "it made a folder that cannot be looked into")
+        used += self._held()
+        if used > self._limits.folder_bytes:
+            self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk")
+        if files > self._limits.files:
+            self._lose(Outcome.DIED, f"it made more than {self._limits.files} files")
+        if _threads(self._keeper.process) > self._limits.threads:
+            self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads")
+
+    def _held(self) -> int:
+        """The bytes on disk of removed files that the box still has; of those it only maps, the most they may be."""
+        files = held(self._keeper.process)
+        self._looks += 1
+        if self._looks >= _LOOKS_WITHOUT_MAPS:
+            files |= dict.fromkeys(mapped(self._keeper.process) - set(files), self._limits.file_bytes)
+        return sum(files.values())
+
+    def _lose_connection(self) -> NoReturn:
+        """The other end is gone: find out why."""
+        ended = self._keeper.wait(_EXIT_SECONDS)
+        status = self._end()
+        if ended:
+            self._lose(*cause(status, self._now, memory_kill=memory_kills() > self._kills))
+        self._lose(Outcome.DIED, "it closed its connection")
+
+    def _end(self) -> int:
+        """End the process, once; its wait status."""
+        if self._closed:
+            return 0
+        self._closed = True
+        self._wire.close()
+        try:
+            return self._keeper.end()
+        finally:
+            remove(self._folder)
+
+    def _lose(self, outcome: Outcome, reason: str, clock: Clock | None = None) -> NoReturn:
+        self.close()
+        if self._sealed:
+            self._lost = BoxLost(outcome, SEALED_REASONS[outcome])
+        elif clock is not None:
+            self._lost = BoxLost(outcome, reason, clock.seconds, clock.out_of_time)
+        else:
+            self._lost = BoxLost(outcome, reason)
+        raise self._lost
+
+
+def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
+    """The outputs of a cell, or a notice where they show more than a box would let them."""
+    if sum(map(output_bytes, outputs)) <= limit + MAX_ERROR_BYTES:
+        return outputs
+    notice = f"[katze] This cell's output was left out: it shows more than {size(limit)}.\n"
+    return [{"output_type": "stream", "name": "stdout", "text": notice}]
+
+
+def _called(
+    callback: Callback, number: int, args: Sequence[Value], kwargs: Mapping[str, Value], request: str, limit: int
+) -> bytes:
+    """The answer to a box's call of a callback: what it returns, or the exception that it raises."""
+    encoder = Encoder()
+    try:
+        value = encoder.value(callback.call(number, args, kwargs))
+        return encode_frame(Frame({"id": request, "value": value, "raised": None}, encoder.tensors), limit)
+    except Exception as error:  # the function meets whatever the box has sent
+        raised = encode_raised(Raised(type(error).__name__, str(error)[:500]))
+        return encode_frame(Frame({"id": request, "value": None, "raised": raised}), limit)
+
+
+def _require_fields(frame: Frame, kind: str) -> None:
+    if set(frame.header) != {"id", "kind", kind} or frame.header["kind"] != kind:
+        raise ProtocolError("an answer of the wrong kind")
+    if kind in ("cell", "changes") and frame.tensors:
+        raise ProtocolError("a tensor that nothing refers to")
+
+
+def _bare(raised: Raised | None) -> Raised | None:
+    """An exception without anything that could carry a secret."""
+    if raised is None:
+        return None
+    known = getattr(builtins, raised.type_name, None)
+    is_exception = isinstance(known, type) and issubclass(known, BaseException)
+    return Raised(raised.type_name if is_exception else "Exception", "")
+
+
+def _threads(process: int) -> int:
+    """How many threads a process has; 0 where nobody counts."""
+    try:
+        return os.stat(f"/proc/{process}/task").st_nlink - 2
+    except OSError:
+        return 0

@@ -1,0 +1,161 @@
+"""Who can end a box: the zygote that forked it, asked over a channel, or the process that started it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+from typing import Protocol
+
+from autograder.box.endings import BoxUnavailable
+from autograder.box.protocol import Json
+
+ANSWER_SECONDS = 20.0
+"""Until the zygote, which runs nothing of a student's, has answered."""
+
+_MESSAGE_BYTES = 1 << 16
+
+
+class Keeper(Protocol):
+    """Whoever can wait for a box's process and end it."""
+
+    process: int
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the process has ended by itself within `seconds`."""
+
+    def end(self) -> int:
+        """Kill the process with everything it started; its wait status.
+
+        Raises:
+            BoxUnavailable: nobody knows the status, for the zygote has gone.
+        """
+
+
+class Channel:
+    """One conversation with the zygote, a request and its answer at a time."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._lock = threading.Lock()
+
+    def fork(self, wire: socket.socket, wish: dict[str, Json]) -> Keeper:
+        """Let the zygote fork a box that speaks through `wire`.
+
+        Raises:
+            BoxUnavailable: it cannot.
+        """
+        answer, descriptors = self.ask({"do": "open", **wish}, wire)
+        if "failed" in answer:
+            raise BoxUnavailable(f"a box could not be opened: {answer['failed']}")
+        return Forked(self, answer["process"], descriptors[0])
+
+    def ask(self, message: dict[str, Json], wire: socket.socket | None = None) -> tuple[Json, list[int]]:
+        """Send a request; its answer, with the descriptors that came along.
+
+        Raises:
+            BoxUnavailable: the zygote has ended, or does not answer.
+        """
+        number = secrets.token_hex(8)
+        data = json.dumps({**message, "id": number}).encode()
+        with self._lock:
+            try:
+                socket.send_fds(self._control, [data], [] if wire is None else [wire.fileno()])
+            except OSError as error:
+                raise BoxUnavailable("the zygote has ended") from error
+            until = time.monotonic() + ANSWER_SECONDS
+            while True:
+                answer, descriptors = self.receive(until - time.monotonic())
+                if answer["id"] == number:
+                    return answer, descriptors
+                for descriptor in descriptors:  # an answer to a worker that used this channel before, and died
+                    os.close(descriptor)
+
+    def receive(self, seconds: float) -> tuple[Json, list[int]]:
+        """The next message, with the descriptors that came along.
+
+        Raises:
+            BoxUnavailable: none came in so many seconds, or none can come any more.
+        """
+        self._control.settimeout(max(seconds, 0.001))
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 1)
+        except OSError as error:
+            raise BoxUnavailable("the zygote does not answer") from error
+        if not data:
+            raise BoxUnavailable("the zygote has ended")
+        return json.loads(data), list(descriptors)
+
+    def close(self, quit_zygote: bool) -> None:
+        """Hang up, and where it is wished tell the zygote to end."""
+        if quit_zygote:
+            with contextlib.suppress(OSError):
+                self._control.send(b'{"do":"quit"}')
+        self._control.close()
+
+
+class Forked:
+    """Keeper of a fork: the zygote reaps it, its process descriptor tells when it ends.
+
+    The zygote may live in a namespace of its own, where processes have other numbers.
+    """
+
+    def __init__(self, channel: Channel, number: int, handle: int) -> None:
+        self.process = _process_of(handle)
+        self._number = number
+        self._channel = channel
+        self._handle = handle
+
+    def wait(self, seconds: float) -> bool:
+        """Whether its descriptor says so within `seconds`."""
+        poll = select.poll()
+        poll.register(self._handle, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+    def end(self) -> int:
+        """Kill it, and let the zygote reap it; its wait status."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        os.close(self._handle)
+        answer, _ = self._channel.ask({"do": "end", "process": self._number})
+        return int(answer["status"])
+
+
+class Spawned:
+    """Keeper of a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process.pid
+        self._process = process
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it could be reaped within `seconds`."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+            return True
+        return False
+
+    def end(self) -> int:
+        """Kill its session, and reap it; its wait status."""
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if self._process.returncode is None or kill is os.killpg:
+                    kill(self._process.pid, signal.SIGKILL)
+        code = self._process.wait()
+        return -code if code < 0 else code << 8
+
+
+def _process_of(handle: int) -> int:
+    """The number that a process has here, from its descriptor; 0 where nobody says, or where it has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/self/fdinfo/{handle}") as file:
+        for line in file:
+            if line.startswith("Pid:"):
+                return max(int(line.split()[1]), 0)
+    return 0
