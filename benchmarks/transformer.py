@@ -1,0 +1,245 @@
+"""How fast the models compute, beside the libraries a user would pick instead, side by side in one run.
+
+    python -m benchmarks.transformer [--only NAME] [--device cuda] [--threads N] [--rounds N] [--json FILE]
+
+- decoding: 200 new words by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
+  layers, for 1 and for 32 texts at once: beside `generate` of `transformers` on a GPT-2 of the same size; for one text
+  also beside our own path without a cache, and beside the limit, the bytes of the weights over measured bandwidth.
+- step: one training step (forward, backward, AdamW) on the same tensors: the encoder-decoder at d=256 with 3+3 layers
+  beside `nn.Transformer`; GPT at d=384 with 6 layers and 256 words beside GPT-2 of `transformers` and beside a model
+  written as nanoGPT is.
+- memory: the most memory that such a step takes, model and optimizer included, each in a process of its own.
+
+All alternate, in single precision and with the same fused optimizer; figures are medians over the rounds.
+`python -m benchmarks.transformer_training` measures how fast they learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from benchmarks.table import Row, report
+from benchmarks.transformer_peers import NanoGPT
+from benchmarks.transformer_training import TorchTranslator
+from course_lib.decoding import greedy_decode
+from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
+
+NEW_WORDS, PROMPT = 200, 8
+VOCABULARY = 1000
+READ_BYTES = 2**29
+"""Far more than any cache of a processor holds."""
+
+Run = Callable[[], object]
+
+
+# --- decoding --------------------------------------------------------------------------------------------------
+
+
+def decoding(device: torch.device, rounds: int) -> list[Row]:
+    rows = []
+    goals = {(128, 3, 4): (2.5, 1.8), (384, 6, 6): (1.2, 1.4)}
+    for (d_model, layers, heads), by_batch in goals.items():
+        ours, theirs = decoders(d_model, layers, heads, device)
+        for batch, goal in zip((1, 32), by_batch, strict=True):
+            rows += decoding_rows(f"d={d_model}, batch {batch}", ours, theirs, batch, goal, rounds)
+        if d_model == 384:
+            rows.append(limit_row(ours, rounds))
+    return rows
+
+
+def decoders(d_model: int, layers: int, heads: int, device: torch.device) -> tuple[GPT, GPT2LMHeadModel]:
+    """Ours and GPT-2 of `transformers`, of the same sizes."""
+    context = PROMPT + NEW_WORDS
+    ours = GPT(GPTConfig(VOCABULARY, context, d_model, heads, layers, 4 * d_model, activation="gelu_tanh"))
+    theirs = GPT2LMHeadModel(gpt2(VOCABULARY, context, d_model, heads, layers))
+    return ours.to(device).eval(), theirs.to(device).eval()
+
+
+def decoding_rows(name: str, ours: GPT, theirs: GPT2LMHeadModel, batch: int, goal: float, rounds: int) -> list[Row]:
+    prompt = torch.randint(VOCABULARY, (batch, PROMPT), device=ours.embedding.weight.device)
+    seconds = medians([lambda: greedy_decode(ours, prompt, NEW_WORDS), lambda: generate(theirs, prompt)], rounds)
+    speed = [batch * NEW_WORDS / each for each in seconds]
+    rows = [Row.of(f"decoding, {name}: transformers", *speed, "words/s", more=True, goal=goal)]
+    if batch == 1:  # for 32 texts it would take minutes
+        (uncached,) = medians([lambda: greedy_decode(ours, prompt, NEW_WORDS, cached=False)], min(rounds, 2))
+        rows.append(Row.of(f"decoding, {name}: no cache", speed[0], NEW_WORDS / uncached, "words/s", more=True))
+    return rows
+
+
+def generate(model: GPT2LMHeadModel, prompt: Tensor) -> Tensor:
+    words: Tensor = model.generate(
+        prompt,
+        attention_mask=torch.ones_like(prompt),
+        max_new_tokens=NEW_WORDS,
+        min_new_tokens=NEW_WORDS,
+        do_sample=False,
+        pad_token_id=0,
+    )
+    return words
+
+
+def limit_row(model: GPT, rounds: int) -> Row:
+    """Steps in a second, beside how often memory could be read for the weights alone."""
+    device = model.embedding.weight.device
+    prompt = torch.randint(VOCABULARY, (1, PROMPT), device=device)
+    memory = torch.zeros(READ_BYTES // 4, device=device)
+    decode, read = medians([lambda: greedy_decode(model, prompt, NEW_WORDS), memory.sum], rounds)
+    read_each_step = sum(p.nbytes for p in model.parameters() if p is not model.positions.encoding)
+    limit = READ_BYTES / read / read_each_step
+    name = f"decoding, d=384, batch 1: limit of {READ_BYTES / read / 1e9:.0f} GB/s"
+    return Row.of(name, NEW_WORDS / decode, limit, "words/s", more=True, goal=0.7)
+
+
+# --- training step ---------------------------------------------------------------------------------------------
+
+
+def step(device: torch.device, rounds: int) -> list[Row]:
+    ours, torchs = medians([training_step(name, device) for name in ("Transformer", "nn.Transformer")], rounds)
+    gpt, gpt2_, nano = medians([training_step(name, device) for name in ("GPT", "GPT-2", "nanoGPT")], rounds)
+    unit = "steps/s"
+    return [
+        Row.of("training step, 3+3 layers, d=256: nn.Transformer", 1 / ours, 1 / torchs, unit, more=True, goal=1.0),
+        Row.of("training step, GPT, d=384: transformers' GPT-2", 1 / gpt, 1 / gpt2_, unit, more=True, goal=1.0),
+        Row.of("training step, GPT, d=384: as in nanoGPT", 1 / gpt, 1 / nano, unit, more=True, goal=1.0),
+    ]
+
+
+def training_step(name: str, device: torch.device) -> Run:
+    """A step of the model of that name, on the same tensors as its peers'."""
+    generator = torch.Generator().manual_seed(0)
+    if "Transformer" in name:
+        sizes = TransformerConfig(
+            8000, 8000, d_model=256, d_hidden=1024, encoder_layers=3, decoder_layers=3, dropout=0.0
+        )
+        model: nn.Module = Transformer(sizes) if name == "Transformer" else TorchTranslator(sizes)
+        inputs = [torch.randint(4, 8000, (32, 24), generator=generator) for _ in range(2)]
+        expected = torch.randint(4, 8000, (32, 24), generator=generator)
+    else:
+        model = language_model(name)
+        inputs = [torch.randint(65, (8, 256), generator=generator)]
+        expected = torch.randint(65, (8, 256), generator=generator)
+    return stepping(model.to(device).train(), [x.to(device) for x in inputs], expected.to(device))
+
+
+def language_model(name: str) -> nn.Module:
+    if name == "GPT":
+        return GPT(GPTConfig(65, 256, 384, 6, 6, 1536, dropout=0.0))
+    return NanoGPT(65, 256, 384, 6, 6) if name == "nanoGPT" else GPT2LMHeadModel(gpt2(65, 256, 384, 6, 6))
+
+
+def stepping(model: nn.Module, inputs: list[Tensor], expected: Tensor) -> Run:
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+
+    def run() -> None:
+        out = model(*inputs)
+        logits = out if isinstance(out, Tensor) else out.logits
+        F.cross_entropy(logits.flatten(0, 1), expected.flatten()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return run
+
+
+def gpt2(vocabulary: int, context: int, d_model: int, heads: int, layers: int) -> GPT2Config:
+    sizes = {"vocab_size": vocabulary, "n_positions": context, "n_embd": d_model, "n_head": heads, "n_layer": layers}
+    none = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0, "bos_token_id": None, "eos_token_id": None}
+    return GPT2Config(**sizes, **none)
+
+
+# --- memory ----------------------------------------------------------------------------------------------------
+
+
+def memory(device: torch.device, rounds: int) -> list[Row]:
+    groups = {
+        "3+3 layers, d=256": ("Transformer", ["nn.Transformer"]),
+        "GPT, d=384": ("GPT", ["GPT-2", "nanoGPT"]),
+    }
+    rows = []
+    for sizes, (ours, peers) in groups.items():
+        taken = {
+            name: statistics.median(peak_of(name, device) for _ in range(min(rounds, 3))) for name in (ours, *peers)
+        }
+        name = f"memory at peak, {sizes}"
+        rows += [Row.of(f"{name}: {peer}", taken[ours], taken[peer], "MB", more=False, goal=1.0) for peer in peers]
+    return rows
+
+
+def peak_of(name: str, device: torch.device) -> float:
+    """The most memory that three steps take, in a process of their own, in MB."""
+    arguments = ["--peak", name, "--device", str(device), "--threads", str(torch.get_num_threads())]
+    command = [sys.executable, "-m", "benchmarks.transformer", *arguments]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    return float(answer.stdout.split()[-1])
+
+
+def print_peak(name: str, device: torch.device) -> None:
+    before = resident("VmRSS")
+    run = training_step(name, device)
+    for _ in range(3):
+        run()
+    peak = torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else resident("VmHWM") - before
+    print(peak)
+
+
+def resident(field: str) -> float:
+    """The memory of this process now (VmRSS) or at most (VmHWM), in MB, as Linux counts it."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) / 1e3
+    raise OSError(f"this system does not say {field}")
+
+
+# --- all of it -------------------------------------------------------------------------------------------------
+
+
+def medians(runs: list[Run], rounds: int) -> list[float]:
+    """The median of each in seconds, after one round that does not count; they alternate."""
+    times: list[list[float]] = [[] for _ in runs]
+    for counted in [False] + [True] * rounds:
+        for run, taken in zip(runs, times, strict=True):
+            start = time.perf_counter()
+            run()
+            if torch.cuda.is_available():
+                torch.cuda.synchronize()
+            if counted:
+                taken.append(time.perf_counter() - start)
+    return [statistics.median(taken) for taken in times]
+
+
+PARTS = {"decoding": decoding, "step": step, "memory": memory}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--peak", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    device = torch.device(arguments.device)
+    if arguments.peak:
+        print_peak(arguments.peak, device)
+        return
+    parts = [PARTS[arguments.only]] if arguments.only else PARTS.values()
+    rows = [row for part in parts for row in part(device, arguments.rounds)]
+    report(f"The models on {device.type}, {arguments.threads} threads", rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
