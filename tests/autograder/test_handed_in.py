@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
@@ -11,6 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from autograder import handed_in
 from autograder.errors import Unreadable
@@ -160,6 +163,31 @@ def test_an_archive_of_very_many_files_is_not_listed(folder: Path):
     write(folder, {"a.zip": zipped({f"{number:0>200}": b"" for number in range(5000)}, zipfile.ZIP_STORED)})
     with pytest.raises(Unreadable, match="too many files"):
         read_submission(folder, LESSON)
+
+
+ARCHIVES = (
+    zipped({NAME: CONTENT, "data.csv": b"1,2"}),
+    zipped({f"a/{NAME}": CONTENT}, zipfile.ZIP_BZIP2),
+    gzip.compress(CONTENT),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(ARCHIVES),
+    st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(max_size=4)), max_size=5),
+    st.floats(0, 1),
+)
+def test_a_damaged_archive_gives_its_notebook_or_is_refused(
+    archive: bytes, changes: list[tuple[float, bytes]], kept: float
+):
+    damaged = bytearray(archive)
+    for where, junk in changes:
+        start = int(where * len(damaged))
+        damaged[start : start + len(junk)] = junk
+    with contextlib.suppress(Unreadable):
+        found = handed_in.unpack("answers.zip", bytes(damaged[: int(kept * len(damaged)) or None]), LESSON)
+        assert len(found.content) <= handed_in.NOTEBOOK_BYTES
 
 
 def test_links_and_locked_files_in_an_archive_are_not_read(folder: Path):
