@@ -10,7 +10,6 @@ import contextlib
 import errno
 import platform
 import socket
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ from rich.console import Console
 
 from autograder.assignment import Assignment, withheld_modules
 from autograder.box import Level, Limits, Zygote, choose_level, describe
+from autograder.box.selftest import default_level
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.grading import AnswerKeys
@@ -87,6 +87,8 @@ def grade_lesson(
             gradings: dict[str, Grading] = {}
             boxes = ""
             if plan.tasks:
+                for folder in (course.root, Path(tempfile.gettempdir())):
+                    check_room(folder)
                 level = choose_level(min_level) if level is None else level
                 boxes = describe(level, assignment.limits)
                 console = console or Console(stderr=True)
@@ -102,9 +104,9 @@ def grade_lesson(
 
 def _weakest(level: Level | None, minimum: Level | None) -> Level:
     """The weakest level whose grades are good enough."""
-    if level is not None or minimum is not None:
-        return level if level is not None else minimum  # type: ignore[return-value]
-    return Level.L2 if sys.platform.startswith("linux") else Level.L1
+    if level is not None:
+        return level
+    return default_level() if minimum is None else minimum
 
 
 def _selected(
@@ -133,8 +135,6 @@ def _grade(
 ) -> Iterator[tuple[SubmissionResult, Grading]]:
     """Grade what the plan says, and record each submission as soon as it is graded."""
     lesson = assignment.lesson
-    for folder in (assignment.course.root, Path(tempfile.gettempdir())):
-        check_room(folder)
     keys = AnswerKeys(assignment.course.secret())
     with contextlib.ExitStack() as resources:
         zygote = Zygote(withheld_modules(lesson), level, assignment.limits, channels=workers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -229,6 +230,70 @@ def test_grade_refuses_a_gradebook_of_another_nbgrader(
     file.write_bytes(b"not a database at all" * 100)
     assert "gradebook.db" in refused(capsys, "grade", LESSON)
     assert not (foreign_gradebooks["course"] / "autograded").exists()
+
+
+def test_grade_refuses_a_gradebook_of_a_newer_katze(
+    foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = foreign_gradebooks["file"]
+    with GradebookWriter(file):
+        pass
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("UPDATE katze_schema SET version = 99")
+    before = file.read_bytes()
+    assert "update Katze" in refused(capsys, "grade", LESSON)
+    assert "update Katze" in refused(capsys, "log", "ada", LESSON)
+    assert file.read_bytes() == before
+    assert not (foreign_gradebooks["course"] / "autograded").exists()
+
+
+def test_grade_refuses_a_gradebook_that_another_program_is_writing(
+    foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with GradebookWriter(foreign_gradebooks["file"]):
+        pass
+    monkeypatch.setattr("autograder.records.file.WAIT_SECONDS", 0.05)
+    with contextlib.closing(sqlite3.connect(foreign_gradebooks["file"], isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert "close it (formgrader?)" in refused(capsys, "grade", LESSON)
+    assert not (foreign_gradebooks["course"] / "autograded").exists()
+
+
+def test_grade_refuses_a_release_that_is_missing_damaged_or_of_another_version(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(course, "ada")
+    path = course / "notebooks" / LESSON / f"{LESSON}.ipynb"
+    release = path.read_text()
+    path.write_text(release.replace('"points": 2', '"points": 3'))
+    assert "run `katze release`" in refused(capsys, "grade", LESSON)
+    path.write_text(release[:1000])
+    assert "run `katze release`" in refused(capsys, "grade", LESSON)
+    path.unlink()
+    assert f"no lesson '{LESSON}'" in refused(capsys, "grade", LESSON)
+    assert untouched(course)
+
+
+def test_grade_refuses_to_begin_on_a_full_disk(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(course, "ada")
+    monkeypatch.setattr("autograder.records.file.FREE_BYTES", 1 << 60)
+    assert "make room, then run this again" in refused(capsys, "grade", LESSON)
+    assert untouched(course)
+
+
+def test_grade_refuses_a_folder_that_may_not_be_written(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(course, "ada")
+
+    def refuse(self: Path, *arguments: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)  # root may write everywhere
+    assert "Permission denied; check who may write there" in refused(capsys, "grade", LESSON)
+    assert untouched(course)
 
 
 def test_outside_a_course_there_is_nothing_to_grade(
