@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from course_lib.beam import beam_search
 from course_lib.data import Batch, pad, translation_data
 from course_lib.decoding import greedy_decode
 from course_lib.grammar import toy_translation
@@ -17,7 +18,7 @@ from course_lib.losses import translation_loss
 from course_lib.models import Transformer, TransformerConfig
 from course_lib.schedules import linear_schedule
 from course_lib.texts import Pair
-from course_lib.tokenization import WordVocabulary
+from course_lib.tokenization import Vocabulary, WordVocabulary
 from course_lib.training import TrainingConfig, train
 
 
@@ -26,11 +27,19 @@ class Translator:
     """A trained model with the vocabularies of its two languages."""
 
     model: Transformer
-    source: WordVocabulary
-    target: WordVocabulary
+    source: Vocabulary
+    target: Vocabulary
 
-    def translate(self, sentences: Sequence[str], batch_size: int = 256) -> list[str]:
-        """The translation of each sentence, by greedy decoding.
+    def translate(
+        self, sentences: Sequence[str], batch_size: int = 256, *, beams: int = 1, max_length: int = 50
+    ) -> list[str]:
+        """The translation of each sentence.
+
+        Args:
+            sentences: to translate.
+            batch_size: how many at once.
+            beams: how many translations beam search follows at once; 1 is greedy decoding.
+            max_length: the most words of a translation, <e> included.
 
         Raises:
             ValueError: a sentence is empty.
@@ -39,7 +48,11 @@ class Translator:
         translations: list[str] = []
         for start in range(0, len(sentences), batch_size):
             ids = [torch.tensor(self._ids(sentence)) for sentence in sentences[start : start + batch_size]]
-            decoded = greedy_decode(self.model, pad(ids).to(device))
+            inputs = pad(ids).to(device)
+            if beams == 1:
+                decoded = greedy_decode(self.model, inputs, max_length)
+            else:
+                decoded = beam_search(self.model, inputs, beams, max_length=max_length).words[:, 0]
             translations += [self.target.decode(row) for row in decoded.tolist()]
         return translations
 
@@ -56,7 +69,7 @@ class Translator:
 
 
 TOY_STEPS = 1300
-"""Enough for well over 95 % exact match; about half a minute on one processor core."""
+"""Enough for more than 99 % exact match; about half a minute on one processor core."""
 
 TOY_TOKENS = 1000
 """In a batch: about sixty pairs."""

@@ -55,6 +55,7 @@ FLOORS = [
     "sampling",
     "tracing",
     "translation",
+    "recipes",
     "baselines",
     "labelled",
     "tasks",

@@ -28,6 +28,13 @@ class TestTranslator:
         assert together == [translator.translate([sentence])[0] for sentence in sentences]
         assert together == translator.translate(sentences, batch_size=3)
 
+    def test_beam_search_finds_what_is_at_least_as_probable(self, translator: Translator) -> None:
+        sentences = ["the cat danced", "the cat"]
+        assert translator.translate(sentences, beams=1) == translator.translate(sentences)
+        searched = translator.translate(sentences, beams=3, max_length=6)
+        assert len(searched) == 2
+        assert all(len(said.split()) <= 6 for said in searched)
+
     def test_exact_matches_are_counted(self, translator: Translator) -> None:
         said = translator.translate(["the cat danced", "the cat"])
         pairs = [Pair("the cat danced", said[0]), Pair("the cat", said[1] + " nicht")]
@@ -63,5 +70,5 @@ def test_the_number_of_threads_comes_back() -> None:
 @pytest.mark.slow
 def test_it_learns_to_translate_what_it_has_never_seen() -> None:
     result = train_toy_translator(seed=3)
-    assert result.matches >= 0.95 * result.held_out
+    assert result.matches >= 0.99 * result.held_out
     assert result.translator.translate(["the cat danced"]) == ["die Katze tanzte"]
