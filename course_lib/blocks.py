@@ -104,7 +104,7 @@ class AddAndNorm(nn.Module):
         self, x: Float[Tensor, "batch words d_model"], y: Float[Tensor, "batch words d_model"]
     ) -> Float[Tensor, "batch words d_model"]:
         """Join a sublayer's output `y` to its input `x`, and standardise the sum in post-norm."""
-        total: Tensor = x + self.dropout(y)
+        total: Tensor = x + (self.dropout(y) if self.training else y)
         return total if self.norm_first else self.norm(total)
 
 

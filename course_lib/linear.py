@@ -43,7 +43,7 @@ def linear(
     bias: Float[Tensor, " out_features"] | None = None,
 ) -> Float[Tensor, "... out_features"]:
     """x Wᵀ + b, by whichever library is faster, with gradients of any order."""
-    if not _pays(x, weight):
+    if x.numel() * weight.shape[0] < LEAST_WORK or not _possible(x, weight):
         return F.linear(x, weight, bias)
     if torch.is_grad_enabled():
         out: Tensor = _Product.apply(x, weight, bias)  # type: ignore[no-untyped-call]
@@ -51,15 +51,12 @@ def linear(
     return _product(x, weight, bias)
 
 
-def _pays(x: Tensor, weight: Tensor) -> bool:
+def _possible(x: Tensor, weight: Tensor) -> bool:
     return (
-        _ONEDNN is not None
-        and x.dtype is weight.dtype is torch.float32
+        x.dtype is weight.dtype is torch.float32
         and x.device.type == "cpu"
-        and x.numel() * weight.shape[0] >= LEAST_WORK
         and x.shape[-1] == weight.shape[1]  # else torch's own complaint is the clearer one
-        # A part of a larger weight, as cross-attention's, has gaps, for which oneDNN has only a very slow way.
-        and (weight.is_contiguous() or weight.t().is_contiguous())
+        and _ONEDNN is not None
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
     )

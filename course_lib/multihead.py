@@ -109,13 +109,14 @@ class KeyValueCache:
         Raises:
             ValueError: there is no room for them; nothing is written.
         """
-        start, end = self.length, self.length + k.shape[2]
+        words = k.shape[2]
+        start, end = self.length, self.length + words
         if end > self.capacity:
             raise ValueError(f"the cache has room for {self.capacity} words, not {end}: make it larger at the start")
-        self._keys[:, :, start:end] = k
-        self._values[:, :, start:end] = v
+        self._keys.narrow(2, start, words).copy_(k)
+        self._values.narrow(2, start, words).copy_(v)
         self.length = end
-        return KeysAndValues(self._keys[:, :, :end], self._values[:, :, :end])
+        return KeysAndValues(self._keys.narrow(2, 0, end), self._values.narrow(2, 0, end))
 
     def select(self, rows: Int[Tensor, " texts"]) -> None:
         """Let text i go on from what text `rows[i]` has read: a beam that goes on with another's words."""

@@ -142,4 +142,4 @@ class LearnedPositions(nn.Module):
 def _rows(
     encoding: Float[Tensor, "positions d_model"], words: int, start: int, places: Int[Tensor, "batch words"] | None
 ) -> Float[Tensor, "... words d_model"]:
-    return encoding[start : start + words] if places is None else encoding[places]
+    return encoding.narrow(0, start, words) if places is None else encoding[places]
