@@ -146,14 +146,32 @@ def build_image(engine: str) -> None:
 
 def _recipe() -> dict[str, str]:
     """The files that the image is built from: what is installed here, to the version."""
-    versions = {}
-    for distribution in importlib.metadata.distributions():
-        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
-        public, _, _ = distribution.version.partition("+")  # a local part, such as "+cu126", is of this machine
-        versions[name] = f"{name}=={public}"
-    wanted = [versions[name] for name in _INSTALLED if name in versions]
-    others = sorted(pinned for name, pinned in versions.items() if name not in ("", "katze", "pip", "setuptools"))
-    return {"requirements.txt": "\n".join(wanted) + "\n", "constraints.txt": "\n".join(others) + "\n"}
+    wanted, needed = [], set[str]()
+    waiting = list(_INSTALLED)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in needed and (pinned := _pinned(name)):
+            needed.add(name)
+            wanted += [pinned] if name in _INSTALLED else []
+            waiting += _required(name)
+    constraints = sorted(map(_pinned, needed))
+    return {"requirements.txt": "\n".join(wanted) + "\n", "constraints.txt": "\n".join(constraints) + "\n"}
+
+
+def _pinned(name: str) -> str:
+    """The version of a package that is installed here; empty if none is."""
+    try:
+        version = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    public, _, _ = version.partition("+")  # a local part, such as "+cu126", is of this machine
+    return f"{name}=={public}"
+
+
+def _required(name: str) -> list[str]:
+    """What an installed package needs, by normalised names; what only its extras need is left out."""
+    needed = [text for text in importlib.metadata.requires(name) or [] if "extra ==" not in text]
+    return [re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]).lower() for text in needed]
 
 
 def _python() -> str:
