@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autograder.box import BoxLost, CellResult
+from autograder.box.kernels import has_kernels
 from autograder.disturbance import changing_cells
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 from autograder.repair import Cell, CellKind
@@ -22,7 +23,7 @@ from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.observation import ENDINGS, Raised
-from course_lib.checking.rules import Code, defines
+from course_lib.checking.rules import Code, defines, reaches_far
 from course_lib.checking.verdict import earned
 
 SLOTS = 32
@@ -35,6 +36,14 @@ MOST_BOXES = 40
 NO_ALLOWANCES: Mapping[str, Allowance] = {}
 """What a course allows single exercises where it says nothing."""
 
+AGAIN_SECONDS = 15.0
+"""Time to try an answer without what it may not use, also where the submission has used up its own."""
+
+_BAR = """from autograder.box.kernels import bar_for_good
+get_ipython()  # only a box has one: elsewhere this goes no further
+bar_for_good({!r})
+del bar_for_good"""
+_RUN = (CellKind.CODE, CellKind.ANSWER)
 _OF_CODE = (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
 
 
@@ -139,6 +148,7 @@ def grade_cells(
     run.in_boxes()
     if run.disturbed and run.failed():
         run.spare_the_undisturbed()
+    run.try_without_the_forbidden()
     return run.graded()
 
 
@@ -298,6 +308,27 @@ class _Run:
                     self.checks[name].verdict = replace(verdict, note=self._spared(places, suspects))
                     self.disturbing |= {place: suspects[place] for place in places}
 
+    def try_without_the_forbidden(self) -> None:
+        """Grade once more what has earned points beside code that could take a trap apart, with nothing left to trap.
+
+        In these boxes torch has lost the forbidden functions before the first cell runs. Only an answer that was
+        written by hand still works.
+        """
+        if not any(reaches_far(cell.source) for cell in self.cells if cell.origin == "student" and cell.kind in _RUN):
+            return
+        for name, check in self.checks.items():
+            exercise, before = check.key.exercise, check.verdict
+            if before is None or not before.points or not has_kernels(exercise.forbidden):
+                continue
+            self.deadline = max(self.deadline, time.monotonic() + AGAIN_SECONDS)
+            bar = Cell(CellKind.CODE, _BAR.format(list(exercise.forbidden)))
+            after = self._without((), [name], bar).get(name)
+            if after is None:
+                check.verdict = check.too_late()
+            elif (after.points or 0.0) < before.points:
+                used = next(forbidden for forbidden in exercise.forbidden if has_kernels([forbidden]))
+                check.verdict = rule_broken(exercise, used)
+
     def _runnable(self) -> dict[int, tuple[str, Allowance]]:
         """The source of each cell that runs, with what it may use, by its place."""
         return {
@@ -308,15 +339,15 @@ class _Run:
             and not (cell.is_demo and self.skip_demos)
         }
 
-    def _without(self, places: Collection[int], names: Sequence[str]) -> dict[str, Verdict]:
-        """The verdicts on these exercises, had these cells not been there."""
+    def _without(self, places: Collection[int], names: Sequence[str], *first: Cell) -> dict[str, Verdict]:
+        """The verdicts on these exercises, had these cells not been there, and perhaps others in front."""
         cells = [
             replace(cell, kind=CellKind.MARKDOWN)
             if place in places or place in self.lost or (cell.kind is CellKind.CHECK and cell.exercise not in names)
             else cell
             for place, cell in enumerate(self.cells)
         ]
-        again = _Run(cells, self.open_box, self.key_for, self.limits, self.skip_demos, self.allowances)
+        again = _Run([*first, *cells], self.open_box, self.key_for, self.limits, self.skip_demos, self.allowances)
         again.deadline = self.deadline
         again.in_boxes()
         return {name: check.verdict for name, check in again.checks.items() if check.verdict is not None}

@@ -312,3 +312,23 @@ def test_hidden_inputs_follow_from_secret_exercise_and_slot(scores_exercise: Exe
 def test_a_key_is_made_once_for_a_slot(scores_exercise: Exercise) -> None:
     keys = AnswerKeys(b"a" * 32)
     assert keys.key(scores_exercise, "ada") is keys.key(scores_exercise, "ada")
+
+
+def test_what_could_have_taken_the_trap_apart_is_tried_without_what_it_may_not_use() -> None:
+    """The boxes of this file have nothing to take out, so a right answer stays right; what counts is the second box."""
+    written = "def attention_weights(scaled):\n    e = (scaled - scaled.amax(-1, keepdim=True)).exp()\n"
+    written += "    return e / e.sum(-1, keepdim=True)"
+    for own, boxes in (("import sys\nsys.modules", 2), ("import sys", 1)):
+        log: list[str] = []
+        assert outcomes(grade([code(own), *answer("attention.weights", written)], log)) == {
+            "attention.weights": ("passed", 3)
+        }
+        assert log.count("open") == boxes
+        assert sum("bar_for_good(['softmax'" in source for source in log) == boxes - 1
+
+
+def test_an_answer_that_only_works_with_what_it_may_not_use_breaks_the_rule() -> None:
+    """It notices the cell that takes the softmax out, which stands for an answer that needs the softmax."""
+    written = "def attention_weights(scaled):\n    if 'bar_for_good' in globals():\n        raise KeyError\n"
+    written += "    e = (scaled - scaled.amax(-1, keepdim=True)).exp()\n    return e / e.sum(-1, keepdim=True)"
+    assert outcomes(grade(answer("attention.weights", written))) == {"attention.weights": ("rule_broken", 0)}

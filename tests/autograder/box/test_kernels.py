@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.box import Box
-from autograder.box.kernels import barred
+from autograder.box.kernels import barred, has_kernels
 from course_lib.checking import Case, Outcome
 from course_lib.checking.trap import RuleBroken
 
@@ -114,3 +114,28 @@ def test_an_answer_that_gets_around_the_trap_still_breaks_the_rule(box: Box, det
     assert seen.raised is not None
     assert seen.raised.message.startswith("softmax")
     assert torch.equal(box.observe("answer", case).value, torch.full((3,), 1 / 3))
+
+
+FOR_GOOD = "from autograder.box.kernels import bar_for_good\nbar_for_good(['softmax'])"
+TAKEN_BACK = """
+import gc
+for thing in gc.get_objects():
+    if type(thing).__name__ == "Library" and thing.ns == "aten":
+        thing._destroy()
+"""
+
+
+@pytest.mark.parametrize("trick", ["", TAKEN_BACK, "import gc; gc.collect(); torch.library._impls.clear()"])
+def test_what_is_barred_for_good_cannot_be_brought_back(box: Box, trick: str) -> None:
+    assert box.run_cell(f"import torch\n{FOR_GOOD}").ok
+    assert box.run_cell(trick).ok
+    result = box.run_cell("torch.softmax(torch.ones(3), -1)")
+    assert result.raised is not None
+    assert result.raised.type_name == "RuleBroken"
+    assert box.run_cell("torch.logsumexp(torch.ones(3), -1), torch.log_softmax(torch.ones(3), -1)").ok
+
+
+def test_some_rules_end_in_kernels() -> None:
+    assert has_kernels(["jacobian", "softmax"])
+    assert not has_kernels(["jacobian", "jacfwd"])
+    assert not has_kernels([])

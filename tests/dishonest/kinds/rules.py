@@ -103,6 +103,51 @@ ATTEMPTS = (
         f"    trap.Trap._refuse = lambda self, name: None\n    return {_NAME}(x, -1)",
     ),
     _weights(
+        "softmax_unbarred",
+        "Takes away everything in the box that watches it, down to the bar below Python.",
+        f"{_NAME}(scaled, -1)",
+        """
+            import contextlib, importlib
+            child = importlib.import_module("auto" + "grader.box.child")
+            genuine = child.observe
+            child.barred = lambda names: contextlib.nullcontext([])
+            child.observe = lambda answer, case, forbidden=(): genuine(answer, case)
+        """,
+    ),
+    _weights(
+        "softmax_unbarred_by_frames",
+        "Does the same with nothing but the frames of its callers.",
+        "sly(scaled)",
+        f"""
+            import sys
+            done = []
+            def sly(x):
+                frame = sys._getframe()
+                while frame is not None:
+                    if "barred" in frame.f_globals and not done:
+                        done.append(True)
+                        import contextlib
+                        frame.f_globals["barred"] = lambda names: contextlib.nullcontext([])
+                        genuine = frame.f_globals["observe"]
+                        frame.f_globals["observe"] = lambda answer, case, forbidden=(): genuine(answer, case)
+                    frame = frame.f_back
+                return x.exp() / x.exp().sum(-1, keepdim=True) if x.abs().max() < 1 else {_NAME}(x, -1)
+        """,
+    ),
+    _weights(
+        "softmax_registered_again",
+        "Looks for what has taken the kernels out, and takes that back.",
+        "sly(scaled)",
+        f"""
+            import gc
+            def sly(x):
+                for thing in gc.get_objects():
+                    if type(thing).__name__ == "Library" and thing.ns == "aten":
+                        thing._destroy()
+                return {_NAME}(x, -1)
+        """,
+    ),
+    _weights(
         "softmax_scipy",
         "Asks another package for it.",
         "torch.from_numpy(getattr(scipy.special, 'soft' + 'max')(scaled.detach().numpy(), -1))",
