@@ -172,8 +172,6 @@ def _advice_on_bubblewrap(problem: str) -> Advice:
     effect = "Raises the level from L2 to L3."
     if not shutil.which("bwrap"):
         return Advice(machine.install_command("bubblewrap"), f"Install bubblewrap. {effect}")
-    if machine.in_container():
-        return Advice("", f"bubblewrap does not work in this container ({problem}); grade outside it for level L3.")
     commands = {
         "kernel.unprivileged_userns_clone": "sudo sysctl -w kernel.unprivileged_userns_clone=1",
         "user.max_user_namespaces": "sudo sysctl -w user.max_user_namespaces=15000",
@@ -181,7 +179,10 @@ def _advice_on_bubblewrap(problem: str) -> Advice:
     }
     switch = machine.forbidding_switch()
     if switch:
-        return Advice(commands[switch], f"{switch} forbids what bubblewrap needs. {effect}")
+        where = ", to be run outside this container" if machine.in_container() else ""
+        return Advice(commands[switch], f"{switch} forbids what bubblewrap needs. {effect.rstrip('.')}{where}.")
+    if machine.in_container():
+        return Advice("", f"bubblewrap does not work in this container ({problem}); grade outside it for level L3.")
     return Advice("", f"bubblewrap is installed and does not work: {problem}")
 
 

@@ -106,6 +106,9 @@ def test_whoever_forbids_user_namespaces_is_named_with_the_command(made_up: Mach
     assert switch in diagnosis.advice.effect
     [finding] = [one for one in diagnosis.findings if one.name == "user namespaces"]
     assert finding == Finding("machine", "user namespaces", f"{switch} forbids them", False)
+    assert "container" not in diagnosis.advice.effect
+    made_up.inside = True
+    assert "to be run outside this container" in str(examine().advice)
 
 
 def test_inside_a_container_there_is_no_command_to_give(made_up: Machine) -> None:
