@@ -203,7 +203,10 @@ def weights_and_bias(ours: str, *theirs: str, change: Callable[[Tensor], Tensor]
 
 
 def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unused: Sequence[str] = ()) -> None:
-    """Copy published weights into a model, all of them or none.
+    """Give a model its published weights, all of them or none, in single precision.
+
+    They replace the model's own, so that those need no memory: the model may be made on the device "meta". What was
+    one parameter under two names, such as a tied output, is one again.
 
     Args:
         model: ours; every tensor of its state must be in the plan.
@@ -225,10 +228,7 @@ def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unu
     unexpected = {name for name in published.tensors.keys() - wanted if not ignored.fullmatch(name)}
     if unexpected:
         raise ValueError(f"{published.name} has tensors that this model has no place for: {_listed(unexpected)}")
-    converted = {
-        ours: torch.cat([source.change(published.tensors[name]).float() for name in source.names])
-        for ours, source in plan.items()
-    }
+    converted = {ours: _converted(source, published.tensors) for ours, source in plan.items()}
     for ours, tensor in converted.items():
         if tensor.shape != state[ours].shape:
             names = " and ".join(plan[ours].names)
@@ -236,7 +236,32 @@ def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unu
                 f"{names} of {published.name} would be {list(tensor.shape)} here, "
                 f"but config.json asks for {list(state[ours].shape)}"
             )
-    model.load_state_dict(converted)
+    tied = _tied_names(model)
+    model.load_state_dict({ours: _laid_out(tensor, state[ours]) for ours, tensor in converted.items()}, assign=True)
+    for first, others in tied.items():
+        for name in others:
+            owner, _, attribute = name.rpartition(".")
+            setattr(model.get_submodule(owner), attribute, model.get_parameter(first))
+
+
+def _converted(source: Source, tensors: Mapping[str, Tensor]) -> Tensor:
+    parts = [source.change(tensors[name]).float() for name in source.names]
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _laid_out(tensor: Tensor, like: Tensor) -> Tensor:
+    """The tensor in the order in memory of another: some of our layers store their weight column by column."""
+    if tensor.stride() == like.stride():
+        return tensor
+    return torch.empty_strided(like.shape, like.stride()).copy_(tensor)
+
+
+def _tied_names(model: nn.Module) -> dict[str, list[str]]:
+    """For each parameter with several names the first one, and the others."""
+    names: dict[nn.Parameter, list[str]] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(parameter, []).append(name)
+    return {first: others for first, *others in names.values() if others}
 
 
 def _listed(names: Iterable[str]) -> str:

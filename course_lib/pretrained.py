@@ -27,6 +27,7 @@ from course_lib.blocks import Activation
 from course_lib.heads import MaskedLanguageModel, NextSentencePredictor
 from course_lib.hub import Plan, PublishedModel, Source, load_weights, weights_and_bias
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from course_lib.positions import SinusoidalPositions
 
 ACTIVATION_NAMES: dict[str, Activation] = {
     "relu": "relu",
@@ -65,7 +66,8 @@ def load_gpt(name: str | Path = "gpt2") -> GPT:
         ValueError: it is of another architecture, or its tensors do not fit.
     """
     published = _without_prefix(PublishedModel.read(name, "gpt2"), "transformer.")
-    model = GPT(_gpt_config(published))
+    with torch.device("meta"):
+        model = GPT(_gpt_config(published))
     plan = _gpt_plan(model.config)
     # Causal masks were once stored with the weights; a tied output is the embedding once more.
     unused = [r"h\.\d+\.attn\.(bias|masked_bias)"] + ["lm_head.weight"] * model.config.tied_output
@@ -124,7 +126,8 @@ def load_bert(name: str | Path = "bert-base-uncased") -> BERT:
         ValueError: it is of another architecture, or its tensors do not fit.
     """
     published = _published_bert(name)
-    model = BERT(_bert_config(published))
+    with torch.device("meta"):
+        model = BERT(_bert_config(published))
     load_weights(model, published, _bert_plan(model.config), unused=[*_BERT_UNUSED, r"cls\..*"])
     return model.eval()
 
@@ -138,14 +141,15 @@ def load_masked_language_model(name: str | Path = "bert-base-uncased") -> Masked
         FileNotFoundError, ValueError: as for `load_bert`.
     """
     published = _published_bert(name)
-    model = MaskedLanguageModel(BERT(_bert_config(published)))
+    with torch.device("meta"):
+        model = MaskedLanguageModel(BERT(_bert_config(published)))
     plan = _within("bert", _bert_plan(model.bert.config))
     plan |= weights_and_bias("dense", "cls.predictions.transform.dense")
     plan |= weights_and_bias("norm", "cls.predictions.transform.LayerNorm")
     plan["output.weight"] = plan["bert.embedding.weight"]
     plan["output.bias"] = Source(("cls.predictions.bias",))
     unused = [*_BERT_UNUSED, r"cls\.predictions\.decoder\.(weight|bias)", r"cls\.seq_relationship\..*"]
-    load_weights(model, _with_new_pooler(published, model.bert), plan, unused=unused)
+    load_weights(model, _with_a_pooler(published, model.bert.config), plan, unused=unused)
     return model.eval()
 
 
@@ -156,7 +160,8 @@ def load_next_sentence_predictor(name: str | Path = "bert-base-uncased") -> Next
         FileNotFoundError, ValueError: as for `load_bert`.
     """
     published = _published_bert(name)
-    model = NextSentencePredictor(BERT(_bert_config(published)))
+    with torch.device("meta"):
+        model = NextSentencePredictor(BERT(_bert_config(published)))
     plan = _within("bert", _bert_plan(model.bert.config)) | weights_and_bias("output", "cls.seq_relationship")
     load_weights(model, published, plan, unused=[*_BERT_UNUSED, r"cls\.predictions\..*"])
     return model.eval()
@@ -175,8 +180,12 @@ def _published_bert(name: str | Path) -> PublishedModel:
     return PublishedModel(published.name, published.config, tensors)
 
 
-def _with_new_pooler(published: PublishedModel, model: BERT) -> PublishedModel:
-    new = {f"pooler.dense.{part}": tensor for part, tensor in model.pooler.state_dict().items()}
+def _with_a_pooler(published: PublishedModel, config: BERTConfig) -> PublishedModel:
+    """The same, with a new pooler where none was published; initialised as BERT was."""
+    new = {
+        "pooler.dense.weight": 0.02 * torch.randn(config.d_model, config.d_model),
+        "pooler.dense.bias": torch.zeros(config.d_model),
+    }
     return PublishedModel(published.name, published.config, new | dict(published.tensors))
 
 
@@ -232,10 +241,12 @@ def load_marian(name: str | Path) -> Transformer:
         ValueError: it is of another architecture, or its tensors do not fit.
     """
     published = _without_prefix(PublishedModel.read(name, "marian"), "model.")
-    model = Transformer(_marian_config(published))
+    with torch.device("meta"):
+        model = Transformer(_marian_config(published))
     # The shared embedding may be stored up to three times more, and the computed positions beside it.
     unused = [r"(encoder|decoder)\.embed_(tokens|positions)\.weight", r"lm_head\.weight"]
     load_weights(model, published, _marian_plan(model.config), unused=unused)
+    model.positions = SinusoidalPositions(model.config.d_model)  # computed, so not among the published weights
     return model.eval()
 
 

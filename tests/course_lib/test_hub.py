@@ -175,6 +175,23 @@ class TestLoading:
         load_weights(model, parts, {"weight": Source(("a", "b"), torch.t)})
         assert model.weight.tolist() == [[1.0] * 3] * 2 + [[2.0] * 3] * 2
 
+    def test_what_was_tied_stays_tied_and_learns(self) -> None:
+        with torch.device("meta"):
+            model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+            model[1].weight = model[0].weight
+        both = Source(("a",))
+        load_weights(model, published(a=torch.eye(3)), {"0.weight": both, "1.weight": both})
+        assert model[0].weight is model[1].weight
+        assert model[0].weight.requires_grad
+        assert model(torch.ones(1, 3)).tolist() == [[1.0, 1.0, 1.0]]
+
+    def test_a_layers_order_in_memory_is_kept(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 2))
+        model[0].weight = nn.Parameter(model[0].weight.detach().t().contiguous().t())
+        load_weights(model, PublishedModel("toy", {}, WEIGHTS), self.PLAN)
+        assert model[0].weight.stride() == (1, 2)
+        assert torch.equal(model[0].weight, WEIGHTS["dense.weight"])
+
     @pytest.mark.parametrize(
         ("tensors", "message"),
         [
