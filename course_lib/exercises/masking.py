@@ -723,7 +723,7 @@ ATTENTION_POOLING = Exercise(
     statement=(
         "class AttentionPooling(nn.Module): __init__(d_model) makes the parameter `query` [d_model]; forward(x "
         "[batch, words, d_model], mask bool [batch, words]) -> [batch, d_model] is scaled dot-product attention from "
-        "that one query to the words, padding masked out."
+        "that one query to the words, padding masked out, with gradients."
     ),
     points=4,
     minutes=20,

@@ -746,7 +746,8 @@ print("mean over the words:     ", meow[:1].mean(dim=0))
 # name as it is, since the check loads weights into it. Write `forward`.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. Padding
-# gets no weight, and a sentence without any word becomes zeros. Torch's ready-made attention is not allowed.
+# gets no weight, and a sentence without any word becomes zeros. Torch's ready-made attention is not allowed. The
+# gradients of `x` and `query` are compared too.
 #
 # <details><summary>Hint: shapes</summary>
 #
