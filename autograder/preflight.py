@@ -27,7 +27,7 @@ from autograder.errors import BadInput, Unreadable
 from autograder.handed_in import NOTEBOOK_BYTES, unpack
 from autograder.repair import Cell, CellKind, Release, Repaired, repair
 from autograder.submission import Submission, read_notebook
-from autograder.words import count, megabytes, shown
+from autograder.words import count, megabytes, printable, shown
 from course_lib import exercises
 from course_lib.checking import Exercise, Verdict
 from course_lib.checking.render import heading, lead
@@ -367,7 +367,7 @@ def print_preflight(found: Preflight, console: Console) -> None:
 def _told(answer: Answer) -> Text:
     if answer.verdict is not None:
         said = lead(answer.verdict) or next((case.message for case in answer.verdict.cases if not case.passed), "")
-        return Text(f"{heading(answer.verdict)}{': ' if said else ''}{said}")
+        return Text(printable(f"{heading(answer.verdict)}{': ' if said else ''}{said}"))
     words = {
         State.UNTOUCHED: "untouched: nothing is written there yet",
         State.UNDEFINED: f"undefined: {answer.detail}",
@@ -376,7 +376,7 @@ def _told(answer: Answer) -> Text:
         State.RULE_BROKEN: f"rule broken: {answer.detail}",
     }
     written = f"written; {answer.detail}" if answer.detail else "written"
-    return Text(words.get(answer.state, written))
+    return Text(printable(words.get(answer.state, written)))
 
 
 def _print_list(console: Console, heading: str, sentences: Sequence[str]) -> None:

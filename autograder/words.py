@@ -16,6 +16,11 @@ def shown(name: str) -> str:
     return printable if len(printable) <= 60 else printable[:59] + "…"
 
 
+def printable(text: str) -> str:
+    """Text for a terminal: no escape sequences, and nothing else that does not print."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
 def megabytes(size: float) -> str:
     """A size in bytes, in words: "51 MB"."""
     return f"{size / 1e6:.0f} MB"

@@ -63,6 +63,7 @@ def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:
         ("def scale_score(scores, d_head):\n    return scores", State.UNDEFINED, "no cell defines scale_scores"),
         ("def scale_scores(scores, d_head):\n    x = 1\n    raise NotImplementedError()", State.UNFINISHED, "still"),
         ("%timeit 1\ndef scale_scores(scores, d_head):\n    return scores", State.WRITTEN, ""),
+        ("x = '\x1b[2J\x1b]0;title\x07", State.SYNTAX_ERROR, "line 1: unterminated string literal"),
         ("x = '\\0'\n" + "(" * 300 + ")" * 300, State.SYNTAX_ERROR, "too many nested parentheses"),
     ],
 )
@@ -77,6 +78,7 @@ def test_what_is_wrong_with_an_answer_is_told_without_running_it(
     assert said in answer.detail
     assert found.status == (READY if state is State.WRITTEN else LOOK)
     assert said in shown(found)
+    assert "\x1b" not in shown(found)
 
 
 def test_a_broken_rule_is_told_with_its_line(save: Save) -> None:

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from autograder.words import count, megabytes, printable, shown
+
+
+def test_a_number_has_its_unit():
+    assert (count(1, "cell"), count(0, "cell"), count(2, "cell")) == ("1 cell", "0 cells", "2 cells")
+
+
+def test_a_student_s_word_is_short_and_harmless():
+    assert shown("a\x1b[31m<b>\n\u202ec") == "a?[31m?b???c"
+    assert len(shown("x" * 1000)) == 60
+    assert shown("müde.ipynb") == "müde.ipynb"
+
+
+def test_text_for_a_terminal_does_nothing_there():
+    assert printable("a < b\x1b]0;x\x07") == "a < b?]0;x?"
+
+
+def test_sizes_are_told_in_megabytes():
+    assert megabytes(50_000_000) == "50 MB"
