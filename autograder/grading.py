@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from autograder.box import BoxLost, CellResult
 from autograder.box.kernels import has_kernels
 from autograder.disturbance import changing_cells
+from autograder.keeping import OutputKeeper, kept_observation
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
@@ -172,6 +173,7 @@ class _Run:
         self.allowances = allowances
         self.reached_the_end = False
         self.outputs: dict[int, list[dict[str, Any]]] = {}
+        self.keeper = OutputKeeper()
         self.lost: dict[int, BoxLost] = {}
         self.raised: dict[int, tuple[Outcome, Raised]] = {}
         self.disturbed = False
@@ -264,7 +266,7 @@ class _Run:
             self.outputs.pop(place, None)
             return False
         if not self.reached_the_end:  # later boxes have seen hidden inputs: nothing of theirs is shown
-            self.outputs[place] = result.outputs
+            self.outputs[place] = self.keeper.kept(place, result.outputs)
         self.raised.pop(place, None)
         if result.raised is not None:
             self.raised[place] = (result.failure or Outcome.RAISED, result.raised)
@@ -478,7 +480,7 @@ class _AnswerInBox:
             for one in self._box.observe_cases(
                 wanted.name, cases, hidden=hidden, forbidden=wanted.forbidden, allowed=self._allowed
             ):
-                seen.append(one)  # those before a loss count
+                seen.append(kept_observation(one))  # those before a loss count
         except BoxLost as lost:
             self.lost = lost
             seen.append(Observation(returned=False, failure=lost.outcome))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.box import client
+from autograder.box import BoxLost
 from benchmarks.fuzz import __main__ as fuzz
 from benchmarks.fuzz import mutations, notebooks, wire
 from benchmarks.fuzz.pages import harm, require_harmless
@@ -55,7 +55,7 @@ def test_an_unspoiled_answer_of_a_box_is_read() -> None:
             try:
                 reached.add(type(box.run_cell("1")).__name__)
                 reached |= {type(one.value).__name__ for one in box.observe_cases("f", wire._key().cases[:2])}
-            except client.BoxLost as lost:
+            except BoxLost as lost:
                 reached.add(str(lost.outcome))
     assert {"CellResult", "Tensor", "list", "dict", "str", "Foreign", "died"} <= reached
 
@@ -117,5 +117,5 @@ def test_a_saved_input_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_every_way_to_end_has_a_sentence(status: int) -> None:
     """Found by this fuzzer: a real-time signal has no name in Python."""
     data = status.to_bytes(4, "big")
-    with wire._hostile_box(data) as box, pytest.raises(client.BoxLost, match="ended by"):
+    with wire._hostile_box(data) as box, pytest.raises(BoxLost, match="ended by"):
         box.run_cell("1")

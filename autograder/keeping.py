@@ -1,0 +1,67 @@
+"""What grading keeps of what a box says: enough to judge and to show it, and never all the memory there is.
+
+A box may send 64 MB in each answer, and a submission asks for some hundred of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor
+
+from autograder.box.protocol import output_bytes
+from autograder.limits import size
+from course_lib.checking import Observation
+from course_lib.checking.exercise import Value
+from course_lib.checking.observation import Foreign
+
+RESULT_BYTES = 8 << 20
+"""Of tensors in one result with its gradients; what is right is far smaller."""
+
+OUTPUT_BYTES = 64 << 20
+"""Of all outputs of a submission's cells; a page shows less (`sanitise.NOTEBOOK_BYTES`)."""
+
+
+def kept_observation(observation: Observation) -> Observation:
+    """The observation, with a word in place of a result that is too large to be right."""
+    held = sum(tensor.nbytes for tensor in _tensors([observation.value, *observation.gradients]))
+    if held <= RESULT_BYTES:
+        return observation
+    word = Foreign(f"result of {size(held)}")
+    return replace(observation, value=word, gradients=tuple(None for _ in observation.gradients))
+
+
+class OutputKeeper:
+    """Keeps the outputs of one cell after another, until they are too much together."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, int] = {}
+
+    def kept(self, place: int, outputs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The outputs of a cell, without data that no page shows; they take the place of what it put out before."""
+        self._held[place] = sum(map(output_bytes, outputs))
+        if sum(self._held.values()) <= OUTPUT_BYTES:
+            return [_plain(output) for output in outputs]
+        self._held[place] = 0
+        text = f"[katze] The outputs of this cell were left out: all together are above {size(OUTPUT_BYTES)}.\n"
+        return [{"output_type": "stream", "name": "stdout", "text": text}]
+
+
+def _plain(output: dict[str, Any]) -> dict[str, Any]:
+    """An output whose data is text; of anything else, which could be a hundred thousand lists, the type stays."""
+    if "data" not in output:
+        return output
+    data = {kind: content if isinstance(content, str) else "" for kind, content in output["data"].items()}
+    return {**output, "data": data, "metadata": {}}
+
+
+def _tensors(value: Value) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
