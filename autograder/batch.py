@@ -137,7 +137,8 @@ def _grade(
     lesson = assignment.lesson
     keys = AnswerKeys(assignment.course.secret())
     with contextlib.ExitStack() as resources:
-        zygote = Zygote(withheld_modules(lesson), level, assignment.limits, channels=workers)
+        trains = any("optim" in cell["source"] for cell in assignment.release.notebook["cells"])
+        zygote = Zygote(withheld_modules(lesson), level, assignment.limits, channels=workers, trains=trains)
         resources.callback(zygote.close)
         from autograder.gradebook import GradebookWriter  # takes a second, while the zygote warms up
 

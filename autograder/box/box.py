@@ -64,7 +64,7 @@ class Box:
         self._closed = False
         self._sealed = False
         self._kills = memory_kills()
-        self._next_look = 0.0
+        self._next_look = time.monotonic() + WATCH_SECONDS  # nothing of a student's has run yet
         self._looks = 0
         wire.setblocking(False)
         try:

@@ -46,6 +46,8 @@ class Zygote:
         limits: what each may use.
         channels: how many processes or threads may use this zygote at once, each with a number of its own.
         start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default what fits.
+        trains: load what training needs; without it, boxes are ready half a second earlier, and each of them that
+            trains all the same loads it for itself.
 
     Raises:
         BadInput: a withheld module does not exist.
@@ -59,8 +61,10 @@ class Zygote:
         limits: Limits | None = None,
         channels: int = 1,
         start: StartMethod | None = None,
+        trains: bool = True,
     ) -> None:
         self.level = level
+        self._trains = trains
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._boxes = channels
@@ -215,6 +219,7 @@ class Zygote:
             "packages": packages,
             "modules": self._modules,
             "withheld": self._withheld,
+            "trains": self._trains,
             "level": int(self.level),
             "sockets": [end.fileno() for end in sockets],
             **wish,

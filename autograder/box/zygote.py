@@ -49,7 +49,8 @@ _NEEDED = (
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
 )
-_WELCOME = ("torch._dynamo", "ipywidgets", "jaxtyping")  # where installed: first optimizers need it, or it is common
+_WELCOME = ("ipywidgets", "jaxtyping")  # where installed, for they are common
+_TRAINING = "torch._dynamo"  # what the first optimizer loads, for longer than a second
 _BACKEND = "module://matplotlib_inline.backend_inline"
 _REHEARSAL = (
     "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.legend()\nplt.title('a')",
@@ -77,6 +78,7 @@ class Start:
         folder: the only box's folder; None for a zygote.
         limits: the only box's limits.
         seed: the only box's seed.
+        trains: load what training needs.
     """
 
     library: str
@@ -90,6 +92,7 @@ class Start:
     folder: str | None = None
     limits: dict[str, Any] = field(default_factory=dict)
     seed: int | None = None
+    trains: bool = True
 
 
 def main(argument: str) -> None:
@@ -121,7 +124,7 @@ def warm_up(start: Start) -> BoxShell:
     """Import what boxes need, make them a shell, and check that nothing withheld can be imported."""
     for name in _NEEDED:
         importlib.import_module(name)
-    for name in (*_WELCOME, *start.modules):
+    for name in (*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for name in start.withheld:

@@ -511,3 +511,12 @@ def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_ans
         zygote.take_over(0)
         while ours.recv(1 << 16):
             pass
+
+
+@pytest.mark.parametrize("trains", [True, False])
+def test_what_training_needs_is_loaded_where_it_is_wanted_and_works_where_it_is_not(trains: bool) -> None:
+    with Zygote(level=Level.L0, trains=trains) as zygote, zygote.open_box() as box:
+        loaded = box.run_cell("import sys\nprint('torch._dynamo' in sys.modules)")
+        trained = box.run_cell("import torch\ntorch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1).step()")
+    assert loaded.outputs[0]["text"] == f"{trains}\n"
+    assert trained.ok
