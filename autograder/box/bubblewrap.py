@@ -40,7 +40,7 @@ class Bubblewrap:
         python = interpreter()
         return [
             str(program() or "bwrap"),
-            *("--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
+            *("--unshare-all", "--cap-drop", "ALL"),
             *mounts([Path(folder) for folder in self.packages]),
             *("--ro-bind", python, python),
             *("--proc", "/proc", "--dev", "/dev"),
@@ -54,7 +54,7 @@ class Bubblewrap:
         return dict(environment)
 
     def end(self, root: Path) -> None:
-        """Nothing is left behind: the first process inside dies with bubblewrap, and all others with it."""
+        """Nothing is left behind: what runs inside is of the command's process group, and ends with its channels."""
 
 
 def program() -> str | None:

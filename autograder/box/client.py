@@ -9,9 +9,11 @@ A box that ends, hangs, or breaks the protocol raises `BoxLost`, once; it is dea
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -167,8 +169,9 @@ class Zygote:
                 self._process.wait(ANSWER_SECONDS)
             except subprocess.TimeoutExpired:
                 self._enclosure.end(self._root)
-            self._process.kill()
-            self._process.wait()
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
         remove(self._root)
 
     def _start_zygote(self, channels: int) -> None:

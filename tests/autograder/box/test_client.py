@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote
+from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, self_test
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
@@ -480,20 +480,28 @@ def test_the_end_of_a_zygote_is_no_students_fault() -> None:
             zygote.open_box()
 
 
-def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path) -> None:
+def left(folder: Path) -> list[Path]:
+    """What there is in a folder, but for empty folders: from inside bubblewrap the outermost cannot be removed."""
+    return [path for path in folder.rglob("*") if not path.is_dir() or any(path.iterdir())]
+
+
+@pytest.mark.parametrize("level", [Level.L1, Level.L3], ids=lambda level: level.name)
+def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path, level: Level) -> None:
+    if level is Level.L3 and self_test(level):
+        pytest.skip("no boxes at level L3 here")
     code = (
         "import os\nfrom autograder.box import Level, Zygote\n"
-        "zygote = Zygote(level=Level.L1)\nbox = zygote.open_box()\n"
-        "print(box.run_cell('import os; os.getpid()').outputs[0]['data']['text/plain'], flush=True)\n"
+        f"zygote = Zygote(level=Level.{level.name})\nbox = zygote.open_box()\nbox.run_cell('1')\n"
+        "print(box.process, flush=True)\n"
         "os.kill(os.getpid(), 9)"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False, timeout=60)
     process = int(done.stdout)
     deadline = time.monotonic() + 30
-    while (list(tmp_path.iterdir()) or Path(f"/proc/{process}").exists()) and time.monotonic() < deadline:
+    while (left(tmp_path) or Path(f"/proc/{process}").exists()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert list(tmp_path.iterdir()) == []
+    assert left(tmp_path) == []
     assert not Path(f"/proc/{process}").exists()
 
 
