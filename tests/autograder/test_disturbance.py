@@ -172,3 +172,26 @@ def test_a_sealed_box_is_not_asked(zygote: Zygote) -> None:
         box.observe("f", exercises.find("attention.scale").visible_cases()[0], hidden=True)
         with pytest.raises(ValueError, match="sealed"):
             box.changes()
+
+
+ATTENTION = (
+    "def scaled_dot_product_attention(q, k, v):\n"
+    "    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v"
+)
+
+
+@pytest.mark.parametrize(
+    "left_on",
+    [
+        "torch.inference_mode().__enter__()",
+        "torch.set_grad_enabled(False)",
+        "torch.manual_seed(7)\nimport random, numpy\nrandom.seed(1)\nnumpy.random.seed(1)",
+        "torch.use_deterministic_algorithms(True)",
+        "torch.autograd.set_detect_anomaly(True)",
+    ],
+)
+def test_modes_left_on_and_seeds_cost_nothing(zygote: Zygote, left_on: str) -> None:
+    graded = grade(zygote, [IMPORTS, Cell(CellKind.CODE, left_on), *answer("attention.scaled_dot_product", ATTENTION)])
+    assert points(graded) == {"attention.scaled_dot_product": 4}
+    assert graded.notices == {}
+    assert graded.verdicts["attention.scaled_dot_product"].note == ""
