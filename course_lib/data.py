@@ -79,7 +79,8 @@ class Batch:
         return Batch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
 
 
-Example = tuple[Int[Tensor, " source"], Int[Tensor, " target"]]
+Example = tuple[Int[Tensor, " _"], Int[Tensor, " _"]]
+"""The ids of a source and of its target, from <s> to <e>; of any lengths."""
 
 
 def examples(pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary) -> list[Example]:
@@ -97,7 +98,7 @@ def examples(pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary) -> l
     return found
 
 
-def pad(sequences: Sequence[Int[Tensor, " words"]]) -> Int[Tensor, "batch words"]:
+def pad(sequences: Sequence[Int[Tensor, " _"]]) -> Int[Tensor, "batch longest"]:
     """Sequences one below the other, filled up with <pad> to the longest.
 
     Raises:

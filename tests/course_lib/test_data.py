@@ -95,7 +95,7 @@ class TestLengthBuckets:
         assert lengths != sorted(lengths)
 
     def test_an_example_that_fills_a_batch_stands_alone(self) -> None:
-        data = LengthBuckets([3, 9, 9, 1], lambda n: (n,), 10, lambda batch: Batch(*2 * (torch.tensor(batch),)))
+        data = LengthBuckets([3, 9, 9, 1], lambda n: (n,), 10, lambda batch: Batch(*2 * (torch.tensor([batch]),)))
         groups = sorted(sorted(data.examples[i] for i in group) for group in data.plan(generator()))
         assert groups == [[1, 3], [9], [9]]
 
