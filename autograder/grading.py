@@ -176,6 +176,7 @@ class _Run:
         self.keeper = OutputKeeper()
         self.lost: dict[int, BoxLost] = {}
         self.raised: dict[int, tuple[Outcome, Raised]] = {}
+        self.gave_up = False
         self.disturbed = False
         self.disturbing: dict[int, str] = {}
         self.key_for = key_for
@@ -207,7 +208,7 @@ class _Run:
                 f"Cell {self._number(place)} changes {change}, for everything that runs after it. The exercises that "
                 "failed for it were graded without this cell."
             )
-        verdicts = {name: check.verdict or check.too_late() for name, check in self.checks.items()}
+        verdicts = {name: check.verdict or check.never_reached(self.gave_up) for name, check in self.checks.items()}
         return Graded(verdicts, self.outputs, notices)
 
     def _stopped(self, place: int, lost: BoxLost) -> str:
@@ -235,6 +236,7 @@ class _Run:
             if self.finished() or self.seconds_left() <= 0:
                 return
             self.in_one_box()
+        self.gave_up = not self.finished() and self.seconds_left() > 0
 
     def in_one_box(self) -> None:
         """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
@@ -326,7 +328,7 @@ class _Run:
             bar = Cell(CellKind.CODE, _BAR.format(list(exercise.forbidden)))
             after = self._without((), [name], bar).get(name)
             if after is None:
-                check.verdict = check.too_late()
+                check.verdict = check.never_reached()
             elif (after.points or 0.0) < before.points:
                 used = next(forbidden for forbidden in exercise.forbidden if has_kernels([forbidden]))
                 check.verdict = rule_broken(exercise, used)
@@ -456,10 +458,12 @@ class _Check:
             return replace(verdict, note=f"Your answer needed more than {memory} of memory.")
         return verdict
 
-    def too_late(self) -> Verdict:
-        """The verdict where the submission's time was used up."""
-        total = self._limits.submission_seconds
-        note = f"The {total:g} s for the whole submission were used up before this exercise was reached."
+    def never_reached(self, gave_up: bool = False) -> Verdict:
+        """The verdict where the submission's time was used up, or where too many of its cells have ended their box."""
+        note = f"The {self._limits.submission_seconds:g} s for the whole submission were used up"
+        if gave_up:
+            note = f"More than {MOST_BOXES} cells ended the process that ran them"
+        note += " before this exercise was reached."
         return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
 
 
