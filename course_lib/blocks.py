@@ -23,7 +23,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from course_lib.linear import Linear
-from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention
+from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention, require_divisible
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 """What bends the feed-forward network's line: the paper's, BERT's, GPT-2's, and Marian's."""
@@ -61,6 +61,7 @@ class BlockConfig:
     norm_epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
+        require_divisible(self.d_model, self.heads)
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")
         for name in ("dropout", "attention_dropout"):

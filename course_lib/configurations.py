@@ -54,6 +54,7 @@ class TransformerConfig:
     def __post_init__(self) -> None:
         _require_vocabulary(self.source_vocabulary, "source_vocabulary")
         _require_vocabulary(self.target_vocabulary, "target_vocabulary")
+        _block(self, norm_first=False)  # which refuses impossible sizes
         if self.shared_embeddings and self.source_vocabulary != self.target_vocabulary:
             raise ValueError(
                 "shared embeddings need one vocabulary, "
@@ -114,6 +115,7 @@ class GPTConfig:
 
     def __post_init__(self) -> None:
         _require_vocabulary(self.vocabulary, "vocabulary")
+        _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod
     def gpt2(cls) -> GPTConfig:
@@ -187,6 +189,7 @@ class BERTConfig:
 
     def __post_init__(self) -> None:
         _require_vocabulary(self.vocabulary, "vocabulary")
+        _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod
     def base(cls) -> BERTConfig:

@@ -59,7 +59,7 @@ def multi_head_attention(
         ValueError: d_model cannot be divided by `heads`.
         TypeError: `mask` is not boolean.
     """
-    _require_divisible(x.shape[-1], heads)
+    require_divisible(x.shape[-1], heads)
     q, k, v = (split_heads(y, heads) for y in (x @ W_q, memory @ W_k, memory @ W_v))
     return join_heads(attention(q, k, v, _for_every_head(mask)).out) @ W_o
 
@@ -163,7 +163,7 @@ class MultiHeadAttention(nn.Module):
             ValueError: `d_model` cannot be divided by `heads`.
         """
         super().__init__()
-        _require_divisible(d_model, heads)
+        require_divisible(d_model, heads)
         self.d_model = d_model
         self.heads = heads
         self.dropout = dropout
@@ -260,7 +260,12 @@ class MultiHeadAttention(nn.Module):
             )
 
 
-def _require_divisible(d_model: int, heads: int) -> None:
+def require_divisible(d_model: int, heads: int) -> None:
+    """Refuse a number of heads that does not divide `d_model`.
+
+    Raises:
+        ValueError: it does not, or there are none.
+    """
     if heads < 1 or d_model % heads:
         raise ValueError(f"d_model must be a multiple of the number of heads, not {d_model} for {heads} heads")
 

@@ -24,8 +24,10 @@ called: set[str] = set()
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its shapes checked; those without shapes pass unchanged."""
-    if not any("[Tensor," in str(hint) for hint in getattr(function, "__annotations__", {}).values()):
+    hints = getattr(function, "__annotations__", {})
+    if not any("[Tensor," in str(hint) for hint in hints.values()):
         return function
+    function.__annotations__ = {name: hint if "[Tensor," in str(hint) else Any for name, hint in hints.items()}
     name = f"{function.__module__}.{function.__qualname__}"
     annotated.add(name)
     strict = beartype(function)

@@ -282,23 +282,6 @@ class TestRefusals:
         with pytest.raises(ValueError, match="17 words are more than the context of 16"):
             gpt.cache(1, 17)
 
-    @pytest.mark.parametrize(
-        ("settings", "match"),
-        [
-            ({"vocabulary": 0}, "vocabulary must be at least 1, not 0"),
-            ({"heads": 5}, "multiple of the number of heads, not 12 for 5"),
-            ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),
-            ({"activation": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu, not 'tanh'"),
-        ],
-    )
-    def test_impossible_sizes(self, settings: dict[str, object], match: str) -> None:
-        with pytest.raises(ValueError, match=match):
-            GPT(dataclasses.replace(GPT_SIZES, **settings))
-
-    def test_shared_embeddings_of_two_vocabularies(self) -> None:
-        with pytest.raises(ValueError, match="need one vocabulary, not 11 and 13 words"):
-            dataclasses.replace(SMALL, shared_embeddings=True)
-
 
 def test_shared_embeddings_are_one() -> None:
     model = Transformer(dataclasses.replace(SMALL, source_vocabulary=13, shared_embeddings=True))

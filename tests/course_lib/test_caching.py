@@ -1,0 +1,68 @@
+"""A model's cache: which words it has seen, and texts that multiply or change places."""
+
+from __future__ import annotations
+
+import torch
+from torch.testing import assert_close
+
+from course_lib.models import GPT, GPTConfig
+from tests.course_lib.writers import SOURCES, transformer
+
+IDS = torch.tensor([[4, 5, 6], [7, 8, 9]])
+MASK = torch.tensor([[True, True, True], [False, True, True]])
+
+
+def gpt() -> GPT:
+    return GPT(GPTConfig(13, 16, 12, 3, 2, 20)).eval()
+
+
+def test_without_padding_there_is_no_mask() -> None:
+    cache = gpt().cache(2, 5)
+    assert cache.see(None, IDS) is None
+
+
+def test_padding_is_remembered_and_what_follows_is_words() -> None:
+    model = gpt()
+    cache = model.cache(2, 5)
+    model(IDS, MASK, cache)
+    assert cache.length == 3
+    assert cache.see(None, IDS[:, :1]).tolist() == [[True] * 4, [False, True, True, True]]
+
+
+def test_padding_can_come_later() -> None:
+    model = gpt()
+    cache = model.cache(2, 6)
+    model(IDS, cache=cache)
+    seen = cache.see(torch.tensor([[False], [True]]), IDS[:, :1])
+    assert seen.tolist() == [[True, True, True, False], [True] * 4]
+
+
+def test_copies_stand_behind_each_other_and_go_their_own_ways() -> None:
+    model = gpt()
+    cache = model.cache(2, 5)
+    model(IDS, MASK, cache)
+    cache.expand(2)
+    words = torch.tensor([[1], [2], [3], [4]])
+    texts = torch.cat([IDS.repeat_interleave(2, dim=0), words], dim=1)
+    mask = torch.cat([MASK.repeat_interleave(2, dim=0), torch.ones(4, 1, dtype=torch.bool)], dim=1)
+    assert_close(model(words, cache=cache), model(texts, mask)[:, -1:])
+
+
+def test_a_text_goes_on_from_another() -> None:
+    model = gpt()
+    cache = model.cache(2, 5)
+    model(IDS, MASK, cache)
+    cache.select(torch.tensor([1, 0]))
+    word = torch.tensor([[3], [3]])
+    texts, mask = torch.cat([IDS.flip(0), word], dim=1), torch.cat([MASK.flip(0), MASK[:, 1:2]], dim=1)
+    assert_close(model(word, cache=cache), model(texts, mask)[:, -1:])
+
+
+def test_copies_share_their_source() -> None:
+    model = transformer().eval()
+    encoded = model.encode(SOURCES)
+    cache = model.cache(encoded, 4)
+    cache.expand(3)
+    assert [len(pairs.keys) for pairs in cache.memory] == [9, 9]
+    assert torch.equal(cache.memory[0].keys[3], cache.memory[0].keys[5])
+    assert not torch.equal(cache.memory[0].keys[2], cache.memory[0].keys[3])

@@ -1,0 +1,56 @@
+"""Sizes: the published ones as their papers print them, and impossible ones."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from course_lib.blocks import BlockConfig
+from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+
+
+def test_gpt2_is_as_wide_and_deep_as_its_report_says() -> None:
+    """Radford et al. (2019), table 2; every head has 64 dimensions."""
+    presets = [GPTConfig.gpt2(), GPTConfig.gpt2_medium(), GPTConfig.gpt2_large(), GPTConfig.gpt2_xl()]
+    assert [(preset.layers, preset.d_model) for preset in presets] == [(12, 768), (24, 1024), (36, 1280), (48, 1600)]
+    for preset in presets:
+        assert (preset.d_model // preset.heads, preset.d_hidden) == (64, 4 * preset.d_model)
+        assert (preset.vocabulary, preset.context, preset.end_id) == (50_257, 1024, 50_256)
+        assert (preset.activation, preset.norm_first, preset.tied_output) == ("gelu_tanh", True, True)
+
+
+def test_bert_is_as_its_paper_says() -> None:
+    """Devlin et al. (2019), section 3: L=12, H=768, A=12 and L=24, H=1024, A=16."""
+    sizes = [(preset.layers, preset.d_model, preset.heads) for preset in (BERTConfig.base(), BERTConfig.large())]
+    assert sizes == [(12, 768, 12), (24, 1024, 16)]
+    assert BERTConfig.large().block == BlockConfig(1024, 16, 4096, 0.1, 0.1, "gelu", False, 1e-12)
+
+
+def test_the_papers_are_as_its_table_3_says() -> None:
+    base, big = TransformerConfig.base(), TransformerConfig.big()
+    assert base == TransformerConfig(37_000, 37_000, 512, 8, 2048, 6, 6, 0.1, shared_embeddings=True)
+    assert big == TransformerConfig(37_000, 37_000, 1024, 16, 4096, 6, 6, 0.3, shared_embeddings=True)
+    assert base.block == BlockConfig(512, 8, 2048, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"vocabulary": 0}, "vocabulary must be at least 1, not 0"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),
+        ({"attention_dropout": -0.1}, "attention_dropout must be at least 0 and below 1, not -0.1"),
+        ({"activation": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu, not 'tanh'"),
+        ({"heads": 5}, "multiple of the number of heads, not 768 for 5 heads"),
+    ],
+)
+def test_impossible_sizes(settings: dict[str, object], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        dataclasses.replace(GPTConfig.gpt2(), **settings)
+
+
+def test_shared_embeddings_of_two_vocabularies() -> None:
+    with pytest.raises(ValueError, match="need one vocabulary, not 11 and 13 words"):
+        TransformerConfig(11, 13, shared_embeddings=True)
+    with pytest.raises(ValueError, match="target_vocabulary must be at least 1, not 0"):
+        TransformerConfig(11, 0)
