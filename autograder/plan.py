@@ -148,14 +148,18 @@ def _changed_limits(before: Mapping[str, object], now: Mapping[str, object]) -> 
 
 
 def _missing_files(assignment: Assignment, record: Record) -> Iterator[str]:
-    """What an earlier run has written, and is no longer there as it was written."""
-    for kind, path in written_files(assignment, record.student).items():
-        if kind == "feedback" and not assignment.feedback:
-            continue
-        if kind in record.files and _size(path) != record.files[kind][1]:
-            yield f"{path.name} in {path.parents[2].name}/ is missing, or not what was written"
-        elif kind == "feedback" and kind not in record.files:
-            yield "there is no feedback page yet"
+    """What an earlier run has written, and is no longer there.
+
+    An autograded notebook must be what was written, by its size. A feedback page may be another program's by now:
+    `nbgrader generate_feedback` puts its own there, with the points given by hand.
+    """
+    files = {kind: (path, _size(path)) for kind, path in written_files(assignment, record.student).items()}
+    notebook, size = files["autograded"]
+    if "autograded" in record.files and size != record.files["autograded"][1]:
+        yield f"{notebook.name} in {notebook.parents[2].name}/ is missing, or not what was written"
+    page, size = files["feedback"]
+    if assignment.feedback and size <= 0:
+        yield f"{page.name} in {page.parents[2].name}/ is missing"
 
 
 def written_files(assignment: Assignment, student: str) -> dict[str, Path]:
