@@ -97,3 +97,9 @@ def distributions(*packages: str) -> set[str]:
 def read_pins() -> list[Requirement]:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def test_an_installed_katze_brings_every_released_notebook() -> None:
+    files = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    lessons = {path.parent.name for path in (ROOT / "notebooks").glob("*/*.ipynb")}
+    assert files == {f"share/katze/notebooks/{lesson}": [f"notebooks/{lesson}/*.ipynb"] for lesson in lessons}
