@@ -149,8 +149,9 @@ class Transformer(Published, nn.Module):
             own = cache.blocks[i] if cache else None
             output = block(x, memory, mask, encoded.mask, is_causal=is_causal, cache=own, need_weights=need_weights)
             x = output.out
-            outputs.append(output)
-        return _states(self.decoder_norm(x), outputs, need_weights)
+            if need_weights:
+                outputs.append(output)
+        return _states(self.decoder_norm(x), outputs)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
         """The output layer: a score for each word of the target language."""
@@ -234,8 +235,9 @@ class GPT(Published, nn.Module):
             own = cache.blocks[i] if cache else None
             output = block(x, attend, is_causal=is_causal, cache=own, need_weights=need_weights)
             x = output.out
-            outputs.append(output)
-        return _states(self.norm(x), outputs, need_weights)
+            if need_weights:
+                outputs.append(output)
+        return _states(self.norm(x), outputs)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
         """The output layer: a score for each word of the vocabulary."""
@@ -366,11 +368,10 @@ def _causal(
     return causal if seen is None else causal & seen.unsqueeze(1), False
 
 
-def _states(states: Tensor, outputs: list[BlockOutput], need_weights: bool) -> States:
-    if not need_weights:
-        return States(states)
+def _states(states: Tensor, outputs: list[BlockOutput]) -> States:
+    own = tuple(output.self_alpha for output in outputs if output.self_alpha is not None)
     cross = tuple(output.cross_alpha for output in outputs if output.cross_alpha is not None)
-    return States(states, tuple(output.self_alpha for output in outputs if output.self_alpha is not None), cross)
+    return States(states, own, cross)
 
 
 def _final_norm(config: TransformerConfig | GPTConfig) -> nn.Module:
