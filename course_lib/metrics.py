@@ -1,6 +1,6 @@
 """Published metrics of generated text and of labels, computed by the libraries that papers report (S1, "evaluation").
 
-    report = evaluate(hypotheses, references, ["bleu", "chrf", "ter", "rouge1", "rougeL", "wer", "meteor"])
+    report = evaluate_texts(hypotheses, references, ["bleu", "chrf", "ter", "rouge1", "rougeL", "wer", "meteor"])
     print(report)                 # a table; in a notebook the report shows itself
     report["BLEU"].signature      # how exactly it was computed
 
@@ -61,7 +61,7 @@ class Texts:
             ValueError: nothing to evaluate, unequal counts, or a reference without words.
         """
         if isinstance(hypotheses, str) or isinstance(references, str):
-            raise TypeError("evaluate takes lists of sentences, not one string: put it in a list")
+            raise TypeError("evaluate_texts takes lists of sentences, not one string: put it in a list")
         if not len(hypotheses):
             raise ValueError("there is nothing to evaluate: no hypotheses")
         if len(hypotheses) != len(references):
@@ -152,7 +152,7 @@ class Report:
         return self.table._repr_html_()
 
 
-def evaluate(
+def evaluate_texts(
     hypotheses: Sequence[str],
     references: Sequence[str | Sequence[str]],
     metrics: Sequence[str | Metric] = ("bleu", "chrf"),

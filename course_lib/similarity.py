@@ -3,7 +3,7 @@
 encoder = TextEncoder.from_pretrained("sentence-transformers/all-MiniLM-L6-v2")
 vectors = encoder.sentence_vectors(["the cat danced", "a dog slept"])
 vectors @ vectors.T                                                # cosine similarities
-evaluate(hypotheses, references, ["bleu", partial(bertscore, encoder=encoder)])
+evaluate_texts(hypotheses, references, ["bleu", partial(bertscore, encoder=encoder)])
 """
 
 from __future__ import annotations

@@ -307,7 +307,7 @@ class TestLearning:
         hidden = corrupted.labels != IGNORED
         right = corrupted.labels[hidden]
         assert majority(right) < 0.2
-        assert accuracy(said[hidden], right) > 0.6
+        assert accuracy(said[hidden], right) > 0.65
 
     def test_language_modelling(self) -> None:
         task = tasks.habits()
@@ -324,12 +324,6 @@ class TestLearning:
         right = windows[:, 1:]
         shares = torch.bincount(text, minlength=len(task.vocabulary)).add(1).float()
         unigrams = (shares / shares.sum()).log()
-        print(
-            perplexity(log_p.gather(-1, right.unsqueeze(-1))),
-            perplexity(unigrams[right]),
-            accuracy(log_p.argmax(dim=-1), right),
-            majority(right.flatten()),
-        )
         assert perplexity(log_p.gather(-1, right.unsqueeze(-1))) < 0.3 * perplexity(unigrams[right])
         assert majority(right.flatten()) < 0.2
         assert accuracy(log_p.argmax(dim=-1), right) > 0.5
@@ -341,7 +335,7 @@ class TestLearning:
         target = WordVocabulary.from_sentences(pair.target for pair in split.training)
         model = Transformer(TransformerConfig(len(source), len(target), 48, 4, 96, 1, 1, dropout=0.0))
         data = translation_data(split.training, source, target, max_tokens=1500)
-        train(model, data, translation_loss, TrainingConfig(400, linear_schedule(5e-3, 40, 400)), "cpu")
+        train(model, data, translation_loss, TrainingConfig(500, linear_schedule(5e-3, 50, 500)), "cpu")
         decoded = greedy_decode(model, pad([torch.tensor(source.encode(pair.source)) for pair in split.held_out]))
         right = [target.decode(row.tolist()) == pair.target for row, pair in zip(decoded, split.held_out, strict=True)]
         assert sum(right) / len(right) > 0.3  # whole sentences, none of which was seen

