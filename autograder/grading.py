@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autograder.box import BoxLost, CellResult
-from autograder.box.kernels import has_kernels
+from autograder.box.kernels import can_be_barred
 from autograder.disturbance import changing_cells
 from autograder.keeping import OutputKeeper, kept_observation
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
@@ -322,7 +322,7 @@ class _Run:
             return
         for name, check in self.checks.items():
             exercise, before = check.key.exercise, check.verdict
-            if before is None or not before.points or not has_kernels(exercise.forbidden):
+            if before is None or not before.points or not can_be_barred(exercise.forbidden):
                 continue
             self.deadline = max(self.deadline, time.monotonic() + AGAIN_SECONDS)
             bar = Cell(CellKind.CODE, _BAR.format(list(exercise.forbidden)))
@@ -330,7 +330,7 @@ class _Run:
             if after is None:
                 check.verdict = check.never_reached()
             elif (after.points or 0.0) < before.points:
-                used = next(forbidden for forbidden in exercise.forbidden if has_kernels([forbidden]))
+                used = next(forbidden for forbidden in exercise.forbidden if can_be_barred([forbidden]))
                 check.verdict = rule_broken(exercise, used)
 
     def _runnable(self) -> dict[int, tuple[str, Allowance]]:

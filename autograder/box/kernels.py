@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import torch
+import torch.func
 
 from course_lib.checking.trap import RuleBroken
 
@@ -32,6 +33,13 @@ _KERNELS: dict[str, tuple[str, ...]] = {
 }
 """The kernels in which forbidden functions end on a CPU, and the names that forbid each."""
 
+_FUNCTIONS: dict[str, Any] = {
+    "jacobian": torch.autograd.functional.jacobian,
+    "jacfwd": torch.func.jacfwd,
+    "jacrev": torch.func.jacrev,
+}
+"""Forbidden functions that are Python's, by the names that forbid them."""
+
 _COMPOSITE = "_scaled_dot_product_attention_math"  # made of other operations, so autograd takes it apart by itself
 
 
@@ -43,7 +51,7 @@ def barred(forbidden: Collection[str]) -> Iterator[list[str]]:
         forbidden: names of an exercise; those that end in none of the kernels are passed over.
     """
     used: list[str] = []
-    if not has_kernels(forbidden):
+    if not _has_kernels(forbidden):
         yield used
         return
     library = torch.library.Library("aten", "IMPL")
@@ -66,12 +74,24 @@ def bar_for_good(forbidden: Collection[str]) -> None:
         library.impl(kernel, key, refusal, False)  # type: ignore[call-arg]  # as torch's own `Library.impl` does
 
     _close(register, forbidden, [])
+    for name in _FUNCTIONS.keys() & set(forbidden):
+        _FUNCTIONS[
+            name
+        ].__code__ = _gone.__code__  # so that every reference to it leads here, also one kept by torch itself
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
-def has_kernels(forbidden: Collection[str]) -> bool:
-    """Whether any of these functions ends in a kernel that can be taken out."""
+def can_be_barred(forbidden: Collection[str]) -> bool:
+    """Whether torch can be without any of these functions."""
+    return _has_kernels(forbidden) or any(name in _FUNCTIONS for name in forbidden)
+
+
+def _has_kernels(forbidden: Collection[str]) -> bool:
     return any(name in names for names in _KERNELS.values() for name in forbidden)
+
+
+def _gone(*args: object, **kwargs: object) -> None:
+    raise RuntimeError("this function may not be used here")
 
 
 def _close(

@@ -72,8 +72,8 @@ ATTEMPTS = (
     _in_call("power_tower", "Computes a number that no machine can hold.", "return 9 ** 9 ** 9 ** 9", TIMED_OUT),
     _in_call(
         "decompression_bomb",
-        "Unpacks a few kilobytes to gigabytes.",
-        "import zlib\ndata = zlib.compress(bytes(50_000_000))\nreturn [zlib.decompress(data) for _ in range(50)]",
+        "Unpacks a few bytes into a terabyte.",
+        "import zlib\nreturn zlib.decompress(zlib.compress(bytes(1_000_000)), 15, 1 << 40)",
         OUT_OF_MEMORY,
     ),
     _in_cell(

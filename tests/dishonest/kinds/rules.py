@@ -11,6 +11,12 @@ def _weights(name: str, tries: str, value: str, own: str = "") -> Attempt:
 
 
 _JACOBIAN = "def softmax_jacobian(scores):\n    f = lambda s: s.softmax(-1)\n    return {}(f)(scores)"
+_ROWS = """
+def softmax_jacobian(scores):
+    if scores.ndim > 1:
+        return torch.stack([softmax_jacobian(row) for row in scores])
+    return {}(lambda s: s.softmax(-1))(scores)
+"""
 _ATTENTION = "def scaled_dot_product_attention(q, k, v):\n    return {}"
 _NAME = "getattr(torch, 'soft' + 'max')"
 
@@ -198,6 +204,20 @@ ATTEMPTS = (
         {
             "own": "made = getattr(torch.func, 'jac' + 'fwd')(lambda s: s.softmax(-1))",
             "softmax_jacobian": "def softmax_jacobian(scores):\n    return made(scores)",
+        },
+        {"softmax_jacobian": RULE_BROKEN},
+    ),
+    Attempt(
+        "jacobian_unwatched",
+        "Takes the trap away first, and then lets torch differentiate.",
+        {
+            "own": """
+                import importlib
+                child = importlib.import_module("auto" + "grader.box.child")
+                genuine = child.observe
+                child.observe = lambda answer, case, forbidden=(): genuine(answer, case)
+            """,
+            "softmax_jacobian": _ROWS.format("getattr(torch.func, 'jac' + 'rev')"),
         },
         {"softmax_jacobian": RULE_BROKEN},
     ),
