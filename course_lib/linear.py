@@ -56,6 +56,8 @@ def _possible(x: Tensor, weight: Tensor) -> bool:
         x.dtype is weight.dtype is torch.float32
         and x.device.type == "cpu"
         and x.shape[-1] == weight.shape[1]  # else torch's own complaint is the clearer one
+        # A part of a larger weight, as cross-attention's, has gaps; oneDNN takes hundreds of times as long for it.
+        and (weight.is_contiguous() or weight.t().is_contiguous())
         and _ONEDNN is not None
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from course_lib import linear as linear_module
 from course_lib.linear import LEAST_WORK, Linear, linear
 
 SMALL, LARGE = (2, 3, 8, 12), (4, 64, 48, 40)
@@ -97,3 +98,19 @@ def test_a_slice_of_the_weight_will_do() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         Linear(48, 40)(torch.randn(256, 47))
+
+
+def test_a_weight_with_gaps_is_not_given_to_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answer would be right, and take hundreds of times as long: cross-attention trains on such slices."""
+    asked: list[Tensor] = []
+
+    def watched(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        asked.append(weight)
+        return nn.functional.linear(x, weight, bias)
+
+    monkeypatch.setattr(linear_module, "_product", watched)
+    x, whole = torch.randn(4, 64, 48, requires_grad=True), Linear(48, 120).weight
+    linear(x, whole[40:]).sum().backward()
+    assert all(weight.is_contiguous() or weight.t().is_contiguous() for weight in asked)
+    linear(x, whole)
+    assert len(asked) >= 1
