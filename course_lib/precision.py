@@ -13,15 +13,16 @@ Precision = Literal["auto", "fp32", "bf16", "fp16"]
 def precision_for(device: torch.device | str) -> Precision:
     """The fastest precision that trains as well as single precision on this device.
 
-    bf16 has the range of single precision and needs no care: where the hardware multiplies it (GPUs since Ampere,
-    CPUs with AVX512-BF16 or AMX). Older GPUs multiply fp16, whose small range asks for a scaled loss. Others: fp32.
+    bf16 has the range of single precision and needs no care: for GPUs since Ampere, and processors with AMX. Older
+    GPUs multiply fp16, whose small range asks for a scaled loss. Others: fp32; on processors that multiply bf16
+    without AMX, converting to it and back takes about as long as it saves.
     """
     device = torch.device(device)
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
     if device.type == "cpu":
         known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # since torch 2.9
-        return "bf16" if known.get("avx512_bf16") or known.get("amx_bf16") else "fp32"
+        return "bf16" if known.get("amx_bf16") else "fp32"
     return "fp32"
 
 
