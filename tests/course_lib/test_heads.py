@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 
 import pytest
 import torch
@@ -339,6 +339,17 @@ class TestLearning:
         decoded = greedy_decode(model, pad([torch.tensor(source.encode(pair.source)) for pair in split.held_out]))
         right = [target.decode(row.tolist()) == pair.target for row, pair in zip(decoded, split.held_out, strict=True)]
         assert sum(right) / len(right) > 0.3  # whole sentences, none of which was seen
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("auxiliary", [0.0, 0.5])
+    def test_classification_by_gpt(self, auxiliary: float) -> None:
+        task = acting()
+        gpt = GPT(GPTConfig(len(task.vocabulary), 48, 48, 4, 2, 96, dropout=0.0))
+        model = GPTClassifier(gpt, 2)
+        config = TrainingConfig(300, linear_schedule(5e-3, 30, 300))
+        loss = partial(GPTClassifier.loss, auxiliary=auxiliary)
+        train(model, labelled_data(task.training, max_tokens=1000), loss, config, "cpu")
+        assert accuracy(*answers(model.eval(), task)) > 0.85
 
     @pytest.mark.slow
     def test_fine_tuning_beats_the_features_of_an_encoder_that_knows_nothing_yet(self) -> None:
