@@ -39,6 +39,9 @@ ACTIVATION_NAMES: dict[str, Activation] = {
 }
 """What published configurations call the activations."""
 
+NEVER = -1e4
+"""A score that no word is written with; finite, also in half precision, so that a loss stays so, too."""
+
 Model = TypeVar("Model")
 
 
@@ -234,7 +237,9 @@ def _bert_plan(config: BERTConfig) -> Plan:
 def load_marian(name: str | Path) -> Transformer:
     """A MarianMT translator, such as "Helsinki-NLP/opus-mt-en-de" (Junczys-Dowmunt et al., 2018).
 
-    A translation begins with padding's id: that is what Marian's decoder reads first.
+    A translation begins with padding's id: that is what Marian's decoder reads first. It must not write it, though,
+    and padding's embedding is published as zeros, so that its score, 0, would often be the largest: here it is far
+    below all others. (The `transformers` library forbids it when it generates.)
 
     Raises:
         FileNotFoundError: there is no such folder or model, or the hub cannot be reached.
@@ -247,6 +252,8 @@ def load_marian(name: str | Path) -> Transformer:
     unused = [r"(encoder|decoder)\.embed_(tokens|positions)\.weight", r"lm_head\.weight"]
     load_weights(model, published, _marian_plan(model.config), unused=unused)
     model.positions = SinusoidalPositions(model.config.d_model)  # computed, so not among the published weights
+    with torch.no_grad():
+        model.output.bias[model.config.padding_id] = NEVER
     return model.eval()
 
 
