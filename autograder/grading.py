@@ -24,7 +24,8 @@ from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.observation import ENDINGS, Raised
-from course_lib.checking.rules import Code, defines, reaches_far
+from course_lib.checking.reach import reaches_far
+from course_lib.checking.rules import Code, defines
 from course_lib.checking.verdict import earned
 
 SLOTS = 32

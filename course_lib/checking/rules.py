@@ -86,37 +86,6 @@ class Code:
         return None
 
 
-def reaches_far(source: str) -> bool:
-    """Whether this code uses what leads into the machinery around it: frames, modules by name, built-up names.
-
-    Hardly any honest answer does, and every answer that takes a trap apart must. Code that cannot be read may.
-    """
-    tree = _tree(source)
-    return tree is None or any(map(_leads_far, ast.walk(tree)))
-
-
-_FAR = {
-    *("autograder", "checking", "modules", "builtins", "importlib", "gc", "ctypes", "inspect", "_C", "library"),
-    *("setprofile", "settrace", "_getframe", "tb_frame", "f_back", "f_globals", "gi_frame", "cr_frame", "get_kernel"),
-    *("eval", "exec", "compile", "globals", "vars", "locals", "pickle", "marshal", "runpy", "get_ipython"),
-}
-_BY_NAME = {"getattr", "setattr", "delattr", "hasattr"}
-_ORDINARY = {"__init__", "__name__", "__class__", "__call__", "__repr__", "__len__", "__getitem__", "__version__"}
-
-
-def _leads_far(part: ast.AST) -> bool:
-    match part:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in _FAR or (name.startswith("__") and name not in _ORDINARY)
-        case ast.Import(names=names):
-            return any(_FAR & set(alias.name.split(".")) for alias in names)
-        case ast.ImportFrom(module=module, names=names):
-            return bool(_FAR & {*(module or "").split("."), *(alias.name for alias in names)})
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return name in _BY_NAME and not any(isinstance(one, ast.Constant) for one in arguments[1:2])
-    return False
-
-
 def defines(source: str, name: str) -> bool:
     """Whether this code defines `name` at its top level. Code that does not parse defines nothing."""
     return any(name in _defines(node) for node in _parsed(source))
@@ -160,11 +129,11 @@ _kept_statements = lru_cache(maxsize=128)(_read_statements)
 
 
 def _parsed(source: str) -> list[ast.stmt]:
-    tree = _tree(source)
+    tree = syntax_tree(source)
     return [] if tree is None else tree.body
 
 
-def _tree(source: str) -> ast.Module | None:
+def syntax_tree(source: str) -> ast.Module | None:
     """The syntax tree of a cell, its magics passed over; None where it is no Python, or too long to be parsed."""
     if len(source) > LONGEST_CELL:
         return None

@@ -1,6 +1,6 @@
 import pytest
 
-from course_lib.checking.rules import Code, reaches_far
+from course_lib.checking.rules import Code
 
 FORBIDDEN = ("scaled_dot_product_attention", "softmax")
 
@@ -73,42 +73,3 @@ def test_deeply_nested_code_is_searched_or_passed_over() -> None:
         + "x.softmax(0)"
     )
     assert Code([nested]).broken_rule("f", FORBIDDEN) is not None
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import autograder.box",
-        "from autograder import box",
-        "from course_lib.checking import trap",
-        "import sys\nsys.modules['x']",
-        "sys._getframe()",
-        "getattr(torch, 'soft' + 'max')",
-        "setattr(torch, name, 1)",
-        "f.__globals__",
-        "__import__('x')",
-        "try:\n    f()\nexcept Exception as e:\n    e.__traceback__.tb_frame",
-        "gc.get_objects()",
-        "eval('x')",
-        "x = !ls",
-        "y" * 30_000,
-    ],
-)
-def test_what_could_take_a_trap_apart_reaches_far(source: str) -> None:
-    assert reaches_far(source)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "",
-        "%matplotlib inline",
-        "import torch\ndef f(x):\n    return torch.softmax(x, -1)",
-        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()",
-        "# only a comment",
-        "getattr(torch, 'exp')(x)",
-        "print(torch.__version__, type(x).__name__)",
-    ],
-)
-def test_ordinary_code_does_not_reach_far(source: str) -> None:
-    assert not reaches_far(source)
