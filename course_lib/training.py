@@ -190,7 +190,7 @@ def _evaluate(model: M, data: TrainingData[B], loss: Loss[M, B], world: World, p
             batch = data.batch(indices)
             with autocast(world.device, precision):
                 mean = loss(model, batch.to(world.device))  # type: ignore[arg-type]  # the same kind of batch
-            total, targets = total + mean.double().cpu() * batch.targets, targets + batch.targets
+            total, targets = total + mean.cpu().double() * batch.targets, targets + batch.targets
     finally:
         model.train(was_training)
     sums = world.sum([float(total), targets])
