@@ -45,6 +45,7 @@ _NEEDED = (
     "torch",
     "torch.utils.data",
     "numpy",
+    "numpy.random",
     "matplotlib.pyplot",
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
