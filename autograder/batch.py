@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import platform
 import socket
 import tempfile
@@ -87,8 +88,7 @@ def grade_lesson(
             gradings: dict[str, Grading] = {}
             boxes = ""
             if plan.tasks:
-                for folder in (course.root, Path(tempfile.gettempdir())):
-                    check_room(folder)
+                _check_places(course, feedback)
                 level = choose_level(min_level) if level is None else level
                 boxes = describe(level, assignment.limits)
                 console = console or Console(stderr=True)
@@ -107,6 +107,20 @@ def _weakest(level: Level | None, minimum: Level | None) -> Level:
     if level is not None:
         return level
     return default_level() if minimum is None else minimum
+
+
+def _check_places(course: Course, feedback: bool) -> None:
+    """Refuse to begin where what is graded could not be written: each submission would fail on its own.
+
+    Raises:
+        BadInput: the disk is full, or a folder may not be written.
+    """
+    for folder in (course.root, Path(tempfile.gettempdir())):
+        check_room(folder)
+    for folder in (course.autograded, *([course.feedback] if feedback else [])):
+        there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            raise BadInput(f"cannot write into {there}; check that it is a folder, and who may write there")
 
 
 def _selected(
@@ -222,7 +236,7 @@ def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> tuple[Su
 
 @contextlib.contextmanager
 def _plainly_told() -> Iterator[None]:
-    """Say in one line that the disk is full, or that a file may not be written."""
+    """Say in one line that the disk is full, or that a file may not be read or written."""
     try:
         yield
     except OSError as error:
@@ -231,5 +245,5 @@ def _plainly_told() -> Iterator[None]:
                 "the disk is full: make room, then run this again; what was recorded stays, and is not graded twice"
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename:
-            raise BadInput(f"cannot write {error.filename}: {error.strerror}; check who may write there") from error
+            raise BadInput(f"cannot use {error.filename}: {error.strerror}; check who may read and write it") from error
         raise

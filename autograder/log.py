@@ -38,6 +38,7 @@ def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
         graded, run, judged_by = store.graded_by(connection, lesson, student)
         cases = store.cases(connection, lesson, student)
         runs = store.runs(connection)
+        order = {one.exercise: place for place, one in enumerate(record.exercises)}
         return {
             "student": student,
             "lesson": lesson,
@@ -59,7 +60,10 @@ def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
                 _exercise(one, cases.get(one.exercise, ()), runs[judged_by[one.exercise]]) for one in record.exercises
             ],
             "by_hand": store.by_hand(connection, lesson, student),
-            "history": [_event(event, changes, runs) for event, changes in store.history(connection, lesson, student)],
+            "history": [
+                _event(event, sorted(changes, key=lambda change: order.get(change.exercise, len(order))), runs)
+                for event, changes in store.history(connection, lesson, student)
+            ],
         }
 
 

@@ -283,6 +283,14 @@ def test_grade_refuses_to_begin_on_a_full_disk(
     assert untouched(course)
 
 
+@pytest.mark.parametrize("name", ["autograded", "feedback"])
+def test_grade_refuses_a_place_that_is_no_folder(course: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    submit(course, "ada")
+    (course / name).write_text("in the way")
+    assert f"cannot write into {course / name}" in refused(capsys, "grade", LESSON)
+    assert not (course / "gradebook.db").exists()
+
+
 def test_grade_refuses_a_folder_that_may_not_be_written(
     course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,7 +300,7 @@ def test_grade_refuses_a_folder_that_may_not_be_written(
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, "mkdir", refuse)  # root may write everywhere
-    assert "Permission denied; check who may write there" in refused(capsys, "grade", LESSON)
+    assert "Permission denied; check who may read and write it" in refused(capsys, "grade", LESSON)
     assert untouched(course)
 
 
