@@ -1,6 +1,6 @@
 """How fast the models compute, beside the libraries a user would pick instead, side by side in one run.
 
-    python -m benchmarks.transformer [--only NAME] [--device cuda] [--threads N] [--rounds N] [--json FILE]
+    python -m benchmarks.transformer [--only NAME] [--device cuda] [--threads N] [--rounds N] [--shared] [--json FILE]
 
 - decoding: 200 new words by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
   layers, for 1 and for 32 texts at once: beside `generate` of `transformers` on a GPT-2 of the same size; for one text
@@ -10,7 +10,8 @@
   written as nanoGPT is.
 - memory: the most memory that such a step takes, model and optimizer included, each in a process of its own.
 
-All alternate, in single precision and with the same fused optimizer; figures are medians over the rounds.
+All alternate, in single precision and with the same fused optimizer; figures are medians over the rounds. On a machine
+that others keep busy, `--shared` counts processor time, in one thread, instead of the time that passed.
 `python -m benchmarks.transformer_training` measures how fast they learn.
 """
 
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -44,18 +46,46 @@ READ_BYTES = 2**29
 Run = Callable[[], object]
 
 
+@dataclass(frozen=True)
+class Setup:
+    """How to measure.
+
+    Attributes:
+        device: where to compute.
+        rounds: how many count.
+        clock: the time that passed, or the processor's.
+    """
+
+    device: torch.device
+    rounds: int
+    clock: Callable[[], float] = time.perf_counter
+
+    def medians(self, runs: list[Run], rounds: int | None = None) -> list[float]:
+        """The median of each in seconds, after one round that does not count; they alternate."""
+        times: list[list[float]] = [[] for _ in runs]
+        for counted in [False] + [True] * (rounds or self.rounds):
+            for run, taken in zip(runs, times, strict=True):
+                start = self.clock()
+                run()
+                if self.device.type == "cuda":
+                    torch.cuda.synchronize()
+                if counted:
+                    taken.append(self.clock() - start)
+        return [statistics.median(taken) for taken in times]
+
+
 # --- decoding --------------------------------------------------------------------------------------------------
 
 
-def decoding(device: torch.device, rounds: int) -> list[Row]:
-    rows = []
+def decoding(setup: Setup) -> list[Row]:
+    rows: list[Row] = []
     goals = {(128, 3, 4): (2.5, 1.8), (384, 6, 6): (1.2, 1.4)}
     for (d_model, layers, heads), by_batch in goals.items():
-        ours, theirs = decoders(d_model, layers, heads, device)
+        ours, theirs = decoders(d_model, layers, heads, setup.device)
         for batch, goal in zip((1, 32), by_batch, strict=True):
-            rows += decoding_rows(f"d={d_model}, batch {batch}", ours, theirs, batch, goal, rounds)
+            rows += decoding_rows(f"d={d_model}, batch {batch}", ours, theirs, batch, goal, setup)
         if d_model == 384:
-            rows.append(limit_row(ours, rounds))
+            rows.append(limit_row(ours, setup))
     return rows
 
 
@@ -67,13 +97,13 @@ def decoders(d_model: int, layers: int, heads: int, device: torch.device) -> tup
     return ours.to(device).eval(), theirs.to(device).eval()
 
 
-def decoding_rows(name: str, ours: GPT, theirs: GPT2LMHeadModel, batch: int, goal: float, rounds: int) -> list[Row]:
+def decoding_rows(name: str, ours: GPT, theirs: GPT2LMHeadModel, batch: int, goal: float, setup: Setup) -> list[Row]:
     prompt = torch.randint(VOCABULARY, (batch, PROMPT), device=ours.embedding.weight.device)
-    seconds = medians([lambda: greedy_decode(ours, prompt, NEW_WORDS), lambda: generate(theirs, prompt)], rounds)
+    seconds = setup.medians([lambda: greedy_decode(ours, prompt, NEW_WORDS), lambda: generate(theirs, prompt)])
     speed = [batch * NEW_WORDS / each for each in seconds]
-    rows = [Row.of(f"decoding, {name}: transformers", *speed, "words/s", more=True, goal=goal)]
+    rows = [Row.of(f"decoding, {name}: transformers", speed[0], speed[1], "words/s", more=True, goal=goal)]
     if batch == 1:  # for 32 texts it would take minutes
-        (uncached,) = medians([lambda: greedy_decode(ours, prompt, NEW_WORDS, cached=False)], min(rounds, 2))
+        (uncached,) = setup.medians([lambda: greedy_decode(ours, prompt, NEW_WORDS, cached=False)], rounds=1)
         rows.append(Row.of(f"decoding, {name}: no cache", speed[0], NEW_WORDS / uncached, "words/s", more=True))
     return rows
 
@@ -90,12 +120,12 @@ def generate(model: GPT2LMHeadModel, prompt: Tensor) -> Tensor:
     return words
 
 
-def limit_row(model: GPT, rounds: int) -> Row:
+def limit_row(model: GPT, setup: Setup) -> Row:
     """Steps in a second, beside how often memory could be read for the weights alone."""
     device = model.embedding.weight.device
     prompt = torch.randint(VOCABULARY, (1, PROMPT), device=device)
     memory = torch.zeros(READ_BYTES // 4, device=device)
-    decode, read = medians([lambda: greedy_decode(model, prompt, NEW_WORDS), memory.sum], rounds)
+    decode, read = setup.medians([lambda: greedy_decode(model, prompt, NEW_WORDS), memory.sum])
     read_each_step = sum(p.nbytes for p in model.parameters() if p is not model.positions.encoding)
     limit = READ_BYTES / read / read_each_step
     name = f"decoding, d=384, batch 1: limit of {READ_BYTES / read / 1e9:.0f} GB/s"
@@ -105,9 +135,9 @@ def limit_row(model: GPT, rounds: int) -> Row:
 # --- training step ---------------------------------------------------------------------------------------------
 
 
-def step(device: torch.device, rounds: int) -> list[Row]:
-    ours, torchs = medians([training_step(name, device) for name in ("Transformer", "nn.Transformer")], rounds)
-    gpt, gpt2_, nano = medians([training_step(name, device) for name in ("GPT", "GPT-2", "nanoGPT")], rounds)
+def step(setup: Setup) -> list[Row]:
+    ours, torchs = setup.medians([training_step(name, setup.device) for name in ("Transformer", "nn.Transformer")])
+    gpt, gpt2_, nano = setup.medians([training_step(name, setup.device) for name in ("GPT", "GPT-2", "nanoGPT")])
     unit = "steps/s"
     return [
         Row.of("training step, 3+3 layers, d=256: nn.Transformer", 1 / ours, 1 / torchs, unit, more=True, goal=1.0),
@@ -153,15 +183,24 @@ def stepping(model: nn.Module, inputs: list[Tensor], expected: Tensor) -> Run:
 
 
 def gpt2(vocabulary: int, context: int, d_model: int, heads: int, layers: int) -> GPT2Config:
-    sizes = {"vocab_size": vocabulary, "n_positions": context, "n_embd": d_model, "n_head": heads, "n_layer": layers}
-    none = {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0, "bos_token_id": None, "eos_token_id": None}
-    return GPT2Config(**sizes, **none)
+    return GPT2Config(
+        vocab_size=vocabulary,
+        n_positions=context,
+        n_embd=d_model,
+        n_head=heads,
+        n_layer=layers,
+        resid_pdrop=0.0,
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
 
 
 # --- memory ----------------------------------------------------------------------------------------------------
 
 
-def memory(device: torch.device, rounds: int) -> list[Row]:
+def memory(setup: Setup) -> list[Row]:
     groups = {
         "3+3 layers, d=256": ("Transformer", ["nn.Transformer"]),
         "GPT, d=384": ("GPT", ["GPT-2", "nanoGPT"]),
@@ -169,7 +208,8 @@ def memory(device: torch.device, rounds: int) -> list[Row]:
     rows = []
     for sizes, (ours, peers) in groups.items():
         taken = {
-            name: statistics.median(peak_of(name, device) for _ in range(min(rounds, 3))) for name in (ours, *peers)
+            name: statistics.median(peak_of(name, setup.device) for _ in range(min(setup.rounds, 3)))
+            for name in (ours, *peers)
         }
         name = f"memory at peak, {sizes}"
         rows += [Row.of(f"{name}: {peer}", taken[ours], taken[peer], "MB", more=False, goal=1.0) for peer in peers]
@@ -204,20 +244,6 @@ def resident(field: str) -> float:
 # --- all of it -------------------------------------------------------------------------------------------------
 
 
-def medians(runs: list[Run], rounds: int) -> list[float]:
-    """The median of each in seconds, after one round that does not count; they alternate."""
-    times: list[list[float]] = [[] for _ in runs]
-    for counted in [False] + [True] * rounds:
-        for run, taken in zip(runs, times, strict=True):
-            start = time.perf_counter()
-            run()
-            if torch.cuda.is_available():
-                torch.cuda.synchronize()
-            if counted:
-                taken.append(time.perf_counter() - start)
-    return [statistics.median(taken) for taken in times]
-
-
 PARTS = {"decoding": decoding, "step": step, "memory": memory}
 
 
@@ -227,9 +253,12 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--shared", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.shared:
+        arguments.threads = 1
     torch.set_num_threads(arguments.threads)
     logging.getLogger("transformers").setLevel(logging.ERROR)
     device = torch.device(arguments.device)
@@ -237,8 +266,10 @@ def main() -> None:
         print_peak(arguments.peak, device)
         return
     parts = [PARTS[arguments.only]] if arguments.only else PARTS.values()
-    rows = [row for part in parts for row in part(device, arguments.rounds)]
-    report(f"The models on {device.type}, {arguments.threads} threads", rows, arguments.json)
+    setup = Setup(device, arguments.rounds, time.process_time if arguments.shared else time.perf_counter)
+    rows = [row for part in parts for row in part(setup)]
+    clock = "processor time" if arguments.shared else "time passed"
+    report(f"The models on {device.type}, threads: {arguments.threads}, {clock}", rows, arguments.json)
 
 
 if __name__ == "__main__":
