@@ -39,7 +39,8 @@ def environments(folder: Path) -> dict[str, Path]:
 
 def _environment(folder: Path, package: str) -> Path:
     programs, done = folder / "bin", folder / "installed"
-    if done.exists() and done.read_text() == package:
+    wanted = " ".join([package, *_COURSE_NEEDS, str(ROOT)])
+    if done.exists() and done.read_text() == wanted:
         return programs
     print(f"installing {package} in {folder} (some minutes, once)")
     shutil.rmtree(folder, ignore_errors=True)
@@ -48,7 +49,7 @@ def _environment(folder: Path, package: str) -> Path:
     run(programs, folder, "pip", "install", "--quiet", *constraints, package, *_COURSE_NEEDS)
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "katze.pth").write_text(f"{ROOT}\n")
-    done.write_text(package)
+    done.write_text(wanted)
     return programs
 
 
