@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from course_lib.checking.rules import LONGEST_CELL
+from course_lib.checking.rules import syntax_tree
 
 _MARKER = re.compile(
     r"^[ \t]*+(?:\#|<!--)[ \t]*+katze:[ \t]*+(?P<exercise>[\w.]{1,100}+)[ \t]++(?P<role>\w{1,20}+)[ \t]*+"
@@ -33,14 +33,10 @@ def defined(source: str) -> set[str]:
 
 def imported(source: str) -> set[str]:
     """The names that a cell imports at its top level; magics are passed over, and what is no Python imports nothing."""
-    if len(source) > LONGEST_CELL or "import" not in source:
+    tree = syntax_tree(source) if "import" in source else None
+    if tree is None:
         return set()
-    python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.split("\n"))
-    try:
-        body = ast.parse(python).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    statements = [statement for statement in body if isinstance(statement, (ast.Import, ast.ImportFrom))]
+    statements = [statement for statement in tree.body if isinstance(statement, (ast.Import, ast.ImportFrom))]
     return {alias.asname or alias.name.partition(".")[0] for statement in statements for alias in statement.names}
 
 
@@ -55,13 +51,9 @@ def has_own_code(source: str, released: str) -> bool:
     """Whether a changed check cell does more than call `check`."""
     if plain(source) == plain(released):
         return False
-    if len(source) > LONGEST_CELL:
-        return True
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    return not all(_is_check(statement) for statement in body)
+    tree = syntax_tree(source)
+    has_magics = any(line.startswith(("%", "!")) for line in source.splitlines())
+    return tree is None or has_magics or not all(_is_check(statement) for statement in tree.body)
 
 
 def _is_check(statement: ast.stmt) -> bool:

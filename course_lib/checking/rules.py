@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from threading import Lock
 
 LONGEST_CELL = 20_000
 LONGEST_CODE = 300_000
@@ -17,6 +18,9 @@ LONGEST_CODE = 300_000
 
 _LONGEST_KEPT = 3_000
 """Characters of a cell whose syntax tree may be kept: 128 of them take some 100 MB at the very most."""
+
+_PARSING = Lock()
+"""Python 3.11 counts the depth of all threads' parsing as one, and takes the sum for a fault."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -139,7 +143,8 @@ def syntax_tree(source: str) -> ast.Module | None:
         return None
     python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.splitlines())
     try:
-        return ast.parse(python)
+        with _PARSING:
+            return ast.parse(python)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
