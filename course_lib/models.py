@@ -324,7 +324,7 @@ def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str) -> 
         raise ValueError(f"{name} has no words: {list(ids.shape)}")
     if ids.is_meta or torch.compiler.is_compiling():
         return  # there are no values yet
-    least, most = (bound.item() for bound in ids.aminmax())
+    least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
     if least < 0 or most >= vocabulary:
         wrong = least if least < 0 else most
         raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")

@@ -241,10 +241,11 @@ class MultiHeadAttention(nn.Module):
         self, x: Tensor, memory: Tensor | KeysAndValues | None, mask: Tensor | None, before: int
     ) -> None:
         """Refuse shapes that do not fit, before the cache takes anything; `before` counts the words in it."""
-        if x.dim() != 3 or x.shape[2] != self.d_model:
-            raise ValueError(f"x must be [batch, words, {self.d_model}], not {list(x.shape)}")
-        batch, queries, _ = x.shape
-        if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != x.shape[::2]):
+        shape = x.shape
+        if len(shape) != 3 or shape[2] != self.d_model:
+            raise ValueError(f"x must be [batch, words, {self.d_model}], not {list(shape)}")
+        batch, queries, _ = shape
+        if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != shape[::2]):
             raise ValueError(f"memory must be [{batch}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
         if mask is None:
             return
