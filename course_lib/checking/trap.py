@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -40,8 +40,7 @@ class Trap(TorchFunctionMode):
 
     def __init__(self, forbidden: Iterable[str]) -> None:
         super().__init__()
-        names = tuple(forbidden)
-        self._forbidden = cache(lambda name: forbidden_name(name, names))
+        self._names = tuple(forbidden)
         self._profilers: list[Any] = []
         self.used = ""
 
@@ -82,13 +81,13 @@ class Trap(TorchFunctionMode):
         """Called by Python before every call."""
         if event == "c_call":
             self._refuse(getattr(called, "__name__", ""))
-        elif event == "call" and self._forbidden(frame.f_code.co_qualname):
+        elif event == "call" and _known(frame.f_code.co_qualname, self._names):
             file = frame.f_code.co_filename
             if any(part in file for part in _INSTALLED):
                 self._refuse(frame.f_code.co_qualname)
 
     def _refuse(self, name: str) -> None:
-        broken = self._forbidden(name)
+        broken = _known(name, self._names)
         if broken:
             self.used = self.used or broken
             raise RuleBroken(f"{broken} may not be used here")
@@ -106,6 +105,10 @@ def forbidden_name(name: str, forbidden: Iterable[str]) -> str:
     """
     parts = [part.split("_") for part in name.split(".")]
     return next((wanted for wanted in forbidden if any(_in_order(wanted.split("_"), part) for part in parts)), "")
+
+
+_known = lru_cache(maxsize=8192)(forbidden_name)
+"""The same, remembered: it is asked before every call of an answer."""
 
 
 def _in_order(words: list[str], among: list[str]) -> bool:
