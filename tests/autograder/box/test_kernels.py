@@ -30,7 +30,11 @@ def scripted(name: str) -> Callable[[Tensor], Tensor]:
     return function
 
 
-@pytest.mark.parametrize("x", [X, X.double(), X.clone().requires_grad_(), X[..., :0]], ids=str)
+@pytest.mark.parametrize(
+    "x",
+    [X, X.double(), X.clone().requires_grad_(), X[..., :0]],
+    ids=["single", "double", "with gradients", "without keys"],
+)
 @pytest.mark.parametrize(
     ("forbidden", "call"),
     [
