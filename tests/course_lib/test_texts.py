@@ -35,7 +35,9 @@ class TestText:
         with pytest.raises(ValueError, match="no UTF-8 text: byte 1 cannot be read"):
             read_text(written(tmp_path, "Mäuse".encode("latin-1")))
 
-    @pytest.mark.parametrize("content", [gzip.compress(b"Katze" * 99)[:-9], b"no gzip at all"])
+    @pytest.mark.parametrize(
+        "content", [gzip.compress(b"Katze" * 99)[:-9], b"no gzip at all"], ids=["cut off", "something else"]
+    )
     def test_a_damaged_archive_is_refused(self, tmp_path: Path, content: bytes) -> None:
         with pytest.raises(ValueError, match="not a whole gzip file"):
             read_text(written(tmp_path, content, "text.gz"))
