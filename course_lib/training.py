@@ -150,11 +150,12 @@ def train(
     saved = checkpoints.files() if checkpoints else []
     if saved and not resume:
         raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; else choose another folder")
+    content = read(saved[-1]) if saved else None
     with joined(device) as world:
         torch.manual_seed(config.seed + world.rank)
         run = _Run(model, data, loss, config, world, validation, checkpoints, progress if world.is_first else None)
-        if saved:
-            run.restore(read(saved[-1]), saved[-1])
+        if content is not None:
+            run.restore(content, saved[-1])
         try:
             return run.to_its_end()
         except (KeyboardInterrupt, DivergedError) as error:
@@ -412,7 +413,6 @@ class _Run(Generic[M, B]):
             "accumulate": self.config.accumulate,
             "precision": self.precision,
             "processes": self.world.size,
-            "batches in a pass": len(self.order.plan),
         }
 
     def restore(self, saved: dict[str, Any], path: Any) -> None:
@@ -423,8 +423,10 @@ class _Run(Generic[M, B]):
         """
         check_weights(saved["model"], self.model.state_dict(), path)
         order = _Order.at(self.data, saved["order"])
-        for name, ours in self._settings().items():
-            theirs = saved["settings"].get(name)
+        # Compared for the pass that was under way: passes differ in how many batches they have.
+        found = {**saved["settings"], "batches in a pass": saved["order"]["batches"]}
+        for name, ours in {**self._settings(), "batches in a pass": len(order.plan)}.items():
+            theirs = found.get(name)
             if theirs != ours:
                 raise CheckpointError(f"{path} is of another training: its {name}: {theirs}, this one's: {ours}")
         self.model.load_state_dict(saved["model"])

@@ -196,6 +196,23 @@ class TestResuming:
         del rest.validations[7]  # where the first part ended
         assert rest.validations == whole.validations
 
+    def test_passes_may_differ_in_how_many_batches_they_have(self, tmp_path: Path) -> None:
+        windows = Windows(torch.randint(11, (103,), generator=torch.Generator().manual_seed(0)), 10, 3)
+        generator = torch.Generator().manual_seed(0)
+        passes = [len(windows.plan(generator)) for _ in range(5)]
+        assert passes[0] != passes[-1]
+        sizes = GPTConfig(vocabulary=11, context=10, d_model=8, heads=2, layers=1, d_hidden=16)
+
+        def go(steps: int, folder: Path) -> GPT:
+            torch.manual_seed(0)
+            gpt = GPT(sizes)
+            kept = Checkpoints(folder)
+            train(gpt, windows, language_model_loss, config(steps), "cpu", checkpoints=kept, resume=True)
+            return gpt
+
+        go(sum(passes[:-1]) + 1, tmp_path / "stopped")
+        assert_same(go(sum(passes), tmp_path / "stopped"), go(sum(passes), tmp_path / "straight"))
+
     def test_a_folder_in_use_is_not_overwritten(self, tmp_path: Path) -> None:
         learn(model(), 2, checkpoints=Checkpoints(tmp_path))
         with pytest.raises(ValueError, match="step-00000002.pt is there already: resume=True goes on from it"):
