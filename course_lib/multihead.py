@@ -123,6 +123,11 @@ class KeyValueCache:
         self._keys, self._values = self._keys[rows], self._values[rows]
 
     @property
+    def batch(self) -> int:
+        """How many texts there are."""
+        return self._keys.shape[0]
+
+    @property
     def device(self) -> torch.device:
         """Where the keys and values are."""
         return self._keys.device
@@ -194,9 +199,9 @@ class MultiHeadAttention(nn.Module):
 
         Raises:
             TypeError: `mask` is not boolean.
-            ValueError: shapes that do not fit, or a full cache.
+            ValueError: shapes that do not fit, `is_causal` where it would be wrong or beside a mask, or a full cache.
         """
-        self._require_fitting(x, memory, mask, cache.length if cache else 0)
+        self._require_fitting(x, memory, mask, is_causal, cache)
         if memory is None:
             q, k, v = self._project(x)
             pairs = KeysAndValues(k, v) if cache is None else cache.append(k, v)
@@ -238,21 +243,32 @@ class MultiHeadAttention(nn.Module):
         return MultiHeadOutput(self.W_o(join_heads(out)), alpha)
 
     def _require_fitting(
-        self, x: Tensor, memory: Tensor | KeysAndValues | None, mask: Tensor | None, before: int
+        self,
+        x: Tensor,
+        memory: Tensor | KeysAndValues | None,
+        mask: Tensor | None,
+        is_causal: bool,
+        cache: KeyValueCache | None,
     ) -> None:
-        """Refuse shapes that do not fit, before the cache takes anything; `before` counts the words in it."""
+        """Refuse what does not fit, before the cache takes anything."""
         shape = x.shape
         if len(shape) != 3 or shape[2] != self.d_model:
             raise ValueError(f"x must be [batch, words, {self.d_model}], not {list(shape)}")
         batch, queries, _ = shape
         if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != shape[::2]):
             raise ValueError(f"memory must be [{batch}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
+        if cache is not None and cache.batch != batch:
+            raise ValueError(f"the cache holds {cache.batch} texts, but {batch} go on")
+        memory = memory.keys if isinstance(memory, KeysAndValues) else memory
+        keys = (cache.length if cache else 0) + queries if memory is None else memory.shape[-2]
+        if is_causal and mask is not None:
+            raise ValueError("is_causal stands in place of a causal mask: give one of them, not both")
+        if is_causal and keys != queries:
+            raise ValueError(f"is_causal needs as many queries as keys, not {queries} and {keys}; pass a mask instead")
         if mask is None:
             return
         if mask.dtype != torch.bool:
             raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
-        memory = memory.keys if isinstance(memory, KeysAndValues) else memory
-        keys = before + queries if memory is None else memory.shape[-2]
         whole = (batch, self.heads, queries, keys) if mask.dim() == 4 else (batch, queries, keys)[-mask.dim() :]
         if mask.dim() < 2 or any(had not in (1, wanted) for had, wanted in zip(mask.shape, whole, strict=True)):
             raise ValueError(

@@ -131,11 +131,21 @@ class TestCausal:
         assert_close(multihead(x, is_causal=True).out, expected)
         assert_close(multihead(x, is_causal=True, need_weights=True).out, expected)
 
-    def test_the_flag_is_refused_where_words_came_before(self, multihead: MultiHeadAttention) -> None:
+    @pytest.mark.parametrize("need_weights", [False, True])
+    def test_the_flag_is_refused_where_words_came_before(
+        self, multihead: MultiHeadAttention, need_weights: bool
+    ) -> None:
         cache = KeyValueCache(2, HEADS, 8, 4)
         multihead(torch.randn(2, 3, D_MODEL), is_causal=True, cache=cache)
         with pytest.raises(ValueError, match="as many queries as keys, not 2 and 5"):
-            multihead(torch.randn(2, 2, D_MODEL), is_causal=True, cache=cache)
+            multihead(torch.randn(2, 2, D_MODEL), is_causal=True, cache=cache, need_weights=need_weights)
+        assert cache.length == 3
+
+    @pytest.mark.parametrize("need_weights", [False, True])
+    def test_the_flag_is_refused_beside_a_mask(self, multihead: MultiHeadAttention, need_weights: bool) -> None:
+        mask = torch.ones(5, 5, dtype=torch.bool)
+        with pytest.raises(ValueError, match="give one of them, not both"):
+            multihead(torch.randn(2, 5, D_MODEL), mask=mask, is_causal=True, need_weights=need_weights)
 
 
 class TestCache:
@@ -166,6 +176,12 @@ class TestCache:
             multihead(torch.randn(2, 2, D_MODEL), mask=torch.ones(2, 5, dtype=torch.bool), cache=cache)
         assert cache.length == 3
         assert torch.equal(cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys, before)
+
+    def test_it_goes_on_with_as_many_texts_as_it_holds(self, multihead: MultiHeadAttention) -> None:
+        cache = KeyValueCache(2, HEADS, 4, 4)
+        with pytest.raises(ValueError, match="the cache holds 2 texts, but 1 go on"):
+            multihead(torch.randn(1, 3, D_MODEL), cache=cache)
+        assert cache.length == 0
 
 
 class TestRefusals:
