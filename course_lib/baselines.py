@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
-from course_lib.continuation import Continuation, Next, continuation
+from course_lib.continuation import Continuation, Next, continuation, require_length
 from course_lib.masking import padding_mask
 from course_lib.models import BERTOutput, require_ids, require_mask
 
@@ -366,12 +366,14 @@ class RecurrentSeq2Seq(nn.Module):
 class _RecurrentTranslation(Continuation):
     """The target of a recurrent encoder-decoder. Its state is all that it keeps."""
 
-    def __init__(self, model: RecurrentSeq2Seq, source: Tensor) -> None:
+    def __init__(self, model: RecurrentSeq2Seq, source: Tensor, new_words: int) -> None:
+        require_length(new_words)
         self._model = model
         self._encoded = model.encode(source)
         self._state = self._encoded.summary
         self.batch, self.device = len(source), source.device
         self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
+        self.first = (model.config.start_id,)
 
     def start(self) -> Next:
         return self.read(torch.full((self.batch,), self._model.config.start_id, device=self.device))
@@ -397,16 +399,19 @@ class _RecurrentTranslation(Continuation):
 def _recurrent_translation(
     model: RecurrentSeq2Seq, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
 ) -> Continuation:
-    return _RecurrentTranslation(model, inputs)
+    return _RecurrentTranslation(model, inputs, new_words)
 
 
 class _RecurrentWriting(Continuation):
     """A recurrent language model's text behind its prompt. Its state is all that it keeps."""
 
-    def __init__(self, model: RecurrentLanguageModel, prompt: Tensor) -> None:
+    def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, new_words: int) -> None:
+        require_length(new_words)
+        require_ids(prompt, model.config.vocabulary, "the prompt")
         self._model, self._prompt = model, prompt
         self._state: Tensor | None = None
         self.batch, self.device = len(prompt), prompt.device
+        self.first = tuple(prompt[0].tolist())
         config = model.config
         self.end_id = config.end_id
         self.padding_id = config.padding_id if config.padding_id is not None else config.end_id or 0
@@ -436,4 +441,4 @@ class _RecurrentWriting(Continuation):
 def _recurrent_writing(
     model: RecurrentLanguageModel, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
 ) -> Continuation:
-    return _RecurrentWriting(model, inputs)
+    return _RecurrentWriting(model, inputs, new_words)

@@ -92,7 +92,7 @@ class _Translation(Continuation):
     """The target of an encoder-decoder."""
 
     def __init__(self, model: Transformer, source: Tensor, new_words: int, cached: bool, weights: bool) -> None:
-        _require_length(new_words)
+        require_length(new_words)
         self._model, self._weights = model, weights
         self._encoded = model.encode(source)
         self._cache = model.cache(self._encoded, new_words) if cached else None
@@ -136,7 +136,7 @@ class _Writing(Continuation):
     """A language model's text behind its prompt."""
 
     def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool) -> None:
-        _require_length(new_words)
+        require_length(new_words)
         require_ids(prompt, model.config.vocabulary, "the prompt")
         self._model, self._weights = model, weights
         self.batch, self.device = len(prompt), prompt.device
@@ -211,6 +211,11 @@ def _next(
     return Next(logits, own, cross)
 
 
-def _require_length(new_words: int) -> None:
+def require_length(new_words: int) -> None:
+    """Refuse to write nothing.
+
+    Raises:
+        ValueError: there is not even one word to write.
+    """
     if new_words < 1:
         raise ValueError(f"at least one word must be written, not {new_words}")

@@ -53,7 +53,7 @@ def trace_greedy(model: nn.Module, inputs: Int[Tensor, " words"], max_length: in
     """Write one text as `greedy_decode` does, and keep every step's distribution and attention.
 
     Args:
-        model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
+        model: any that `continuation` knows. Dropout is off; the model's mode is restored.
         inputs: the ids of one source, or of one prompt, without padding.
         max_length: the most words to write.
 

@@ -22,6 +22,7 @@ from course_lib.data import Batch, Windows, collate
 from course_lib.decoding import greedy_decode
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.schedules import constant_schedule
+from course_lib.tracing import trace_greedy
 from course_lib.training import TrainingConfig, train
 
 IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 4, 6, 0, 0]])
@@ -222,6 +223,18 @@ class TestSeq2Seq:
         again.start()
         assert_close(again.read(torch.tensor([5, 7])).logits, after[[1, 3]])
         assert_close(again.read(torch.tensor([8, 8])).logits, swapped[[0, 2]])
+
+    @pytest.mark.parametrize("make", [seq2seq, language_model])
+    def test_can_be_watched(self, make: type[nn.Module]) -> None:
+        model, inputs = make(), SOURCE[0] if make is seq2seq else IDS[0, :3]
+        trace = trace_greedy(model, inputs, max_length=4)
+        assert trace.words == greedy_decode(model, inputs.unsqueeze(0), max_length=4)[0].tolist()
+        assert trace.steps[0].read == ((1,) if make is seq2seq else tuple(inputs.tolist()))
+
+    @pytest.mark.parametrize("make", [seq2seq, language_model])
+    def test_must_write_a_word(self, make: type[nn.Module]) -> None:
+        with pytest.raises(ValueError, match="at least one word must be written, not 0"):
+            greedy_decode(make(), SOURCE if make is seq2seq else IDS, max_length=0)
 
     def test_the_decoder_shows_its_attention(self) -> None:
         (alpha,) = continuation(seq2seq(), SOURCE, 3, weights=True).start().cross_alpha
