@@ -326,7 +326,7 @@ class GPTClassifier(nn.Module):
         Args:
             ids: the words.
             segments: not used; a separating word does their work.
-            mask: True at words, False at the padding behind them; None where there is none.
+            mask: True at words, False at padding, before or behind them; None where there is none.
         """
         return self._classify(self.gpt.states(ids, mask).states, mask)
 
@@ -340,13 +340,16 @@ class GPTClassifier(nn.Module):
         loss = F.cross_entropy(self._classify(states, batch.mask), batch.labels)
         if not auxiliary:
             return loss
-        expected = batch.ids[:, 1:].masked_fill(~batch.mask[:, 1:], IGNORED)
+        words_behind_words = batch.mask[:, 1:] & batch.mask[:, :-1]
+        expected = batch.ids[:, 1:].masked_fill(~words_behind_words, IGNORED)
         logits = self.gpt.logits(states[:, :-1])
         return loss + auxiliary * F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=IGNORED)
 
     def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        words = states.shape[1]
-        last = torch.full((len(states),), words - 1, device=states.device) if mask is None else mask.sum(dim=1) - 1
-        rows = torch.arange(len(states), device=states.device)
-        out: Tensor = self.output(self.dropout(states[rows, last]))
+        if mask is None:
+            of_last_words = states[:, -1]
+        else:
+            last = (torch.arange(states.shape[1], device=states.device) * mask).argmax(dim=1)
+            of_last_words = states[torch.arange(len(states), device=states.device), last]
+        out: Tensor = self.output(self.dropout(of_last_words))
         return out

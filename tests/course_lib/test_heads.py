@@ -295,7 +295,7 @@ class TestLearning:
 
     def test_multiple_choice(self) -> None:
         task = tasks.word_order()
-        said, right = answers(learn(MultipleChoice(encoder(task)), task, steps=300), task)
+        said, right = answers(learn(MultipleChoice(encoder(task)), task, steps=300, peak=3e-3), task)
         assert majority(right) < 0.4
         assert accuracy(said, right) > 0.85
 
