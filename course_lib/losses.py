@@ -47,8 +47,10 @@ def smoothed_cross_entropy(
         ignored: an id that does not count where it is expected: padding.
 
     Raises:
-        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), or there is nothing to predict.
+        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, or no word is expected.
     """
+    if spread not in ("all", "others"):
+        raise ValueError(f"spread must be 'all' or 'others', not {spread!r}")
     if not expected.numel():
         raise ValueError("there is nothing to predict: a text of one token has no next one")
     size = logits.shape[-1]

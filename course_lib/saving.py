@@ -80,7 +80,7 @@ def read(path: Path | str) -> dict[str, Any]:
     """
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, pickle.UnpicklingError, KeyError, ValueError) as error:
+    except (RuntimeError, EOFError, pickle.UnpicklingError, LookupError, ValueError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise CheckpointError(
             f"{path} is no whole checkpoint ({reason[:120]}); remove it to go on from the one before"

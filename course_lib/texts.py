@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def read_text(path: Path | str) -> str:
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is no UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path} ends in .gz and is not a whole gzip file ({error}); fetch it again") from error
     if len(text) < 2:
         raise ValueError(f"{path} has {len(text)} characters; a text to learn from needs two at the least")

@@ -67,6 +67,11 @@ def test_impossible_shares_are_refused(smoothing: float, spread: str, most: str)
         smoothed_cross_entropy(LOGITS, EXPECTED, smoothing, spread)  # type: ignore[arg-type]
 
 
+def test_an_unknown_spread_is_refused() -> None:
+    with pytest.raises(ValueError, match="spread must be 'all' or 'others', not 'other'"):
+        smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "other")  # type: ignore[arg-type]
+
+
 def test_the_decoder_reads_each_word_before_it_has_to_say_it() -> None:
     read, expected = shift_right(torch.tensor([[1, 5, 6, 7, 2], [1, 8, 2, 0, 0]]))
     assert read.tolist() == [[1, 5, 6, 7], [1, 8, 2, 0]]

@@ -72,6 +72,13 @@ def test_foreign_files_are_refused(tmp_path: Path, content: object) -> None:
         read(tmp_path / "x.pt")
 
 
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", b"\x80\x02.", b"(dp0\n."])
+def test_what_torch_has_not_written_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.pt").write_bytes(content)
+    with pytest.raises(CheckpointError, match="is no whole checkpoint"):
+        read(tmp_path / "x.pt")
+
+
 def test_weights_of_another_model_are_refused_by_name() -> None:
     ours = {"a": torch.zeros(2), "b": torch.zeros(3)}
     for theirs, message in [

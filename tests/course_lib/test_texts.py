@@ -36,7 +36,9 @@ class TestText:
             read_text(written(tmp_path, "Mäuse".encode("latin-1")))
 
     @pytest.mark.parametrize(
-        "content", [gzip.compress(b"Katze" * 99)[:-9], b"no gzip at all"], ids=["cut off", "something else"]
+        "content",
+        [gzip.compress(b"Katze" * 99)[:-9], gzip.compress(b"Katze" * 99)[:10] + b"\xff" * 30, b"no gzip at all"],
+        ids=["cut off", "damaged", "something else"],
     )
     def test_a_damaged_archive_is_refused(self, tmp_path: Path, content: bytes) -> None:
         with pytest.raises(ValueError, match="not a whole gzip file"):
