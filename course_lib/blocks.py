@@ -61,6 +61,9 @@ class BlockConfig:
     norm_epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
+        for name in ("d_model", "d_hidden"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         require_divisible(self.d_model, self.heads)
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")

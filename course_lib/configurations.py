@@ -52,8 +52,8 @@ class TransformerConfig:
     norm_epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
-        _require_vocabulary(self.source_vocabulary, "source_vocabulary")
-        _require_vocabulary(self.target_vocabulary, "target_vocabulary")
+        _require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
+        _require_at_least(0, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
         _block(self, norm_first=False)  # which refuses impossible sizes
         if self.shared_embeddings and self.source_vocabulary != self.target_vocabulary:
             raise ValueError(
@@ -114,7 +114,8 @@ class GPTConfig:
     padding_id: int | None = None
 
     def __post_init__(self) -> None:
-        _require_vocabulary(self.vocabulary, "vocabulary")
+        _require_at_least(1, vocabulary=self.vocabulary, context=self.context)
+        _require_at_least(0, layers=self.layers)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod
@@ -188,7 +189,8 @@ class BERTConfig:
     norm_epsilon: float = 1e-12
 
     def __post_init__(self) -> None:
-        _require_vocabulary(self.vocabulary, "vocabulary")
+        _require_at_least(1, vocabulary=self.vocabulary, context=self.context, segments=self.segments)
+        _require_at_least(0, layers=self.layers)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod
@@ -220,6 +222,7 @@ def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool)
     )
 
 
-def _require_vocabulary(words: int, name: str) -> None:
-    if words < 1:
-        raise ValueError(f"{name} must be at least 1, not {words}")
+def _require_at_least(least: int, **sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < least:
+            raise ValueError(f"{name} must be at least {least}, not {size}")

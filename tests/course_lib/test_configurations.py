@@ -38,6 +38,10 @@ def test_the_papers_are_as_its_table_3_says() -> None:
     ("settings", "match"),
     [
         ({"vocabulary": 0}, "vocabulary must be at least 1, not 0"),
+        ({"context": 0}, "context must be at least 1, not 0"),
+        ({"layers": -1}, "layers must be at least 0, not -1"),
+        ({"d_model": 0}, "d_model must be at least 1, not 0"),
+        ({"d_hidden": 0}, "d_hidden must be at least 1, not 0"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),
         ({"attention_dropout": -0.1}, "attention_dropout must be at least 0 and below 1, not -0.1"),
         ({"activation": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu, not 'tanh'"),
