@@ -163,7 +163,7 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
 def _read_torch(path: Path) -> dict[str, Tensor]:
     try:
         tensors = torch.load(path, map_location="cpu", weights_only=True)
-    except (UnpicklingError, RuntimeError, EOFError) as error:
+    except (RuntimeError, EOFError, UnpicklingError, LookupError, ValueError) as error:
         raise ValueError(f"{path} is damaged or holds more than weights: {_first_line(error)}") from None
     if not isinstance(tensors, dict) or not all(isinstance(value, Tensor) for value in tensors.values()):
         raise ValueError(f"{path} must hold tensors by name, and nothing else")
