@@ -80,10 +80,11 @@ def decoding(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off, and back to what it was at the end."""
-    was_training = model.training
+    """Switch dropout off, and every module back to what it was at the end: some may be frozen while others train."""
+    training = [module for module in model.modules() if module.training]
     model.eval()
     try:
         yield
     finally:
-        model.train(was_training)
+        for module in training:
+            module.training = True

@@ -45,6 +45,14 @@ class TestGreedy:
         greedy_decode(tree.eval(), torch.tensor([[7]]))
         assert not tree.training
 
+    def test_leaves_frozen_what_was_frozen(self) -> None:
+        model = transformer().train()
+        model.encoder.eval()
+        greedy_decode(model, SOURCES, max_length=2)
+        assert model.training
+        assert all(module.training for module in model.decoder.modules())
+        assert not any(module.training for module in model.encoder.modules())
+
     def test_is_the_models_best_word_at_every_place(self) -> None:
         model = transformer().eval()
         words = greedy_decode(model, SOURCES[:1], max_length=8)
