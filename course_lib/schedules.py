@@ -37,10 +37,11 @@ def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
 def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
     """Up in a straight line to `peak` at step `warmup`, then down in a straight line to 0 behind the last step.
 
-    For a training whose length is known: the small rates at the end are worth many steps at a larger one.
+    For a training whose length is known: the small rates at the end are worth many steps at a larger one. Behind its
+    last step the rate stays 0.
     """
     _check_warmup(warmup, steps)
-    return lambda step: peak * min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))
+    return lambda step: peak * max(0.0, min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup)))
 
 
 def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) -> Schedule:
@@ -55,7 +56,7 @@ def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) ->
     def rate(step: int) -> float:
         if step <= warmup:
             return peak * step / warmup
-        done = min(1.0, (step - warmup) / (steps - warmup))
+        done = min(1.0, (step - warmup) / max(1, steps - warmup))
         return least + (peak - least) * (1 + math.cos(math.pi * done)) / 2
 
     return rate

@@ -35,6 +35,7 @@ def accuracy(
         mask: True at the labels that count, such as those of words and not of padding; None counts all.
 
     Raises:
+        TypeError: `mask` is not boolean.
         ValueError: the shapes differ, or no label counts.
     """
     predicted, expected = _counted(predicted, expected, mask)
@@ -47,6 +48,7 @@ def sequence_accuracy(
     """The share of sequences in which every label that counts is right (S1: whole-sentence accuracy).
 
     Raises:
+        TypeError: `mask` is not boolean.
         ValueError: the shapes differ, or there is no sequence.
     """
     _require_same_shape(predicted, expected, mask)
@@ -92,6 +94,7 @@ def precision_recall_f1(
         average: how to join the labels.
 
     Raises:
+        TypeError: `mask` is not boolean.
         ValueError: the shapes differ, no label counts, or `labels` is empty.
     """
     if not labels:
@@ -143,7 +146,13 @@ def _counted(predicted: Tensor, expected: Tensor, mask: Tensor | None) -> tuple[
     return predicted[mask], expected[mask]
 
 
+def _require_boolean(mask: Tensor) -> None:
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = counts), not {mask.dtype}; write mask.bool()")
+
+
 def _require_same_shape(predicted: Tensor, expected: Tensor, mask: Tensor) -> None:
+    _require_boolean(mask)
     if not predicted.shape == expected.shape == mask.shape:
         shapes = ", ".join(str(list(tensor.shape)) for tensor in (predicted, expected, mask))
         raise ValueError(f"predicted, expected and mask must have the same shape, not {shapes}")
@@ -160,8 +169,11 @@ def perplexity(log_likelihoods: Float[Tensor, "..."], mask: Bool[Tensor, "..."] 
         mask: True at the words that count; None counts all.
 
     Raises:
+        TypeError: `mask` is not boolean.
         ValueError: no word counts.
     """
+    if mask is not None:
+        _require_boolean(mask)
     counted = log_likelihoods if mask is None else log_likelihoods[mask]
     if not counted.numel():
         raise ValueError("there is nothing to score: no word counts")

@@ -43,6 +43,12 @@ def test_the_cosine_is_halfway_down_in_the_middle() -> None:
     assert rate(20) > 0.95  # flat at first
 
 
+def test_behind_the_last_step_the_rate_stays_what_it_was_or_nothing() -> None:
+    assert linear_schedule(2.0, 3, 10)(25) == 0
+    assert cosine_schedule(2.0, 3, 10, 0.5)(25) == 0.5
+    assert [cosine_schedule(2.0, 3, 3, 0.5)(step) for step in (3, 4)] == [2.0, 0.5]
+
+
 def test_the_constant_one_is_constant() -> None:
     assert {constant_schedule(0.3)(step) for step in (1, 10, 10_000)} == {0.3}
 

@@ -53,6 +53,18 @@ class TestAccuracy:
             sequence_accuracy(PREDICTED, EXPECTED, WORDS[:1])
 
 
+def test_a_mask_of_numbers_is_refused() -> None:
+    """It would be taken for indices, and give another score."""
+    numbers = torch.ones_like(EXPECTED)
+    for score in (accuracy, sequence_accuracy):
+        with pytest.raises(TypeError, match=r"mask must be boolean .* write mask.bool\(\)"):
+            score(PREDICTED, EXPECTED, numbers)
+    with pytest.raises(TypeError, match="mask must be boolean"):
+        precision_recall_f1(PREDICTED, EXPECTED, [0], numbers)
+    with pytest.raises(TypeError, match="mask must be boolean"):
+        perplexity(torch.zeros(2, 4), numbers)
+
+
 class TestPrecisionRecallF1:
     def test_of_one_label(self) -> None:
         # Label 2 is predicted at 2 of the words that count, once rightly, and expected at 1 of them.
