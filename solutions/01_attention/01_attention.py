@@ -693,8 +693,8 @@ check("attention.dot_product_variance", hidden=True)
 @show.when_ready
 def variance_against_dimension():
     generator = torch.Generator().manual_seed(1)
-    widths = [2**power for power in range(1, 9)]
-    q_all, k_all = (torch.randn(400, widths[-1], generator=generator) for _ in range(2))
+    widths = [2**power for power in range(1, 8)]
+    q_all, k_all = (torch.randn(300, widths[-1], generator=generator) for _ in range(2))
     raw, by_root, by_d = [], [], []
     for d in widths:
         a, b = q_all[:, :d], k_all[:, :d]
