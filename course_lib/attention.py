@@ -14,7 +14,9 @@ Shapes: every tensor may have any number of leading dimensions (batch, heads, ..
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -47,13 +49,22 @@ def mask_scores(
     """
     if mask is None:
         return scaled
-    _require_boolean(mask)
+    require_boolean(mask)
     return scaled.masked_fill(~mask, -math.inf)
 
 
-def _require_boolean(mask: Tensor) -> None:
+def require_boolean(mask: Tensor, true: str = "may attend") -> None:
+    """Refuse a mask of numbers, for all masks of the library.
+
+    Args:
+        mask: of any shape.
+        true: what True means in it.
+
+    Raises:
+        TypeError: it is not boolean.
+    """
     if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
+        raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool()")
 
 
 def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
@@ -100,6 +111,9 @@ def attention(
 ) -> AttentionSteps:
     """Scaled dot-product attention, step by step.
 
+    From half precision the steps before alpha are made in single precision, as in torch's fused kernels: a score
+    of fp16 would be infinite from 65,520, and NaN all that follows.
+
     Args:
         q: queries.
         k: keys, of the queries' last dimension.
@@ -109,11 +123,21 @@ def attention(
     Raises:
         TypeError: `mask` is not boolean.
     """
-    scores = dot_product_scores(q, k)
+    with _without_autocast(q.device):
+        scores = dot_product_scores(_at_least_single(q), _at_least_single(k))
     scaled = scale_scores(scores, d_head=q.shape[-1])
     masked = mask_scores(scaled, mask)
-    alpha = attention_weights(masked)
+    alpha = attention_weights(masked).to(v.dtype)
     return AttentionSteps(scores, scaled, masked, alpha, out=weighted_values(alpha, v))
+
+
+def _at_least_single(x: Tensor) -> Tensor:
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def _without_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """Autocast would make half precision of the scores again; tensors without values know no autocast."""
+    return nullcontext() if device.type == "meta" else torch.autocast(device.type, enabled=False)
 
 
 def scaled_dot_product_attention(
@@ -152,7 +176,7 @@ def fused_attention(
             f"is_causal needs as many queries as keys, not {q.shape[-2]} and {k.shape[-2]}; pass a mask instead"
         )
     if mask is not None:
-        _require_boolean(mask)
+        require_boolean(mask)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
 
 

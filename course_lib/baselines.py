@@ -19,8 +19,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
+from course_lib.configurations import require_known
 from course_lib.continuation import Continuation, Next, continuation, require_length
-from course_lib.masking import padding_mask
+from course_lib.masking import at_last_word, padding_mask
 from course_lib.models import BERTOutput, require_ids, require_mask
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -104,6 +105,9 @@ class RecurrentConfig:
     dropout: float = 0.1
     end_id: int | None = None
     padding_id: int | None = None
+
+    def __post_init__(self) -> None:
+        require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
 
 
 class RecurrentEncoder(nn.Module):
@@ -260,6 +264,10 @@ class RecurrentSeq2SeqConfig:
     padding_id: int = 0
     start_id: int = 1
     end_id: int = 2
+
+    def __post_init__(self) -> None:
+        require_known(min(self.source_vocabulary, self.target_vocabulary), padding_id=self.padding_id)
+        require_known(self.target_vocabulary, start_id=self.start_id, end_id=self.end_id)
 
 
 @dataclass(frozen=True)
@@ -419,10 +427,7 @@ class _RecurrentWriting(Continuation):
 
     def start(self) -> Next:
         logits, self._state = self._model.read(self._prompt, self._mask)
-        if self._mask is None:
-            return Next(logits[:, -1])
-        rows = torch.arange(self.batch, device=self.device)
-        return Next(logits[rows, self._mask.sum(dim=1) - 1])
+        return Next(at_last_word(logits, self._mask))
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
         logits, self._state = self._model.read(words.unsqueeze(1), state=self._state)

@@ -54,6 +54,8 @@ class TransformerConfig:
     def __post_init__(self) -> None:
         _require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
         _require_at_least(0, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
+        require_known(min(self.source_vocabulary, self.target_vocabulary), padding_id=self.padding_id)
+        require_known(self.target_vocabulary, start_id=self.start_id, end_id=self.end_id)
         _block(self, norm_first=False)  # which refuses impossible sizes
         if self.shared_embeddings and self.source_vocabulary != self.target_vocabulary:
             raise ValueError(
@@ -115,6 +117,7 @@ class GPTConfig:
 
     def __post_init__(self) -> None:
         _require_at_least(1, vocabulary=self.vocabulary, context=self.context)
+        require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
         _require_at_least(0, layers=self.layers)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
@@ -220,6 +223,17 @@ def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool)
         norm_first=norm_first,
         norm_epsilon=config.norm_epsilon,
     )
+
+
+def require_known(vocabulary: int, **ids: int | None) -> None:
+    """Refuse the id of a special word that the vocabulary does not have; None stands for no such word.
+
+    Raises:
+        ValueError: naming the first.
+    """
+    for name, word in ids.items():
+        if word is not None and not 0 <= word < vocabulary:
+            raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, not {word}")
 
 
 def _require_at_least(least: int, **sizes: int) -> None:

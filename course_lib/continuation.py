@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from course_lib.masking import at_last_word
 from course_lib.models import GPT, Encoded, States, Transformer, require_ids
 
 
@@ -109,7 +110,7 @@ class _Translation(Continuation):
         if self._cache is None:
             target = self._words = torch.cat([self._words, target], dim=1)
         states = self._model.target_states(target, self._encoded, self._cache, need_weights=self._weights)
-        return _next(self._model.logits(states.states[:, -1]), states)
+        return _next(self._model, states)
 
     def expand(self, copies: int) -> None:
         self.batch *= copies
@@ -155,12 +156,7 @@ class _Writing(Continuation):
 
     def start(self) -> Next:
         states = self._model.states(self._words, self._mask, self._cache, need_weights=self._weights)
-        if self._mask is None:
-            return _next(self._model.logits(states.states[:, -1]), states)
-        places = torch.arange(self._words.shape[1], device=self.device)
-        last = (places * self._mask).argmax(dim=1)  # padding may stand behind the prompt
-        rows = torch.arange(self.batch, device=self.device)
-        return _next(self._model.logits(states.states[rows, last]), states, rows, last)
+        return _next(self._model, states, self._mask)  # padding may stand behind the prompt
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
         ids, mask = words.unsqueeze(1), None
@@ -168,8 +164,7 @@ class _Writing(Continuation):
             ids = self._words = torch.cat([self._words, ids], dim=1)
             if self._mask is not None:
                 mask = self._mask = torch.cat([self._mask, self._mask.new_ones(self.batch, 1)], dim=1)
-        states = self._model.states(ids, mask, self._cache, need_weights=self._weights)
-        return _next(self._model.logits(states.states[:, -1]), states)
+        return _next(self._model, self._model.states(ids, mask, self._cache, need_weights=self._weights))
 
     def expand(self, copies: int) -> None:
         self.batch *= copies
@@ -199,16 +194,11 @@ def _padding(prompt: Int[Tensor, "batch words"], padding_id: int | None) -> Bool
     return mask
 
 
-def _next(
-    logits: Float[Tensor, "batch vocabulary"],
-    states: States,
-    rows: Int[Tensor, " batch"] | slice = slice(None),
-    last: Int[Tensor, " batch"] | int = -1,
-) -> Next:
-    """With the rows of alpha that belong to the last word."""
-    own = tuple(alpha.transpose(1, 2)[rows, last] for alpha in states.self_alpha)
-    cross = tuple(alpha.transpose(1, 2)[rows, last] for alpha in states.cross_alpha)
-    return Next(logits, own, cross)
+def _next(model: Transformer | GPT, states: States, mask: Bool[Tensor, "batch words"] | None = None) -> Next:
+    """The logits of the word behind the last one, with the rows of alpha that belong to it."""
+    own = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.self_alpha)
+    cross = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.cross_alpha)
+    return Next(model.logits(at_last_word(states.states, mask)), own, cross)
 
 
 def require_length(new_words: int) -> None:

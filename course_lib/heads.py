@@ -34,6 +34,7 @@ from course_lib.baselines import (
     mean_pooling,
 )
 from course_lib.labelled import IGNORED, LabelledBatch
+from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT, BERTConfig, BERTOutput
 
 
@@ -346,10 +347,5 @@ class GPTClassifier(nn.Module):
         return loss + auxiliary * F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=IGNORED)
 
     def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        if mask is None:
-            of_last_words = states[:, -1]
-        else:
-            last = (torch.arange(states.shape[1], device=states.device) * mask).argmax(dim=1)
-            of_last_words = states[torch.arange(len(states), device=states.device), last]
-        out: Tensor = self.output(self.dropout(of_last_words))
+        out: Tensor = self.output(self.dropout(at_last_word(states, mask)))
         return out

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.data import LengthBuckets, pad
+from course_lib.masking import padding_mask
 from course_lib.tokenization import JoinedPair
 
 IGNORED = -100
@@ -84,7 +85,7 @@ def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
     lengths = torch.tensor([len(text.ids) for text in rows])
     ids = pad([torch.tensor(text.ids) for text in rows])
     segments = pad([torch.tensor(text.segments) for text in rows])
-    mask = torch.arange(ids.shape[1]) < lengths.unsqueeze(1)
+    mask = padding_mask(lengths, ids.shape[1])
     if choices != {1}:
         ids, segments, mask = (tensor.unflatten(0, (len(examples), -1)) for tensor in (ids, segments, mask))
     return LabelledBatch(ids, segments, mask, _stacked([example.labels for example in examples]))

@@ -25,6 +25,21 @@ def padding_mask(lengths: Int[Tensor, " batch"], max_length: int) -> Bool[Tensor
     return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
 
 
+def at_last_word(
+    x: Float[Tensor, "batch words *rest"], mask: Bool[Tensor, "batch words"] | None = None
+) -> Float[Tensor, "batch *rest"]:
+    """What belongs to each sequence's last word, wherever its padding stands: of a language model, all it has read.
+
+    Args:
+        x: something for each word: states, logits.
+        mask: True at words, at least one in each row; None where there is no padding.
+    """
+    if mask is None:
+        return x[:, -1]
+    place = torch.arange(x.shape[1], device=x.device)
+    return x[torch.arange(len(x), device=x.device), (place * mask).argmax(dim=1)]
+
+
 def combined_mask(
     causal: Bool[Tensor, "queries keys"], padding: Bool[Tensor, "batch keys"]
 ) -> Bool[Tensor, "batch queries keys"]:

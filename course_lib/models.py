@@ -20,6 +20,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from course_lib.attention import require_boolean
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForward
 from course_lib.caching import TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
@@ -339,8 +340,7 @@ def require_mask(mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "bat
     """
     if mask is None:
         return
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = a word, False = padding), not {mask.dtype}; write mask.bool()")
+    require_boolean(mask, "a word, False = padding")
     if mask.shape != ids.shape:
         raise ValueError(f"mask must be {list(ids.shape)} as ids are, not {list(mask.shape)}")
 

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.attention import attention, fused_attention, weighted_values
+from course_lib.attention import attention, fused_attention, require_boolean, weighted_values
 from course_lib.linear import Linear, linear
 from course_lib.masking import causal_mask
 
@@ -199,7 +199,8 @@ class MultiHeadAttention(nn.Module):
 
         Raises:
             TypeError: `mask` is not boolean.
-            ValueError: shapes that do not fit, `is_causal` where it would be wrong or beside a mask, or a full cache.
+            ValueError: shapes that do not fit, `is_causal` where it would be wrong or beside a mask, a full cache, or
+                one beside a memory.
         """
         self._require_fitting(x, memory, mask, is_causal, cache)
         if memory is None:
@@ -257,6 +258,8 @@ class MultiHeadAttention(nn.Module):
         batch, queries, _ = shape
         if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != shape[::2]):
             raise ValueError(f"memory must be [{batch}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
+        if cache is not None and memory is not None:
+            raise ValueError("a cache is for self-attention, where there is no memory: give one of them, not both")
         if cache is not None and cache.batch != batch:
             raise ValueError(f"the cache holds {cache.batch} texts, but {batch} go on")
         memory = memory.keys if isinstance(memory, KeysAndValues) else memory
@@ -267,8 +270,7 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"is_causal needs as many queries as keys, not {queries} and {keys}; pass a mask instead")
         if mask is None:
             return
-        if mask.dtype != torch.bool:
-            raise TypeError(f"mask must be boolean (True = may attend), not {mask.dtype}; write mask.bool()")
+        require_boolean(mask)
         whole = (batch, self.heads, queries, keys) if mask.dim() == 4 else (batch, queries, keys)[-mask.dim() :]
         if mask.dim() < 2 or any(had not in (1, wanted) for had, wanted in zip(mask.shape, whole, strict=True)):
             raise ValueError(

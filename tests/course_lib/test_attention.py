@@ -17,6 +17,7 @@ from course_lib.attention import (
     dot_product_variance,
     fused_attention,
     mask_scores,
+    require_boolean,
     scale_scores,
     scaled_dot_product_attention,
     softmax_jacobian,
@@ -138,6 +139,36 @@ class TestFused:
             fused_attention(torch.randn(1, 8), torch.randn(6, 8), torch.randn(6, 8), is_causal=True)
 
 
+class TestHalfPrecision:
+    """64 products of 60 and 60 make 230,400, more than fp16's 65,504; the weights are equal all the same."""
+
+    @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+    @pytest.mark.parametrize("value", [60.0, 200.0])  # of 200 the scaled scores would overflow, too
+    def test_large_scores_stay_finite_forward_and_backward(self, dtype: torch.dtype, value: float) -> None:
+        inputs = [torch.full((2, 3, 64), value, dtype=dtype, requires_grad=True) for _ in "qkv"]
+        steps = attention(*inputs)
+        assert torch.equal(steps.scores, torch.full((2, 3, 3), 64 * value**2))
+        assert (steps.alpha.dtype, steps.out.dtype) == (dtype, dtype)
+        assert_close(steps.out, fused_attention(*inputs))
+        assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(steps.out.sum(), inputs))
+
+    def test_autocast_does_not_make_them_overflow_again(self) -> None:
+        x = torch.full((1, 3, 64), 60.0)
+        with torch.autocast("cpu", torch.float16):
+            steps = attention(x, x, x)
+        assert_close(steps.out.float(), x, rtol=1e-3, atol=0)
+
+    def test_is_as_near_to_single_precision_as_the_fused_kernel(self) -> None:
+        whole = torch.randn(3, 2, 6, 64, generator=torch.Generator().manual_seed(0))
+        q, k, v = whole.half()
+        expected = attention(*(x.float() for x in (q, k, v))).out
+        assert_close(attention(q, k, v).out.float(), expected, rtol=2e-3, atol=1e-3)
+
+    def test_tensors_without_values_have_shapes(self) -> None:
+        x = torch.empty(2, 3, 8, device="meta", dtype=torch.float16)
+        assert attention(x, x, x).out.shape == (2, 3, 8)
+
+
 class TestFullyMaskedRows:
     @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
     @pytest.mark.parametrize("path", ["explicit", "fused"])
@@ -166,6 +197,8 @@ def test_a_mask_that_is_not_boolean_is_refused(mask: Tensor) -> None:
         attention(Q, K, V, mask)
     with pytest.raises(TypeError, match="must be boolean"):
         fused_attention(Q, K, V, mask)
+    with pytest.raises(TypeError, match=r"must be boolean \(True = counts\), not torch.*; write mask.bool\(\)"):
+        require_boolean(mask, "counts")
 
 
 class TestContextualEmbedding:

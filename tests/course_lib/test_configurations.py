@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import pytest
 
+from course_lib.baselines import RecurrentConfig, RecurrentSeq2SeqConfig
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 
@@ -51,6 +53,30 @@ def test_the_papers_are_as_its_table_3_says() -> None:
 def test_impossible_sizes(settings: dict[str, object], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         dataclasses.replace(GPTConfig.gpt2(), **settings)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: GPTConfig(11, end_id=11), "end_id must be from 0 to 10, the vocabulary's last, not 11"),
+        (lambda: GPTConfig(11, padding_id=-1), "padding_id must be from 0 to 10, the vocabulary's last, not -1"),
+        (lambda: TransformerConfig(11, 13, padding_id=12), "padding_id must be from 0 to 10"),
+        (lambda: TransformerConfig(11, 13, start_id=13), "start_id must be from 0 to 12"),
+        (lambda: TransformerConfig(11, 2), "end_id must be from 0 to 1, the vocabulary's last, not 2"),
+        (lambda: RecurrentConfig(11, end_id=11), "end_id must be from 0 to 10"),
+        (lambda: RecurrentConfig(11, padding_id=-1), "padding_id must be from 0 to 10"),
+        (lambda: RecurrentSeq2SeqConfig(11, 13, padding_id=12), "padding_id must be from 0 to 10"),
+        (lambda: RecurrentSeq2SeqConfig(11, 13, start_id=13), "start_id must be from 0 to 12"),
+    ],
+)
+def test_special_words_outside_the_vocabulary(make: Callable[[], object], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        make()
+
+
+def test_the_vocabularys_last_word_may_be_special() -> None:
+    assert GPTConfig(11, end_id=10, padding_id=0).end_id == 10
+    assert TransformerConfig(11, 13, start_id=12, end_id=12, padding_id=10).start_id == 12
 
 
 def test_shared_embeddings_of_two_vocabularies() -> None:

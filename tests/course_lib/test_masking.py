@@ -12,6 +12,7 @@ from torch.testing import assert_close
 from course_lib.attention import attention, dot_product_scores
 from course_lib.masking import (
     AttentionPooling,
+    at_last_word,
     causal_mask,
     combined_mask,
     masked_self_attention,
@@ -152,3 +153,17 @@ class TestAttentionPooling:
         pooling(torch.randn(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)).square().sum().backward()
         assert pooling.query.grad is not None
         assert (pooling.query.grad != 0).any()
+
+
+class TestLastWord:
+    @pytest.mark.parametrize("rest", [(), (3,), (3, 2)])
+    def test_is_found_wherever_padding_stands(self, rest: tuple[int, ...]) -> None:
+        x = torch.randn(4, 5, *rest)
+        mask = torch.tensor([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0]]).bool()
+        expected = torch.stack([x[0, 2], x[1, 4], x[2, 2], x[3, 0]])
+        assert torch.equal(at_last_word(x, mask), expected)
+
+    def test_without_padding_it_is_the_last_column(self) -> None:
+        x = torch.randn(4, 5, 3)
+        assert torch.equal(at_last_word(x), x[:, 4])
+        assert torch.equal(at_last_word(x, torch.ones(4, 5, dtype=torch.bool)), x[:, 4])

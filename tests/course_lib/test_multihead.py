@@ -160,6 +160,13 @@ class TestCache:
         made = multihead.keys_and_values(memory)
         assert_close(multihead(x, made, mask).out, multihead(x, memory, mask).out)
 
+    def test_it_is_not_for_a_memory(self, multihead: MultiHeadAttention) -> None:
+        x, memory, cache = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL), KeyValueCache(2, HEADS, 8, 4)
+        for given in (memory, multihead.keys_and_values(memory)):
+            with pytest.raises(ValueError, match="a cache is for self-attention, where there is no memory"):
+                multihead(x, given, cache=cache)
+        assert cache.length == 0
+
     def test_rows_go_on_from_others(self, multihead: MultiHeadAttention) -> None:
         x, cache = torch.randn(3, 4, D_MODEL), KeyValueCache(3, HEADS, 5, 4)
         multihead(x, is_causal=True, cache=cache)
