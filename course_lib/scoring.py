@@ -1,7 +1,7 @@
 """Scores computed by hand: what the lesson on evaluation explains and has students write (S1, "evaluation").
 
     labels      accuracy, precision, recall, F1; over all tokens, or whole sentences
-    generation  perplexity, BLEU's clipped n-gram precision, word error rate
+    generation  a text's log-probability, perplexity, BLEU's clipped n-gram precision, word error rate
 
 `course_lib.metrics` computes published metrics with the libraries that papers report; these few are equal to
 theirs and short enough to read.
@@ -18,6 +18,8 @@ from typing import Literal
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+from course_lib.attention import require_boolean
 
 Words = Sequence[str]
 """A sentence that is already split into words."""
@@ -146,13 +148,8 @@ def _counted(predicted: Tensor, expected: Tensor, mask: Tensor | None) -> tuple[
     return predicted[mask], expected[mask]
 
 
-def _require_boolean(mask: Tensor) -> None:
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = counts), not {mask.dtype}; write mask.bool()")
-
-
 def _require_same_shape(predicted: Tensor, expected: Tensor, mask: Tensor) -> None:
-    _require_boolean(mask)
+    require_boolean(mask, "counts")
     if not predicted.shape == expected.shape == mask.shape:
         shapes = ", ".join(str(list(tensor.shape)) for tensor in (predicted, expected, mask))
         raise ValueError(f"predicted, expected and mask must have the same shape, not {shapes}")
@@ -161,11 +158,53 @@ def _require_same_shape(predicted: Tensor, expected: Tensor, mask: Tensor) -> No
 # --- Language models -------------------------------------------------------------------------------------------
 
 
+def log_likelihoods(
+    logits: Float[Tensor, "... words vocabulary"], expected: Int[Tensor, "... words"]
+) -> Float[Tensor, "... words"]:
+    """ln P(word | the words before it) of each right word, in nats.
+
+    Args:
+        logits: scores of all words at each place, read with teacher forcing: from the right words before it.
+        expected: the right words.
+
+    Raises:
+        ValueError: there is not one row of logits for each right word.
+    """
+    if logits.shape[:-1] != expected.shape:
+        raise ValueError(
+            f"logits {list(logits.shape)} need words {list(logits.shape[:-1])}, not {list(expected.shape)}"
+        )
+    return torch.log_softmax(logits, dim=-1).gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+
+
+def sequence_log_probability(
+    logits: Float[Tensor, "... words vocabulary"],
+    expected: Int[Tensor, "... words"],
+    mask: Bool[Tensor, "... words"] | None = None,
+) -> Float[Tensor, "..."]:
+    """ln P(e | f) of each whole sequence by the chain rule: Σ_t ln P(e_t | e_1, ..., e_t-1, f), in nats (S1, S4).
+
+    Args:
+        logits, expected: as for `log_likelihoods`.
+        mask: True at the words that count, and not at padding; None counts all.
+
+    Raises:
+        TypeError: `mask` is not boolean.
+        ValueError: the shapes differ.
+    """
+    found = log_likelihoods(logits, expected)
+    if mask is None:
+        return found.sum(dim=-1)
+    _require_same_shape(expected, expected, mask)
+    return found.masked_fill(~mask, 0.0).sum(dim=-1)
+
+
 def perplexity(log_likelihoods: Float[Tensor, "..."], mask: Bool[Tensor, "..."] | None = None) -> float:
     """exp of the mean negative log-likelihood of the words: among how many equal choices the model seems to guess.
 
     Args:
-        log_likelihoods: ln of the probability that the model gave to each right word, in nats.
+        log_likelihoods: ln of the probability that the model gave to each right word, in nats, as the function of that
+            name gives it.
         mask: True at the words that count; None counts all.
 
     Raises:
@@ -173,7 +212,7 @@ def perplexity(log_likelihoods: Float[Tensor, "..."], mask: Bool[Tensor, "..."] 
         ValueError: no word counts.
     """
     if mask is not None:
-        _require_boolean(mask)
+        require_boolean(mask, "counts")
     counted = log_likelihoods if mask is None else log_likelihoods[mask]
     if not counted.numel():
         raise ValueError("there is nothing to score: no word counts")

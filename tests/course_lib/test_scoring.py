@@ -10,19 +10,24 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
+from torch import Tensor
+from torch.testing import assert_close
 from torchmetrics.functional.classification import multiclass_f1_score, multiclass_precision, multiclass_recall
 
+from course_lib.losses import smoothed_cross_entropy
 from course_lib.scoring import (
     NgramMatches,
     PrecisionRecallF1,
     accuracy,
     clipped_ngrams,
     edit_distance,
+    log_likelihoods,
     ngram_precision,
     ngrams,
     perplexity,
     precision_recall_f1,
     sequence_accuracy,
+    sequence_log_probability,
     word_error_rate,
 )
 
@@ -107,14 +112,54 @@ class TestPrecisionRecallF1:
             precision_recall_f1(PREDICTED, EXPECTED, [])
 
 
-class TestPerplexity:
-    def test_of_the_slides_sentence(self) -> None:
-        """S1's *The gray fluffy cat meowed very loudly EOS*; the slide prints .2 for EOS, whose row says .3."""
-        right = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])
-        printed = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.2])
-        assert perplexity(right.log()) == pytest.approx(4.847, abs=5e-4)
-        assert perplexity(printed.log()) == pytest.approx(5.099, abs=5e-4)
+class TestSequences:
+    """S1's *The gray fluffy cat meowed very loudly EOS*; the slide prints .2 for EOS, whose row says .3."""
 
+    RIGHT = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])
+    PRINTED = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.2])
+    WORDS = torch.tensor([3, 1, 4, 1, 5, 9, 2, 6])
+
+    def logits(self, right: Tensor) -> Tensor:
+        """Scores that give each right word its probability, and the rest of it to nine others; any number may be added
+        to all scores of a place."""
+        others = ((1 - right) / 9).unsqueeze(-1).repeat(1, 10)
+        return others.scatter(-1, self.WORDS.unsqueeze(-1), right.unsqueeze(-1)).log() + torch.randn(8, 1)
+
+    @pytest.mark.parametrize(("right", "mean", "equal_choices"), [(RIGHT, 1.5783, 4.847), (PRINTED, 1.6290, 5.099)])
+    def test_of_the_slide(self, right: Tensor, mean: float, equal_choices: float) -> None:
+        logits = self.logits(right)
+        assert_close(log_likelihoods(logits, self.WORDS), right.log())
+        total = sequence_log_probability(logits, self.WORDS)
+        assert_close(total.exp(), right.prod())
+        assert -total.item() / 8 == pytest.approx(mean, abs=5e-5)
+        assert smoothed_cross_entropy(logits, self.WORDS).item() == pytest.approx(mean, abs=5e-5)
+        assert perplexity(log_likelihoods(logits, self.WORDS)) == pytest.approx(equal_choices, abs=5e-4)
+
+    def test_are_torchs(self) -> None:
+        logits, words = torch.randn(2, 3, 5, 7), torch.randint(7, (2, 3, 5))
+        theirs = torch.distributions.Categorical(logits=logits).log_prob(words)
+        assert_close(log_likelihoods(logits, words), theirs)
+        assert_close(sequence_log_probability(logits, words), theirs.sum(dim=-1))
+
+    def test_padding_does_not_count(self) -> None:
+        logits, words = torch.randn(2, 5, 7), torch.randint(7, (2, 5))
+        logits[1, 3:] = -torch.inf
+        logits[1, 3:, words[1, 3:] - 1] = 0.0  # padding is impossible here
+        mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
+        alone = sequence_log_probability(logits[1, :3], words[1, :3])
+        assert_close(sequence_log_probability(logits, words, mask)[1], alone)
+
+    def test_what_does_not_fit_is_refused(self) -> None:
+        logits, words = torch.randn(2, 5, 7), torch.randint(7, (2, 5))
+        with pytest.raises(ValueError, match=r"logits \[2, 5, 7\] need words \[2, 5\], not \[2, 4\]"):
+            log_likelihoods(logits, words[:, :4])
+        with pytest.raises(ValueError, match="the same shape"):
+            sequence_log_probability(logits, words, torch.ones(2, 4, dtype=torch.bool))
+        with pytest.raises(TypeError, match="mask must be boolean"):
+            sequence_log_probability(logits, words, torch.ones(2, 5))
+
+
+class TestPerplexity:
     def test_of_equal_choices_is_their_number(self) -> None:
         assert perplexity(torch.full((3, 5), 1 / 7).log()) == pytest.approx(7, rel=1e-6)
 
