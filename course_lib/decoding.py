@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.continuation import continuation
+from course_lib.modes import evaluating
 
 Choice = Callable[[Float[Tensor, "batch vocabulary"]], Int[Tensor, " batch"]]
 """Which word to write, from the logits of all."""
@@ -76,15 +77,3 @@ def decoding(model: nn.Module) -> Iterator[None]:
     """No gradients and no dropout."""
     with evaluating(model), torch.inference_mode():
         yield
-
-
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off, and every module back to what it was at the end: some may be frozen while others train."""
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True

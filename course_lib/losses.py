@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -44,7 +45,8 @@ def smoothed_cross_entropy(
         expected: the right words.
         smoothing: ε.
         spread: which of the two.
-        ignored: an id that does not count where it is expected: padding.
+        ignored: an id that does not count where it is expected: padding. Where nothing else is expected the loss is 0,
+            and so are its gradients: there is nothing to learn.
 
     Raises:
         ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, or no word is expected.
@@ -54,12 +56,14 @@ def smoothed_cross_entropy(
     if not expected.numel():
         raise ValueError("there is nothing to predict: a text of one token has no next one")
     size = logits.shape[-1]
-    torchs = smoothing * size / (size - 1) if spread == "others" and smoothing else smoothing
-    if not 0 <= torchs <= 1:
-        most = (size - 1) / size if spread == "others" else 1
+    most = (size - 1) / size if spread == "others" else 1
+    if not 0 <= smoothing <= most:
         raise ValueError(f"label smoothing must be from 0 to {most:.4g}, got {smoothing}")
+    torchs = min(1.0, smoothing / most) if smoothing else 0.0
     ignore = _NONE if ignored is None else ignored
-    return F.cross_entropy(logits.flatten(0, -2), expected.flatten(), ignore_index=ignore, label_smoothing=torchs)
+    mean = F.cross_entropy(logits.flatten(0, -2), expected.flatten(), ignore_index=ignore, label_smoothing=torchs)
+    # Torch's mean over nothing is NaN. Asking first, in Python, would be one more wait for a GPU in every step.
+    return mean if ignored is None else torch.where((expected != ignored).any(), mean, 0.0)
 
 
 def shift_right(

@@ -108,6 +108,33 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor], p
             raise CheckpointError(f"{path} is of another model: its {name} is {theirs}, this one's {ours}")
 
 
+def check_optimizer(found: Mapping[str, Any], optimizer: torch.optim.Optimizer, path: Path | str) -> None:
+    """Refuse the state of an optimizer of other parameters, before any of it is loaded.
+
+    Raises:
+        CheckpointError: there are other groups of parameters, or one was of another shape.
+    """
+    theirs = [len(group["params"]) for group in found["param_groups"]]
+    ours = [len(group["params"]) for group in optimizer.param_groups]
+    if theirs != ours:
+        raise CheckpointError(
+            f"{path} is of another training: its parameters that move: {_joined(theirs)}, this one's: "
+            f"{_joined(ours)}; freeze the same ones"
+        )
+    moved = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    for number, parameter in enumerate(moved):
+        for name, tensor in found["state"].get(number, {}).items():
+            if tensor.dim() and tensor.shape != parameter.shape:
+                raise CheckpointError(
+                    f"{path} is of another training: {name} of its parameter {number} that moves is "
+                    f"{list(tensor.shape)}, this one's is {list(parameter.shape)}; freeze the same ones"
+                )
+
+
+def _joined(counts: Sequence[int]) -> str:
+    return " + ".join(map(str, counts))
+
+
 def average_weights(paths: Sequence[Path | str]) -> dict[str, Tensor]:
     """The mean of several checkpoints' weights, such as the last ones of a training: Vaswani et al. (2017), 6.1.
 

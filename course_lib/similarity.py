@@ -21,11 +21,12 @@ from torch import Tensor
 from course_lib import __version__
 from course_lib.baselines import mean_pooling
 from course_lib.data import pad
-from course_lib.decoding import evaluating
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.hub import find_folder
+from course_lib.masking import padding_mask
 from course_lib.metrics import Score, Texts
 from course_lib.models import BERT
+from course_lib.modes import evaluating
 from course_lib.pretrained import load_bert
 
 
@@ -71,12 +72,14 @@ class TextEncoder:
 
         Raises:
             TypeError: one string in place of a list.
-            ValueError: there are no texts.
+            ValueError: there are no texts, or `batch_size` is below 1.
         """
         if isinstance(texts, str):
             raise TypeError("give a list of texts, not one string: put it in a list")
         if not texts:
             raise ValueError("there is nothing to encode: no texts")
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         device, context = self.bert.embedding.weight.device, self.bert.config.context
         found: list[Tensor] = []
         with evaluating(self.bert), torch.no_grad():
@@ -85,7 +88,7 @@ class TextEncoder:
                 pieces = [self.vocabulary.encode_pair(text, max_length=context).ids for text in some]
                 lengths = torch.tensor([len(ids) for ids in pieces])
                 ids = pad([torch.tensor(each) for each in pieces])
-                mask = torch.arange(ids.shape[1]) < lengths.unsqueeze(1)
+                mask = padding_mask(lengths, ids.shape[1])
                 read = self.bert(ids.to(device), mask=mask.to(device)).states
                 found += [row[:length] for row, length in zip(read, lengths.tolist(), strict=True)]
         return found

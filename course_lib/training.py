@@ -23,10 +23,11 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from course_lib.data import AnyBatch, TrainingData
+from course_lib.modes import evaluating
 from course_lib.precision import Precision, autocast, precision_for
 from course_lib.processes import World, joined
 from course_lib.progress import Step, Tell
-from course_lib.saving import CheckpointError, Checkpoints, check_weights, read
+from course_lib.saving import CheckpointError, Checkpoints, check_optimizer, check_weights, read
 from course_lib.schedules import Schedule
 
 M = TypeVar("M", bound=nn.Module)
@@ -172,7 +173,7 @@ def evaluate(
     device: torch.device | str,
     precision: Precision = "fp32",
 ) -> float:
-    """The mean loss over all targets of the data, without dropout; the model's mode is restored.
+    """The mean loss over all targets of the data, without dropout; the mode of each of the model's modules is restored.
 
     What a loss draws at random (masked words, say) is the same in every call, and the global generators are left
     as they were.
@@ -182,21 +183,19 @@ def evaluate(
 
 
 def _evaluate(model: M, data: TrainingData[B], loss: Loss[M, B], world: World, precision: Precision) -> float:
-    was_training = model.training
-    model.eval()
     torch.manual_seed(world.rank)
     total, targets = torch.zeros((), dtype=torch.float64), 0
-    try:
+    with evaluating(model):
         for indices in data.plan(torch.Generator().manual_seed(0))[world.rank :: world.size]:
             batch = data.batch(indices)
+            if not batch.targets:
+                continue  # a mean over nothing is no number
             with autocast(world.device, precision):
                 mean = loss(model, batch.to(world.device))  # type: ignore[arg-type]  # the same kind of batch
             total, targets = total + mean.cpu().double() * batch.targets, targets + batch.targets
-    finally:
-        model.train(was_training)
     sums = world.sum([float(total), targets])
     if not sums[1]:
-        raise ValueError("there is nothing to evaluate on: the data gives no batches")
+        raise ValueError("there is nothing to evaluate on: the data gives no batches, or none with targets")
     return sums[0] / sums[1]
 
 
@@ -245,8 +244,12 @@ class _Answer(nn.Module):
         self.model = model
         self.loss = loss
 
-    def forward(self, batch: AnyBatch) -> Tensor:
-        return self.loss(self.model, batch)
+    def forward(self, batch: AnyBatch, counts: bool) -> Tensor:
+        """The loss; where the batch does not count 0, of all parameters, for the exchange waits for each of them."""
+        if counts:
+            return self.loss(self.model, batch)
+        weights = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        return torch.stack([0.0 * parameter.sum() for parameter in weights]).sum()
 
 
 class _Run(Generic[M, B]):
@@ -306,7 +309,7 @@ class _Run(Generic[M, B]):
         self.optimizer.zero_grad()
         for i, (batch, count) in enumerate(zip(batches, targets, strict=True), start=1):
             with self._shared_only_if(i == len(batches)), autocast(self.world.device, self.precision):
-                share = self.answer(batch.to(self.world.device)) * (count / total)
+                share = self.answer(batch.to(self.world.device), count > 0) * (count / total)
                 # DistributedDataParallel takes the mean over the processes; we want the sum.
                 self.scaler.scale(share * self.world.size).backward()
             loss += share.detach()
@@ -324,7 +327,7 @@ class _Run(Generic[M, B]):
         for _ in range(self.config.accumulate):
             indices = self.order.next()
             mine = self.world.share(indices)
-            # All processes must compute something: one without examples computes what does not count.
+            # All processes must compute something: one without examples takes one that does not count.
             batch = self.data.batch(mine or indices[:1])
             batches.append(batch)
             targets.append(batch.targets if mine else 0)
@@ -422,6 +425,7 @@ class _Run(Generic[M, B]):
             CheckpointError: it is of another model or another training.
         """
         check_weights(saved["model"], self.model.state_dict(), path)
+        check_optimizer(saved["optimizer"], self.optimizer, path)
         order = _Order.at(self.data, saved["order"])
         # Compared for the pass that was under way: passes differ in how many batches they have.
         found = {**saved["settings"], "batches in a pass": saved["order"]["batches"]}

@@ -24,6 +24,8 @@ FLOORS = [
     "optional",
     "tables",
     "hub",
+    "counting",
+    "modes",
     "attention",
     "masking",
     "positions",

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.decoding import evaluating, greedy_decode, write
+from course_lib.decoding import greedy_decode, write
 from course_lib.tokenization import START_ID
 from tests.course_lib.writers import END, PROMPTS_LEFT, SOURCES, Tree, gpt, transformer
 
@@ -127,15 +127,3 @@ class TestRefusals:
 def test_any_choice_will_do() -> None:
     worst = write(gpt(end_id=None), PROMPTS_LEFT[:1], lambda logits: logits.argmin(dim=-1), max_length=5)
     assert not torch.equal(worst, greedy_decode(gpt(end_id=None), PROMPTS_LEFT[:1], max_length=5))
-
-
-def test_the_mode_comes_back_after_an_error() -> None:
-    model = transformer().train()
-
-    def fail() -> None:
-        with evaluating(model):
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail()
-    assert model.training

@@ -59,6 +59,22 @@ def test_what_is_ignored_changes_nothing() -> None:
         )
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_where_everything_is_ignored_there_is_nothing_to_learn(smoothing: float) -> None:
+    logits = LOGITS.clone().requires_grad_()
+    loss = smoothed_cross_entropy(logits, torch.zeros_like(EXPECTED), smoothing, ignored=0)
+    assert loss.item() == 0.0
+    [gradient] = torch.autograd.grad(loss, logits)
+    assert torch.equal(gradient, torch.zeros_like(LOGITS))
+
+
+def test_a_vocabulary_of_one_word_has_no_others() -> None:
+    logits, expected = torch.zeros(2, 3, 1), torch.zeros(2, 3, dtype=torch.long)
+    assert smoothed_cross_entropy(logits, expected, 0.0, "others").item() == 0.0
+    with pytest.raises(ValueError, match="must be from 0 to 0, got 0.1"):
+        smoothed_cross_entropy(logits, expected, 0.1, "others")
+
+
 @pytest.mark.parametrize(
     ("smoothing", "spread", "most"), [(-0.1, "all", "1"), (1.1, "all", "1"), (0.95, "others", "0.9091")]
 )

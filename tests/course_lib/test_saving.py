@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
-from course_lib.saving import CheckpointError, Checkpoints, average_weights, check_weights, read, write
+from course_lib.saving import CheckpointError, Checkpoints, average_weights, check_optimizer, check_weights, read, write
 
 
 def weights(value: float) -> dict[str, torch.Tensor]:
@@ -88,6 +89,28 @@ def test_weights_of_another_model_are_refused_by_name() -> None:
     ]:
         with pytest.raises(CheckpointError, match=message):
             check_weights(theirs, ours, "x.pt")
+
+
+class TestOptimizer:
+    def test_of_the_same_parameters_it_fits(self) -> None:
+        check_optimizer(stepped(nn.Linear(3, 2)).state_dict(), stepped(nn.Linear(3, 2)), "x.pt")
+
+    def test_of_other_parameters_it_is_refused(self) -> None:
+        found = stepped(nn.Linear(3, 2)).state_dict()
+        with pytest.raises(CheckpointError, match="its parameters that move: 2, this one's: 1; freeze the same ones"):
+            check_optimizer(found, stepped(nn.Linear(3, 2, bias=False)), "x.pt")
+        with pytest.raises(
+            CheckpointError, match=r"exp_avg of its parameter 0 that moves is \[2, 3\], this one's is \[5"
+        ):
+            check_optimizer(found, stepped(nn.Linear(3, 5)), "x.pt")
+
+
+def stepped(layer: nn.Linear) -> torch.optim.Optimizer:
+    """An optimizer that has moved a layer once."""
+    optimizer = torch.optim.AdamW(layer.parameters())
+    layer(torch.ones(3)).sum().backward()
+    optimizer.step()
+    return optimizer
 
 
 class TestFolder:

@@ -67,6 +67,8 @@ class TestSentenceVectors:
             encoder.states([])
         with pytest.raises(TypeError, match="put it in a list"):
             encoder.states("one text")
+        with pytest.raises(ValueError, match="batch_size must be at least 1, not 0"):
+            encoder.states(["one text"], batch_size=0)
 
     def test_the_models_mode_is_restored(self, encoder: TextEncoder) -> None:
         encoder.bert.train()

@@ -154,6 +154,21 @@ class TestAccumulation:
         assert small.losses == pytest.approx(large.losses, rel=1e-5)
         assert_close(together.state_dict(), apart.state_dict(), rtol=1e-4, atol=1e-5)
 
+    def test_a_batch_without_targets_changes_nothing(self) -> None:
+        """As where the target of one of them is empty: a mean over nothing would be NaN."""
+        with_it, without = model(), model()
+        targetless = LengthBuckets(
+            [*reversals()[:2], (torch.tensor([5]), torch.tensor([1]))], lambda pair: (9,), 9, collate
+        )
+        assert sorted(targetless.batch(one).targets for one in targetless.plan(torch.Generator())) == [0, 3, 4]
+        both = LengthBuckets(reversals()[:2], lambda pair: (9,), 9, collate)
+        first = learn(with_it, 1, data=targetless, config={"accumulate": 3, "epsilon": 1e-4})
+        second = learn(without, 1, data=both, config={"accumulate": 2, "epsilon": 1e-4})
+        assert first.losses == pytest.approx(second.losses, rel=1e-6)
+        assert_close(with_it.state_dict(), without.state_dict(), rtol=1e-4, atol=1e-6)
+        expected = evaluate(without, both, translation_loss, "cpu")
+        assert evaluate(without, targetless, translation_loss, "cpu") == pytest.approx(expected)
+
     def test_takes_up_where_a_pass_ends(self) -> None:
         learned = learn(model(), 3, data=IN_SEVERAL, config={"accumulate": 4})
         assert len(learned.losses) == 3
@@ -243,6 +258,16 @@ class TestResuming:
         with pytest.raises(CheckpointError, match=message):
             learn(transformer, 4, checkpoints=Checkpoints(tmp_path), resume=True, **options)
         assert_same(transformer, model(other))
+
+    def test_an_optimizer_of_other_weights_is_refused_before_anything_changes(self, tmp_path: Path) -> None:
+        learn(model(), 2, checkpoints=Checkpoints(tmp_path))
+        frozen = model()
+        frozen.encoder.requires_grad_(False)
+        with pytest.raises(
+            CheckpointError, match=r"its parameters that move: \d+ \+ \d+, this one.s: .* freeze the same ones"
+        ):
+            learn(frozen, 4, checkpoints=Checkpoints(tmp_path), resume=True)
+        assert_same(frozen, model())
 
     def test_a_truncated_checkpoint_is_refused_before_anything_changes(self, tmp_path: Path) -> None:
         checkpoints = Checkpoints(tmp_path)
@@ -348,6 +373,14 @@ class TestEvaluation:
         assert transformer.training
         together = translation_loss(transformer.eval(), ALL_AT_ONCE.batch(range(8))).item()
         assert value == pytest.approx(together, rel=1e-5)
+
+    def test_leaves_frozen_what_was_frozen(self) -> None:
+        transformer = model().train()
+        transformer.encoder.eval()
+        evaluate(transformer, IN_SEVERAL, translation_loss, "cpu")
+        assert transformer.training
+        assert transformer.decoder.training
+        assert not any(module.training for module in transformer.encoder.modules())
 
     def test_random_losses_are_the_same_each_time_and_draw_from_nobody(self) -> None:
         def noisy(transformer: Transformer, batch: Batch) -> Tensor:

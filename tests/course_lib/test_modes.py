@@ -1,0 +1,37 @@
+"""Reading without dropout leaves every module as it was."""
+
+from __future__ import annotations
+
+import pytest
+from torch import nn
+
+from course_lib.modes import evaluating
+
+
+def test_dropout_is_off_within_and_what_was_frozen_stays_so() -> None:
+    model = nn.Sequential(nn.Dropout(), nn.Sequential(nn.Dropout(), nn.Linear(2, 2))).train()
+    model[1].eval()
+    before = [module.training for module in model.modules()]
+    with evaluating(model):
+        assert not any(module.training for module in model.modules())
+    assert [module.training for module in model.modules()] == before == [True, True, False, False, False]
+
+
+def test_a_frozen_whole_may_have_parts_that_train() -> None:
+    model = nn.Sequential(nn.Dropout(), nn.Linear(2, 2)).eval()
+    model[0].train()
+    with evaluating(model):
+        assert not model[0].training
+    assert [module.training for module in model.modules()] == [False, True, False]
+
+
+def test_the_mode_comes_back_after_an_error() -> None:
+    model = nn.Dropout()
+
+    def fail() -> None:
+        with evaluating(model):
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert model.training
