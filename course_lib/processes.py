@@ -47,6 +47,11 @@ class World:
         dist.all_reduce(total)
         return [float(value) for value in total.tolist()]
 
+    def wait(self) -> None:
+        """Go on when all processes have come here."""
+        if self.size > 1:
+            dist.barrier()
+
     def gather(self, tensor: Tensor) -> list[Tensor]:
         """Each process's tensor, all of one shape, on the CPU."""
         if self.size == 1:

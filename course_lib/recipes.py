@@ -17,6 +17,7 @@ from course_lib.data import Batch, TextBatch, Windows, translation_data
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
+from course_lib.processes import joined
 from course_lib.progress import Tell
 from course_lib.saving import Checkpoints, average_weights
 from course_lib.schedules import cosine_schedule, inverse_root_schedule
@@ -108,6 +109,8 @@ def learn_to_translate(
 ) -> Translated:
     """Follow a recipe, from pairs to a translator. Stopped, the same call goes on from its last checkpoint.
 
+    Under `torchrun` the processes share the work, the first one writes the files, and all return the same translator.
+
     Args:
         recipe: what to do.
         training: pairs to learn from.
@@ -125,26 +128,29 @@ def learn_to_translate(
     folder.mkdir(parents=True, exist_ok=True)
     texts = [text for pair in training for text in (pair.source, pair.target)]
     words = SubwordVocabulary.train_bpe(texts, recipe.pieces, split_punctuation=True)
-    words.save(folder / "tokenizer.json")
     torch.manual_seed(seed)
     model = Transformer(recipe.model(len(words)))
     if compiled:
         model.compile(dynamic=True)  # batches have many shapes
     checkpoints = Checkpoints(folder, recipe.save_every, recipe.averaged)
-    result = train(
-        model,
-        translation_data(training, words, words, recipe.max_tokens),
-        recipe.loss,
-        TrainingConfig(recipe.steps, inverse_root_schedule(recipe.peak, recipe.warmup), seed=seed),
-        device,
-        validation=Validation(
-            translation_data(validation, words, words, recipe.max_tokens), every=max(1, recipe.steps // 10)
-        ),
-        checkpoints=checkpoints,
-        resume=True,
-        progress=progress,
-    )
-    model.load_state_dict(average_weights(checkpoints.files()))
+    with joined(device) as world:
+        if world.is_first:
+            words.save(folder / "tokenizer.json")
+        result = train(
+            model,
+            translation_data(training, words, words, recipe.max_tokens),
+            recipe.loss,
+            TrainingConfig(recipe.steps, inverse_root_schedule(recipe.peak, recipe.warmup), seed=seed),
+            device,
+            validation=Validation(
+                translation_data(validation, words, words, recipe.max_tokens), every=max(1, recipe.steps // 10)
+            ),
+            checkpoints=checkpoints,
+            resume=True,
+            progress=progress,
+        )
+        world.wait()  # for the first process, which writes the last checkpoint
+        model.load_state_dict(average_weights(checkpoints.files()))
     return Translated(Translator(model.eval(), words, words), result)
 
 

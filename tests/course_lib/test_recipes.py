@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +68,57 @@ def test_a_writer_learns_and_keeps_its_best_weights(tmp_path: Path) -> None:
     assert written.result.losses[-1] < written.result.losses[0] - 1
     assert written.result.best_step == min(written.result.validations, key=written.result.validations.__getitem__)
     assert written.characters.decode(written.characters.encode("the cat")) == "the cat"
+
+
+SCRIPT = """
+import os
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from course_lib.fast_subwords import SubwordVocabulary
+from course_lib.recipes import learn_to_translate
+from course_lib.saving import Checkpoints
+from tests.course_lib.test_recipes import SHORT, SPLIT
+
+folder, rank = Path(sys.argv[1]), os.environ["RANK"]
+save_words, save_step = SubwordVocabulary.save, Checkpoints.save
+
+
+def noted(words, path):
+    (folder / f"words-{rank}").touch()
+    save_words(words, path)
+
+
+def slow(checkpoints, step, content):
+    time.sleep(2 if step == SHORT.steps else 0)  # the other process would not find the last one yet
+    return save_step(checkpoints, step, content)
+
+
+SubwordVocabulary.save, Checkpoints.save = noted, slow
+learned = learn_to_translate(SHORT, SPLIT.training, SPLIT.held_out, folder, "cpu")
+torch.save(learned.translator.model.state_dict(), folder / f"learned-{rank}.pt")
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_return_the_same_translator_and_one_of_them_writes(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script), str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=root, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.glob("words-*")] == ["words-0"]
+    mean = average_weights(Checkpoints(tmp_path).files())
+    for rank in range(2):
+        learned = torch.load(tmp_path / f"learned-{rank}.pt", weights_only=True)
+        assert all(torch.equal(learned[name], tensor) for name, tensor in mean.items())
 
 
 @pytest.mark.parametrize("text", ["", "a", "abc" * 30])
