@@ -8,6 +8,7 @@ tensors is which of ours.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.optional import needed_for
+
+WHOLE = "model.safetensors"
+"""The weights in one file."""
+
+INDEX = "model.safetensors.index.json"
+"""Where the weights are in several files: which tensor is in which."""
 
 SHOWN = 4
 """How many names an error lists before it says how many more there are."""
@@ -77,9 +84,35 @@ class PublishedModel:
             ValueError: it does not, or it is not a positive whole number.
         """
         value = self.config.get(key)
-        if not isinstance(value, int) or value < 1:
-            raise ValueError(f"config.json of {self.name} must give {key} as a positive number, not {value!r}")
+        if type(value) is not int or value < 1:  # True is an int, too
+            raise self._wrong(key, "a positive whole number")
         return value
+
+    def number(self, key: str, default: float) -> float:
+        """A number that `config.json` may give.
+
+        Raises:
+            ValueError: it gives something else.
+        """
+        value = self.config.get(key, default)
+        if type(value) not in (int, float) or not math.isfinite(value):
+            raise self._wrong(key, "a number")
+        return float(value)
+
+    def word(self, key: str, default: int, vocabulary: int) -> int:
+        """The id of a special word, one of the vocabulary's.
+
+        Raises:
+            ValueError: it is none.
+        """
+        value = self.config.get(key, default)
+        if type(value) is not int or not 0 <= value < vocabulary:
+            raise self._wrong(key, f"an id from 0 to {vocabulary - 1}", default)
+        return value
+
+    def _wrong(self, key: str, expected: str, default: Any = None) -> ValueError:
+        found = self.config.get(key, default)
+        return ValueError(f"config.json of {self.name} must give {key} as {expected}, not {found!r}")
 
 
 # --- Finding and reading ---------------------------------------------------------------------------------------
@@ -108,12 +141,13 @@ def _from_hub(name: str) -> Path:
         "*.txt",
         "tokenizer*.json",
         "vocab.json",
-        "model*.safetensors",
-        "model.safetensors.index.json",
+        WHOLE,
+        INDEX,
+        "model-?????-of-?????.safetensors",
     ]
     try:
         folder = Path(snapshot_download(name, allow_patterns=texts))
-        if not any(folder.glob("model*.safetensors")):
+        if not (folder / WHOLE).is_file() and not (folder / INDEX).is_file():
             folder = Path(snapshot_download(name, allow_patterns=["config.json", "pytorch_model.bin"]))
     except LocalEntryNotFoundError:
         raise FileNotFoundError(
@@ -129,25 +163,43 @@ def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
         raise FileNotFoundError(f"{folder} has no config.json, so it holds no model")
+    return _read_json(path)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
-    if not isinstance(config, dict):
-        raise ValueError(f"{path} must hold an object, not {type(config).__name__}")
-    return config
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} must hold an object, not {type(content).__name__}")
+    return content
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:
-    """All weights, from one file or from several parts."""
-    parts = sorted(folder.glob("model*.safetensors"))
-    old = folder / "pytorch_model.bin"
-    if not parts and not old.is_file():
-        raise FileNotFoundError(f"{folder} has neither model.safetensors nor pytorch_model.bin")
-    tensors: dict[str, Tensor] = {}
+    """All weights, from one file or from the parts that an index names; other files may lie beside them."""
+    whole, index, old = folder / WHOLE, folder / INDEX, folder / "pytorch_model.bin"
+    if whole.is_file():
+        return _read_safetensors(whole)
+    if index.is_file():
+        return {name: tensor for part in _parts(index) for name, tensor in _read_safetensors(part).items()}
+    if old.is_file():
+        return _read_torch(old)
+    raise FileNotFoundError(f"{folder} has neither {WHOLE} nor {old.name}")
+
+
+def _parts(index: Path) -> list[Path]:
+    """The files that an index names, all of them in its own folder."""
+    names = _read_json(index).get("weight_map")
+    if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
+        raise ValueError(f'{index} must say under "weight_map" in which file each tensor is')
+    parts = [index.parent / name for name in sorted(set(names.values()))]
     for part in parts:
-        tensors |= _read_safetensors(part)
-    return tensors if parts else _read_torch(old)
+        if part.parent != index.parent:
+            raise ValueError(f"{index} must name files of its own folder, not {part}")
+        if not part.is_file():
+            raise FileNotFoundError(f"{part} is missing, which {index.name} names")
+    return parts
 
 
 def _read_safetensors(path: Path) -> dict[str, Tensor]:

@@ -82,22 +82,31 @@ def _gpt_config(published: PublishedModel) -> GPTConfig:
     published.option("scale_attn_weights", [True], default=True)
     published.option("scale_attn_by_inverse_layer_idx", [False], default=False)
     published.option("add_cross_attention", [False], default=False)
-    d_model = published.size("n_embd")
+    d_model, vocabulary = published.size("n_embd"), published.size("vocab_size")
     config = published.config
     return GPTConfig(
-        vocabulary=published.size("vocab_size"),
+        vocabulary=vocabulary,
         context=published.size("n_positions"),
         d_model=d_model,
         heads=published.size("n_head"),
         layers=published.size("n_layer"),
-        d_hidden=config.get("n_inner") or 4 * d_model,
-        dropout=config.get("resid_pdrop", 0.1),
-        attention_dropout=config.get("attn_pdrop", 0.1),
+        d_hidden=4 * d_model if config.get("n_inner") is None else published.size("n_inner"),
+        dropout=published.number("resid_pdrop", 0.1),
+        attention_dropout=published.number("attn_pdrop", 0.1),
         activation=_activation(published, "activation_function", default="gelu_new"),
-        norm_epsilon=config.get("layer_norm_epsilon", 1e-5),
-        tied_output=config.get("tie_word_embeddings", True),
-        end_id=config.get("eos_token_id", 50_256),
+        norm_epsilon=published.number("layer_norm_epsilon", 1e-5),
+        tied_output=published.option("tie_word_embeddings", [True, False], default=True),
+        end_id=_gpt_end(published, vocabulary),
     )
+
+
+def _gpt_end(published: PublishedModel, vocabulary: int) -> int | None:
+    """The id that ends a text. GPT-2's own stands also where a smaller vocabulary lacks it: no text ends then."""
+    gpt2s = 50_256
+    found = published.config.get("eos_token_id", gpt2s)
+    if found is None or (found == gpt2s and vocabulary <= gpt2s):
+        return None
+    return published.word("eos_token_id", gpt2s, vocabulary)
 
 
 def _gpt_plan(config: GPTConfig) -> Plan:
@@ -195,7 +204,6 @@ def _with_a_pooler(published: PublishedModel, config: BERTConfig) -> PublishedMo
 def _bert_config(published: PublishedModel) -> BERTConfig:
     published.option("position_embedding_type", ["absolute"], default="absolute")
     published.option("is_decoder", [False], default=False)
-    config = published.config
     return BERTConfig(
         vocabulary=published.size("vocab_size"),
         context=published.size("max_position_embeddings"),
@@ -204,10 +212,10 @@ def _bert_config(published: PublishedModel) -> BERTConfig:
         layers=published.size("num_hidden_layers"),
         d_hidden=published.size("intermediate_size"),
         segments=published.size("type_vocab_size"),
-        dropout=config.get("hidden_dropout_prob", 0.1),
-        attention_dropout=config.get("attention_probs_dropout_prob", 0.1),
+        dropout=published.number("hidden_dropout_prob", 0.1),
+        attention_dropout=published.number("attention_probs_dropout_prob", 0.1),
         activation=_activation(published, "hidden_act", default="gelu"),
-        norm_epsilon=config.get("layer_norm_eps", 1e-12),
+        norm_epsilon=published.number("layer_norm_eps", 1e-12),
     )
 
 
@@ -267,8 +275,8 @@ def _marian_config(published: PublishedModel) -> TransformerConfig:
     heads, d_hidden = published.size("encoder_attention_heads"), published.size("encoder_ffn_dim")
     published.option("decoder_attention_heads", [heads], default=heads)
     published.option("decoder_ffn_dim", [d_hidden], default=d_hidden)
-    vocabulary, config = published.size("vocab_size"), published.config
-    padding_id = config.get("pad_token_id", vocabulary - 1)
+    vocabulary = published.size("vocab_size")
+    padding_id = published.word("pad_token_id", vocabulary - 1, vocabulary)
     return TransformerConfig(
         source_vocabulary=vocabulary,
         target_vocabulary=vocabulary,
@@ -277,15 +285,15 @@ def _marian_config(published: PublishedModel) -> TransformerConfig:
         d_hidden=d_hidden,
         encoder_layers=published.size("encoder_layers"),
         decoder_layers=published.size("decoder_layers"),
-        dropout=config.get("dropout", 0.1),
-        attention_dropout=config.get("attention_dropout", 0.0),
+        dropout=published.number("dropout", 0.1),
+        attention_dropout=published.number("attention_dropout", 0.0),
         activation=_activation(published, "activation_function", default="gelu"),
         tied_output=True,
         shared_embeddings=True,
         output_bias=True,
         padding_id=padding_id,
-        start_id=config.get("decoder_start_token_id", padding_id),
-        end_id=config.get("eos_token_id", 0),
+        start_id=published.word("decoder_start_token_id", padding_id, vocabulary),
+        end_id=published.word("eos_token_id", 0, vocabulary),
     )
 
 

@@ -27,6 +27,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def in_parts(folder: Path) -> None:
+    """Each tensor in a file of its own, and an index of them, in the place of the whole."""
+    (folder / "model.safetensors").unlink()
+    places = {name: f"model-0000{i}-of-00002.safetensors" for i, name in enumerate(WEIGHTS, start=1)}
+    for name, place in places.items():
+        save_file({name: WEIGHTS[name]}, folder / place)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+
+
 def published(**tensors: Tensor) -> PublishedModel:
     """A published model of these tensors; a double underscore stands for a dot."""
     return PublishedModel("toy", {}, {name.replace("__", "."): tensor for name, tensor in tensors.items()})
@@ -40,10 +49,39 @@ class TestReading:
         assert_close(dict(read.tensors), WEIGHTS)
 
     def test_several_parts_are_one(self, folder: Path) -> None:
-        (folder / "model.safetensors").unlink()
-        for i, (name, tensor) in enumerate(WEIGHTS.items(), start=1):
-            save_file({name: tensor}, folder / f"model-0000{i}-of-00002.safetensors")
+        in_parts(folder)
         assert_close(dict(PublishedModel.read(folder, "toy").tensors), WEIGHTS)
+
+    @pytest.mark.parametrize("name", ["model.fp16.safetensors", "model-00003-of-00003.safetensors"])
+    @pytest.mark.parametrize("several", [False, True])
+    def test_other_weights_beside_them_are_left_alone(self, folder: Path, name: str, several: bool) -> None:
+        if several:
+            in_parts(folder)
+        save_file({"dense.weight": torch.zeros(2, 3), "more.weight": torch.zeros(1)}, folder / name)
+        assert_close(dict(PublishedModel.read(folder, "toy").tensors), WEIGHTS)
+
+    def test_a_part_that_is_missing_is_named(self, folder: Path) -> None:
+        in_parts(folder)
+        (folder / "model-00002-of-00002.safetensors").unlink()
+        with pytest.raises(FileNotFoundError, match="model-00002-of-00002.safetensors is missing, which model.safe"):
+            PublishedModel.read(folder, "toy")
+
+    @pytest.mark.parametrize(
+        ("index", "message"),
+        [
+            ({}, 'must say under "weight_map" in which file each tensor is'),
+            ({"weight_map": {}}, "must say under"),
+            ({"weight_map": {"dense.weight": 3}}, "must say under"),
+            ({"weight_map": {"dense.weight": "../model.safetensors"}}, "must name files of its own folder"),
+            ({"weight_map": {"dense.weight": "/etc/passwd"}}, "must name files of its own folder"),
+            ([], "must hold an object, not list"),
+        ],
+    )
+    def test_a_broken_index_is_refused(self, folder: Path, index: Any, message: str) -> None:
+        in_parts(folder)
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+        with pytest.raises(ValueError, match=message):
+            PublishedModel.read(folder, "toy")
 
     def test_the_older_file_is_read_where_only_that_exists(self, folder: Path) -> None:
         (folder / "model.safetensors").unlink()
@@ -110,10 +148,29 @@ class TestReading:
         assert read.option("absent", [True], default=True)
         with pytest.raises(ValueError, match="made with kind='round'; this library knows 'square' or 'flat'"):
             read.option("kind", ["square", "flat"], default="square")
-        with pytest.raises(ValueError, match="must give width as a positive number, not None"):
+        with pytest.raises(ValueError, match="must give width as a positive whole number, not None"):
             read.size("width")
-        with pytest.raises(ValueError, match="must give kind as a positive number, not 'round'"):
+        with pytest.raises(ValueError, match="must give kind as a positive whole number, not 'round'"):
             read.size("kind")
+
+    @pytest.mark.parametrize("value", [True, 0, 2.0, [3], "3", None])
+    def test_a_size_is_a_positive_whole_number(self, value: Any) -> None:
+        with pytest.raises(ValueError, match="config.json of toy must give it as a positive whole number, not "):
+            PublishedModel("toy", {"it": value}, {}).size("it")
+
+    @pytest.mark.parametrize("value", [None, "0.1", [0.1], True, float("nan")])
+    def test_a_number_is_a_number_or_absent(self, value: Any) -> None:
+        assert PublishedModel("toy", {}, {}).number("it", 0.5) == 0.5
+        assert PublishedModel("toy", {"it": 0}, {}).number("it", 0.5) == 0.0
+        with pytest.raises(ValueError, match="config.json of toy must give it as a number, not "):
+            PublishedModel("toy", {"it": value}, {}).number("it", 0.5)
+
+    @pytest.mark.parametrize("value", [None, [1, 2], 1.0, True, -1, 7])
+    def test_a_special_word_is_one_of_the_vocabularys(self, value: Any) -> None:
+        assert PublishedModel("toy", {}, {}).word("it", 3, 7) == 3
+        assert PublishedModel("toy", {"it": 6}, {}).word("it", 3, 7) == 6
+        with pytest.raises(ValueError, match="config.json of toy must give it as an id from 0 to 6, not "):
+            PublishedModel("toy", {"it": value}, {}).word("it", 3, 7)
 
 
 class TestFinding:

@@ -251,3 +251,33 @@ class TestRefusals:
         edit_config(tmp_path, activation_function="mish")
         with pytest.raises(ValueError, match="activation_function='mish'; this library knows 'relu' or 'gelu'"):
             GPT.from_pretrained(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("setting", "value", "expected"),
+        [
+            ("resid_pdrop", None, "a number"),
+            ("attn_pdrop", "0.1", "a number"),
+            ("layer_norm_epsilon", [1e-5], "a number"),
+            ("n_inner", "96", "a positive whole number"),
+            ("eos_token_id", [1, 2], "an id from 0 to 60"),
+            ("eos_token_id", 61, "an id from 0 to 60"),
+        ],
+    )
+    def test_settings_of_a_wrong_kind(self, tmp_path: Path, setting: str, value: Any, expected: str) -> None:
+        gpt2(tmp_path)
+        edit_config(tmp_path, **{setting: value})
+        with pytest.raises(ValueError, match=f"must give {setting} as {expected}, not "):
+            GPT.from_pretrained(tmp_path)
+
+    @pytest.mark.parametrize("setting", ["pad_token_id", "eos_token_id", "decoder_start_token_id"])
+    def test_marians_special_words(self, tmp_path: Path, setting: str) -> None:
+        marian(tmp_path)
+        edit_config(tmp_path, **{setting: 61})
+        with pytest.raises(ValueError, match=f"must give {setting} as an id from 0 to 60, not 61"):
+            Transformer.from_pretrained(tmp_path)
+
+    def test_texts_have_no_end_without_its_word(self, tmp_path: Path) -> None:
+        gpt2(tmp_path)
+        for found, ours in ((50_256, None), (None, None), (7, 7)):
+            edit_config(tmp_path, eos_token_id=found)
+            assert GPT.from_pretrained(tmp_path).config.end_id == ours
