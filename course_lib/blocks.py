@@ -7,6 +7,8 @@ in GPT-2; pre-norm leaves a path from the first embedding to the last block on w
     post-norm:  x = layer_norm(x + dropout(sublayer(x)))
     pre-norm:   x = x + dropout(sublayer(layer_norm(x)))
 
+Torch's own modules compute the norm and dropout, in one kernel each; `layer_norm` and `dropout` are what they compute.
+
 Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; Xiong et al. (2020), "On Layer Normalization in the
 Transformer Architecture"; slides S2, S3 and S4.
 """
@@ -18,9 +20,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
 from course_lib.linear import Linear
 from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention, require_divisible
@@ -85,6 +88,49 @@ class FeedForward(nn.Module):
         """Each word's vector by itself; nothing passes between words here."""
         out: Tensor = self.W_2(self.activation(self.W_1(x)))
         return out
+
+
+def layer_norm(
+    x: Float[Tensor, "... d_model"],
+    gamma: Float[Tensor, " d_model"],
+    beta: Float[Tensor, " d_model"],
+    epsilon: float = 1e-5,
+) -> Float[Tensor, "... d_model"]:
+    """Each word's vector standardised, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
+
+        gamma (x - mean) / √(variance + ε) + beta
+
+    Mean and variance are over the word's own d_model numbers; the variance divides by d_model, not by d_model - 1.
+    Ba, Kiros and Hinton (2016), "Layer Normalization", section 3.1; slide S3.
+    """
+    centred = x - x.mean(dim=-1, keepdim=True)
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    return gamma * centred / (variance + epsilon).sqrt() + beta
+
+
+def dropout(
+    x: Float[Tensor, "..."], share: float, *, training: bool = True, generator: Generator | None = None
+) -> Float[Tensor, "..."]:
+    """Set a share of the numbers to 0, each by its own lot, and divide the others by 1 - share: `nn.Dropout`.
+
+    So each number keeps its mean, and in evaluation nothing needs to change. Srivastava et al. (2014), "Dropout: A
+    Simple Way to Prevent Neural Networks from Overfitting", section 10; slide S3.
+
+    Args:
+        x: any numbers.
+        share: of them that are dropped.
+        training: whether to drop at all.
+        generator: on the device of `x`; None for torch's own.
+
+    Raises:
+        ValueError: `share` is not at least 0 and below 1.
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"the share to drop must be at least 0 and below 1, not {share}")
+    if not training:
+        return x
+    dropped = torch.rand(x.shape, generator=generator, device=x.device) < share
+    return x.masked_fill(dropped, 0.0) / (1 - share)
 
 
 class AddAndNorm(nn.Module):

@@ -6,10 +6,11 @@ import dataclasses
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.blocks import AddAndNorm, BlockConfig, DecoderBlock, EncoderBlock, FeedForward
+from course_lib.blocks import AddAndNorm, BlockConfig, DecoderBlock, EncoderBlock, FeedForward, dropout, layer_norm
 from course_lib.masking import causal_mask, combined_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
 
@@ -79,12 +80,58 @@ def test_the_feed_forward_network_sees_one_word_at_a_time() -> None:
     assert_close(network(x), hidden @ network.W_2.weight.T + network.W_2.bias)
 
 
+class TestLayerNorm:
+    @pytest.mark.parametrize("shape", [(D_MODEL,), (5, D_MODEL), (2, 5, D_MODEL)])
+    @pytest.mark.parametrize("epsilon", [1e-5, 1e-12, 0.5])
+    def test_equals_torchs_forward_and_backward(self, shape: tuple[int, ...], epsilon: float) -> None:
+        gamma, beta = torch.randn(2, D_MODEL)
+        x = (3 + 2 * torch.randn(shape)).requires_grad_()
+        ours, theirs = layer_norm(x, gamma, beta, epsilon), F.layer_norm(x, [D_MODEL], gamma, beta, epsilon)
+        assert_close(ours, theirs)
+        cotangent = torch.randn_like(ours)
+        expected = torch.autograd.grad(theirs, x, cotangent)
+        assert_close(torch.autograd.grad(ours, x, cotangent), expected, rtol=1e-4, atol=1e-5)
+
+    def test_equal_numbers_become_beta(self) -> None:
+        beta = torch.randn(D_MODEL)
+        assert_close(layer_norm(torch.full((2, D_MODEL), 7.0), torch.ones(D_MODEL), beta), beta.expand(2, -1))
+
+
+class TestDropout:
+    def test_what_stays_is_what_torchs_module_leaves(self) -> None:
+        x = torch.randn(4000)
+        ours, theirs = dropout(x, 0.4, generator=torch.Generator().manual_seed(0)), nn.Dropout(0.4)(x)
+        for dropped in (ours, theirs):
+            assert ((dropped == 0).float().mean() - 0.4).abs() < 0.05  # some six standard deviations
+        both = (ours != 0) & (theirs != 0)
+        assert_close(ours[both], theirs[both])
+        assert_close(ours[both], x[both] / 0.6)
+
+    def test_the_mean_is_kept(self) -> None:
+        dropped = dropout(torch.ones(100_000), 0.25, generator=torch.Generator().manual_seed(0))
+        assert dropped.mean().item() == pytest.approx(1, abs=0.02)
+
+    def test_each_call_draws_anew_and_a_generator_decides(self) -> None:
+        x = torch.ones(100)
+        assert not torch.equal(dropout(x, 0.5), dropout(x, 0.5))
+        assert torch.equal(*(dropout(x, 0.5, generator=torch.Generator().manual_seed(3)) for _ in range(2)))
+
+    def test_is_off_in_evaluation_and_at_a_share_of_0(self) -> None:
+        x = torch.randn(5)
+        assert torch.equal(dropout(x, 0.5, training=False), x)
+        assert torch.equal(dropout(x, 0.0), x)
+
+    @pytest.mark.parametrize("share", [-0.1, 1.0])
+    def test_impossible_shares_are_refused(self, share: float) -> None:
+        with pytest.raises(ValueError, match=f"at least 0 and below 1, not {share}"):
+            dropout(torch.ones(2), share)
+
+
 class TestAddAndNorm:
     def test_standardises_the_sum(self) -> None:
         x, y = torch.randn(2, 5, D_MODEL), torch.randn(2, 5, D_MODEL)
-        total = x + y
-        deviation = (total.var(dim=-1, keepdim=True, correction=0) + 1e-5).sqrt()
-        assert_close(AddAndNorm(D_MODEL, dropout=0.0)(x, y), (total - total.mean(dim=-1, keepdim=True)) / deviation)
+        expected = layer_norm(x + y, torch.ones(D_MODEL), torch.zeros(D_MODEL))
+        assert_close(AddAndNorm(D_MODEL, dropout=0.0)(x, y), expected)
 
     def test_drops_only_what_the_sublayer_adds_and_only_in_training(self) -> None:
         block, x = AddAndNorm(D_MODEL, dropout=1.0), torch.randn(2, 5, D_MODEL)
