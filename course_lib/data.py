@@ -253,6 +253,12 @@ class Windows:
         return [group.tolist() for group in starts[order].split(self.batch_size)]
 
     def batch(self, indices: Sequence[int]) -> TextBatch:
-        """The windows that begin there."""
+        """The windows that begin there.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if not indices:
+            raise ValueError("a batch needs at least one window, got none")
         starts = torch.tensor(list(indices))
         return TextBatch(self.ids[starts.unsqueeze(1) + torch.arange(self.length + 1)])

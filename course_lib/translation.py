@@ -42,8 +42,10 @@ class Translator:
             max_length: the most words of a translation, <e> included.
 
         Raises:
-            ValueError: a sentence is empty.
+            ValueError: a sentence is empty, or `batch_size` is below 1.
         """
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         device = self.model.output.weight.device
         translations: list[str] = []
         for start in range(0, len(sentences), batch_size):

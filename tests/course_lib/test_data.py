@@ -143,5 +143,9 @@ class TestWindows:
         with pytest.raises(ValueError, match="at least 1, got 0 and 4"):
             Windows(self.TEXT, length=0, batch_size=4)
 
+    def test_a_batch_of_no_windows_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="at least one window, got none"):
+            self.DATA.batch([])
+
     def test_a_batch_moves(self) -> None:
         assert TextBatch(torch.zeros(1, 2, dtype=torch.long)).to("meta").ids.device.type == "meta"
