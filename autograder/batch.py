@@ -33,7 +33,7 @@ from autograder.recording import Finished, without_score
 from autograder.records import GradebookFile, RunRecord
 from autograder.records.file import check_room
 from autograder.results import ClassResult, Grading, SubmissionResult
-from autograder.submission import check_student_id, list_submissions
+from autograder.submission import check_student_id, list_submissions, refused_submissions
 from autograder.workers import DISK_FULL, in_parallel, told
 from course_lib import exercises
 from course_lib.checking import Outcome
@@ -58,6 +58,8 @@ def grade_lesson(
 ) -> ClassResult:
     """Grade what has changed among the submissions to a lesson; write gradebook, autograded notebooks and feedback.
 
+    A submission whose folder is no student id is passed over, and named in the result.
+
     Args:
         course: the course.
         lesson: the lesson's folder name.
@@ -72,7 +74,7 @@ def grade_lesson(
         console: where the line on the boxes and the progress bar go; by default standard error.
 
     Raises:
-        BadInput: before anything is written: no such lesson, no submissions, an unusable student id, a release or a
+        BadInput: before anything is written: no such lesson, no submissions, a release or a
             gradebook of another version, a gradebook that is in use or cannot be written, no room on the disk, or no
             box of the level wanted. While grading: the disk is full; what was recorded stays.
     """
@@ -81,6 +83,7 @@ def grade_lesson(
     course.release_notebook(lesson)  # a misspelt lesson is told before its submissions are missed
     with _plainly_told():
         submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
+        refused = refused_submissions(course.submitted, lesson) if students is None else ()
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
         with GradebookFile(course.gradebook) as file:
             plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
@@ -99,7 +102,7 @@ def grade_lesson(
                     results.append(result)
                     gradings[result.student] = grading
     results.sort(key=lambda result: result.student)
-    return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start, gradings)
+    return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start, gradings, refused)
 
 
 def _weakest(level: Level | None, minimum: Level | None) -> Level:
@@ -134,6 +137,8 @@ def _selected(
             raise BadInput(f"no submission of {', '.join(missing)} to {lesson} in {course.submitted}")
         submissions = [(student, folder) for student, folder in submissions if student in students]
     if not submissions:
+        for refusal in refused_submissions(course.submitted, lesson):
+            raise BadInput(refusal)
         raise BadInput(f"no submissions to {lesson} in {course.submitted}/STUDENT/{lesson}/")
     return submissions
 

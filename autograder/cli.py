@@ -1,6 +1,7 @@
 """The command `katze`: what each part of the harness does, under one name.
 
-Exit status: 0 done, 1 the grader or a check failed, 2 wrong use or bad input.
+Exit status: 0 done, 1 the grader or a check failed, or somebody could not be graded for a folder's name, 2 wrong use
+or bad input.
 """
 
 from __future__ import annotations
@@ -201,7 +202,7 @@ def _grade(options: argparse.Namespace) -> int:
         print("written:", ", ".join(os.path.relpath(path) for path in written))
     if options.json:
         _write_json(options.json, run.records())
-    return FAILED if run.grader_failed else DONE
+    return FAILED if run.grader_failed or run.refused else DONE
 
 
 def _preflight(options: argparse.Namespace) -> int:

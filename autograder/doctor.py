@@ -25,6 +25,9 @@ from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.limits import size
 
+GRADEBOOK = "gradebook"
+"""The name of the finding on the course's gradebook."""
+
 _PACKAGES = ("torch", "nbgrader", "numpy", "ipython")
 _ROOM = 1 << 30  # bytes; with less left, a class of outputs could fill the disk
 _APPARMOR_PROFILE = (
@@ -99,7 +102,12 @@ class Diagnosis:
     @property
     def is_well(self) -> bool:
         """Whether grading works without further ado."""
-        return self.level >= self.wanted
+        return self.level >= self.wanted and self.can_record
+
+    @property
+    def can_record(self) -> bool:
+        """Whether the course's gradebook would be accepted; also where there is no course."""
+        return not any(one.name == GRADEBOOK and one.fine is False for one in self.findings)
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
@@ -230,14 +238,27 @@ def _of_course(folder: Path | None) -> list[Finding]:
     except BadInput as problem:
         return [Finding("course", "course", str(problem))]
     found = [Finding("course", "course", str(course.root))]
-    place = course.gradebook if course.gradebook.exists() else course.gradebook.parent
-    writable = os.access(place, os.W_OK) and os.access(course.gradebook.parent, os.W_OK)
-    state = "can be written" if writable else "cannot be written by this user"
-    found.append(Finding("course", "gradebook", f"{course.gradebook} {state}", writable))
+    refusal = _problem_of(course.gradebook)
+    found.append(Finding("course", GRADEBOOK, refusal or f"{course.gradebook} can be written", not refusal))
     for name, where in (("disk of the course", course.root), ("disk of boxes", Path(tempfile.gettempdir()))):
         free = shutil.disk_usage(where).free
         found.append(Finding("course", name, f"{size(free)} free", free >= _ROOM))
     return found
+
+
+def _problem_of(gradebook: Path) -> str:
+    """Why `katze grade` would refuse this gradebook, in its own words; empty where it would not."""
+    if not os.access(gradebook.parent, os.W_OK):
+        return f"{gradebook.parent}, the gradebook's folder, cannot be written by this user"
+    if sys.platform == "win32":
+        return ""  # nothing is graded there, and the file's lock is not to be had
+    from autograder.records.file import check_gradebook
+
+    try:
+        check_gradebook(gradebook)
+    except BadInput as refusal:
+        return str(refusal)
+    return ""
 
 
 # On the terminal --------------------------------------------------------------------------------------------
@@ -268,6 +289,8 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console | None = None) -> Non
     console.print(levels)
     if diagnosis.is_well:
         console.print(f"[green]Grading works here, in boxes at level {diagnosis.level}.[/]", highlight=False)
+    elif not diagnosis.can_record:
+        console.print("[red]Nothing can be graded into the course's gradebook; see above.[/]", highlight=False)
     else:
         wanted, least = diagnosis.wanted, diagnosis.level or "none"
         console.print(f"[red]Grading wants boxes at level {wanted}; there are: {least}.[/]", highlight=False)

@@ -10,7 +10,7 @@ import ast
 import json
 import os
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +25,7 @@ from rich.text import Text
 from autograder.course import Course
 from autograder.errors import BadInput, Unreadable
 from autograder.handed_in import NOTEBOOK_BYTES, unpack
-from autograder.repair import Cell, CellKind, Release, Repaired, repair
+from autograder.repair import Cell, CellKind, Release, Repaired, is_of, repair, require_lesson
 from autograder.submission import Submission, read_notebook
 from autograder.words import count, megabytes, printable, shown
 from course_lib import exercises
@@ -89,6 +89,7 @@ class Preflight:
         repairs: what would be mended.
         remarks: what else its author should look at.
         repaired: the mended notebook.
+        named_for: another lesson, which the file's name says that it is of; empty where it says no such thing.
     """
 
     file: str
@@ -97,6 +98,7 @@ class Preflight:
     repairs: tuple[str, ...]
     remarks: tuple[str, ...]
     repaired: Repaired
+    named_for: str = ""
 
     @property
     def status(self) -> int:
@@ -143,19 +145,23 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
     submission = read_notebook(unpacked.content)
     released = _releases(file, release)
     own = _lesson_of(submission, released)
-    meant = lesson or own or (next(iter(released)) if len(released) == 1 else None)
+    meant = lesson or own
     if meant is None:
         raise Unreadable(
             f"None of the cells is of a lesson known here ({', '.join(released)}): is this the notebook you meant?"
         )
     if meant not in released:
         raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
+    require_lesson(submission, released[meant], meant)
     repaired = repair(submission, released[meant])
     answers = _answers(repaired, released[meant])
     if run:
         answers = _checked(answers, repaired)
-    remarks = tuple(_remarks(file, content, submission, released[meant], meant, own))
-    return Preflight(file.name, meant, tuple(answers), (*unpacked.notes, *repaired.repairs), remarks, repaired)
+    named_for = _other_lesson_in(file.name, meant, {*released, *exercises.LESSONS})
+    remarks = [_misnamed(file.name, meant, named_for)] if named_for else []
+    remarks += _remarks(content, submission, released[meant], meant, own)
+    repairs = (*unpacked.notes, *repaired.repairs)
+    return Preflight(file.name, meant, tuple(answers), repairs, tuple(remarks), repaired, named_for)
 
 
 def write_mended(found: Preflight, target: Path) -> None:
@@ -223,15 +229,28 @@ def _loaded(path: Path) -> Release:
 
 
 def _lesson_of(submission: Submission, released: dict[str, Release]) -> str | None:
-    """The lesson that most of the notebook's graded cells belong to; None where it has none."""
+    """The lesson that most of the notebook's graded cells belong to, else one that it has anything of; or None."""
     matches = {lesson: release.graded_cells_in(submission) for lesson, release in released.items()}
     best = max(matches, key=lambda lesson: matches[lesson], default=None)
-    return best if best is not None and matches[best] else None
+    if best is not None and matches[best]:
+        return best
+    return next((lesson for lesson, release in released.items() if is_of(submission, release)), None)
 
 
-def _remarks(
-    file: Path, content: bytes, submission: Submission, release: Release, meant: str, own: str | None
-) -> list[str]:
+def _other_lesson_in(name: str, meant: str, lessons: Iterable[str]) -> str:
+    """The lesson that a file's name says it is of, if that is another than the one meant."""
+    said = [lesson for lesson in sorted(lessons) if lesson.lower() in name.lower()]
+    return said[0] if said and meant not in said else ""
+
+
+def _misnamed(name: str, meant: str, named_for: str) -> str:
+    return (
+        f"The file is named {shown(name)}, but it is the notebook of {meant}. Handed in for {named_for} it would get "
+        f"no grade: name it {meant}.ipynb, and submit it for {meant}."
+    )
+
+
+def _remarks(content: bytes, submission: Submission, release: Release, meant: str, own: str | None) -> list[str]:
     remarks = []
     if own is not None and own != meant:
         remarks.append(f"This is the notebook of lesson {own}, not of {meant}.")
@@ -262,11 +281,12 @@ def _answers(repaired: Repaired, release: Release) -> list[Answer]:
             else:
                 found.append(Answer(cell.exercise, worth, State.UNTOUCHED))
         elif cell.kind is CellKind.CHECK and cell.exercise:
-            found.append(_answer(cell.exercise, worth, cells, code))
+            found.append(_answer(cell.exercise, worth, cells, code, cells.index(cell)))
     return found
 
 
-def _answer(name: str, points: float, cells: Sequence[Cell], code: Code) -> Answer:
+def _answer(name: str, points: float, cells: Sequence[Cell], code: Code, place: int) -> Answer:
+    """How the answer looks to an exercise whose check is the cell at `place`."""
     exercise = _known(name)
     own = [cell for cell in cells if cell.exercise == name and cell.kind is CellKind.ANSWER]
     for cell in own:
@@ -282,7 +302,8 @@ def _answer(name: str, points: float, cells: Sequence[Cell], code: Code) -> Answ
         return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
     if defining[-1].origin == "release":
         return Answer(name, points, State.UNTOUCHED)
-    rule = code.broken_rule(exercise.name, exercise.forbidden)
+    rule = code.broken_rule(exercise.name, exercise.forbidden, cells=place)  # as it is graded: before its check
+    rule = rule or code.broken_rule(exercise.name, exercise.forbidden)  # a later cell's would be caught when it runs
     if rule is not None:
         return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
     if "raise NotImplementedError()" in defining[-1].source:
@@ -396,4 +417,5 @@ def _conclusion(found: Preflight) -> str:
     parts = [count(len(open_ones), "exercise")] if open_ones else []
     parts += [count(len(found.repairs), "repair")] if found.repairs else []
     parts += [count(len(found.remarks), "remark")] if found.remarks else []
-    return f"Look at this before you submit: {', '.join(parts)}. It can be submitted as it is."
+    where = f"Submit it for {found.lesson}, not for {found.named_for}." if found.named_for else ""
+    return f"Look at this before you submit: {', '.join(parts)}. {where or 'It can be submitted as it is.'}"

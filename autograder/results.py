@@ -130,6 +130,7 @@ class ClassResult:
         seconds: wall-clock time of the whole run.
         gradings: for each student whose submission this run has graded, why and what changed; that of others stands
             as an earlier run has recorded it.
+        refused: whose submissions were passed over for an id that cannot be used, a sentence each.
     """
 
     lesson: str
@@ -137,6 +138,7 @@ class ClassResult:
     submissions: tuple[SubmissionResult, ...]
     seconds: float
     gradings: Mapping[str, Grading] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
 
     @property
     def grader_failed(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
 from autograder.box import Level, Zygote, choose_level
@@ -10,7 +12,8 @@ from autograder.grading import grade_cells
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Verdict
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Outcome, Verdict
+from course_lib.checking.rules import syntax_tree
 
 
 def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Level | None) -> tuple[Verdict, Level]:
@@ -23,10 +26,15 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
         min_level: refuse to run in a weaker box than this.
 
     Raises:
-        BadInput: no such exercise or file, not Python text, or no box of the level wanted.
+        BadInput: no such exercise or file, not Python text, a file that does not define the answer, or no box of the
+            level wanted.
     """
     exercise = find_exercise(exercise_id)
-    source = _source(target, exercise)
+    file, name = _split(target, exercise)
+    written = _written(file)
+    if not re.search(rf"\b{name}\b", written):
+        raise BadInput(_nowhere(file, name, written, exercise))
+    source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
     level = choose_level(min_level)
     limits = Limits()
     cells = [Cell(CellKind.ANSWER, source, exercise=exercise.id), Cell(CellKind.CHECK, "", exercise=exercise.id)]
@@ -37,7 +45,10 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
             key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
             limits=limits,
         )
-    return graded.verdicts[exercise.id], level
+    verdict = graded.verdicts[exercise.id]
+    if verdict.outcome is Outcome.NEVER_DEFINED:
+        raise BadInput(_nowhere(file, name, written, exercise))
+    return verdict, level
 
 
 def find_exercise(exercise_id: str) -> Exercise:
@@ -52,17 +63,37 @@ def find_exercise(exercise_id: str) -> Exercise:
         raise BadInput(str(error)) from error
 
 
-def _source(target: str, exercise: Exercise) -> str:
-    """The file's text; where NAME is given, with a last line that gives it the exercise's name."""
-    file, name = target, ""
-    if not target.endswith(".py") and ":" in target:
+def _split(target: str, exercise: Exercise) -> tuple[str, str]:
+    """The file, and the name of the answer in it."""
+    file, name = target, exercise.name
+    if not target.endswith((".py", ".ipynb")) and ":" in target:
         file, _, name = target.rpartition(":")
-    if name and not name.isidentifier():
+    if not name.isidentifier():
         raise BadInput(f"{name!r} in {target} is not a name; write FILE.py:NAME")
+    if file.lower().endswith(".ipynb"):
+        raise BadInput(f"{file} is a notebook; check all its answers with `katze preflight {file} --run`")
+    return file, name
+
+
+def _written(file: str) -> str:
+    """The file's text."""
     try:
-        source = Path(file).read_text(encoding="utf-8-sig")
+        return Path(file).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from error
-    return f"{source}\n{exercise.name} = {name}\n" if name and name != exercise.name else source
+
+
+def _nowhere(file: str, name: str, source: str, exercise: Exercise) -> str:
+    """What to say of a file without the answer: which functions it has, and how to name one of them."""
+    tree = syntax_tree(source)
+    statements = [] if tree is None else tree.body
+    functions = [one.name for one in statements if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if not functions:
+        return f"{file} defines no function at its top level; write `def {name}(...)` in it"
+    more = f" and {len(functions) - 5} more" if len(functions) > 5 else ""
+    return (
+        f"{file} does not define {name}; it defines {', '.join(functions[:5])}{more}. If one of them is the answer, "
+        f"name it: `katze check {exercise.id} {file}:{functions[0]}`"
+    )

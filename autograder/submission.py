@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,24 +69,36 @@ class Submission:
 def list_submissions(submitted: Path, lesson: str) -> list[tuple[str, Path]]:
     """Everyone who submitted a lesson, with the folder of the submission, in order of their ids.
 
-    Files and hidden folders are no submissions. A link is listed, so that it is reported when it is read.
+    Files and hidden folders are no submissions. A link is listed, so that it is reported when it is read. Folders
+    whose names are no student ids are left to `refused_submissions`.
 
     Args:
         submitted: the course's folder of submissions, `<student>/<lesson>/`.
         lesson: the lesson's folder name.
 
     Raises:
-        BadInput: the folder is missing, or a student's id cannot be used.
+        BadInput: the folder is missing.
     """
     if not submitted.is_dir():
         raise BadInput(f"there is no folder {submitted}; submissions belong in {submitted}/STUDENT/{lesson}/")
-    found = []
+    return [(student, folder) for student, folder in _folders(submitted, lesson) if not _fault(student)]
+
+
+def refused_submissions(submitted: Path, lesson: str) -> tuple[str, ...]:
+    """Whose submissions to a lesson cannot be graded for the name of their folder: a sentence each, on one line.
+
+    Args:
+        submitted: the course's folder of submissions, which must exist.
+        lesson: the lesson's folder name.
+    """
+    return tuple(_refusal(student) for student, _ in _folders(submitted, lesson) if _fault(student))
+
+
+def _folders(submitted: Path, lesson: str) -> Iterator[tuple[str, Path]]:
     for entry in sorted(os.scandir(submitted), key=lambda entry: entry.name):
         folder = submitted / entry.name / lesson
         if not entry.name.startswith(".") and entry.is_dir() and os.path.lexists(folder):
-            check_student_id(entry.name)
-            found.append((entry.name, folder))
-    return found
+            yield entry.name, folder
 
 
 def check_student_id(student: str) -> None:
@@ -95,17 +107,36 @@ def check_student_id(student: str) -> None:
     Raises:
         BadInput: the id is empty, too long, or holds `..`, `+`, a separator, or a character that does not print.
     """
-    fault = ""
-    if not student.strip() or student != student.strip():
-        fault = "is empty, or begins or ends with a space"
-    elif not student.isprintable():
-        fault = "holds a line break or another character that does not print"
-    elif ".." in student or set(student) & set('/\\:+*?"<>|') or student.startswith((".", "-", "~")):
-        fault = 'begins with . - or ~, or holds .. or one of / \\ : + * ? " < > |'
-    elif len(student) > 128:
-        fault = "has more than 128 characters"
-    if fault:
-        raise BadInput(f"the student id {ascii(student)[:150]} {fault}; rename its folder")
+    if _fault(student):
+        raise BadInput(_refusal(student))
+
+
+def _fault(student: str) -> str:
+    """What is wrong with a student's id, in words; empty where nothing is."""
+    if not student.strip():
+        return "is empty"
+    if student != student.strip():
+        return f"{'begins' if student[0].isspace() else 'ends'} with a space"
+    if not student.isprintable():
+        odd = next(character for character in student if not character.isprintable())
+        return f"holds {_escaped(odd)}, which does not print"
+    if student.startswith((".", "-", "~")):
+        return f"begins with {student[0]}"
+    if ".." in student:
+        return "holds .."
+    forbidden = next((character for character in student if character in '/\\:+*?"<>|'), "")
+    if forbidden:
+        return f"holds {forbidden}"
+    return "has more than 128 characters" if len(student) > 128 else ""
+
+
+def _refusal(student: str) -> str:
+    shown_id = "".join(map(_escaped, student[:150]))
+    return f"the student id '{shown_id}' {_fault(student)}; rename its folder"
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]
 
 
 def read_submission(folder: Path, lesson: str) -> Submission:

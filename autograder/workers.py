@@ -35,7 +35,7 @@ from autograder.grading import AnswerKeys, grade_cells
 from autograder.plan import Task
 from autograder.publish import discard, of_verdicts, shown_before, write_feedback, write_graded
 from autograder.recording import Finished, judged, new_record, without_score
-from autograder.repair import Cell, CellKind, repair
+from autograder.repair import Cell, CellKind, repair, require_lesson
 from autograder.results import SubmissionResult
 from autograder.submission import read_submission
 from course_lib.checking import Outcome
@@ -187,6 +187,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
     assignment = worker.assignment
     try:
         submission = read_submission(task.folder, assignment.lesson)
+        require_lesson(submission, assignment.release, assignment.lesson)
         repaired = repair(submission, assignment.release)
     except Unreadable as problem:
         return _unreadable(worker, task, problem.reason)

@@ -62,8 +62,7 @@ class GradebookFile:
         """
         with contextlib.ExitStack() as resources:
             resources.enter_context(_lock(self.path))
-            if not _is_new(self.path):
-                _check(self.path)
+            check_gradebook(self.path)
             self._engine = _engine(self.path)
             resources.callback(self._engine.dispose)
             self._resources = resources.pop_all()
@@ -217,12 +216,14 @@ def _cause(error: OSError | DBAPIError) -> str:
     return str(error.orig if isinstance(error, DBAPIError) else error.strerror).partition("\n")[0]
 
 
-def _check(path: Path) -> None:
-    """Refuse a gradebook that cannot be used.
+def check_gradebook(path: Path) -> None:
+    """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
 
     Raises:
         BadInput: it is damaged, locked, read-only, or of another version of nbgrader or of Katze.
     """
+    if _is_new(path):
+        return
     if not path.is_file() or not os.access(path, os.R_OK | os.W_OK):
         raise BadInput(f"the gradebook {path} cannot be written; check what it is and who may write it")
     try:

@@ -28,11 +28,13 @@ class Matching:
         self.by_marker = {(slot.exercise, slot.role): slot for slot in self.slots}
         self.claims: dict[str, list[int]] = defaultdict(list)
         self.events = events
+        self._unnamed: list[tuple[int, Slot]] = []
         self.plain = [plain(cell.source) for cell in submission.cells]
         self.defined = [defined(cell.source) for cell in submission.cells]
         self._claim()
         self._find_lost_cells()
         self._find_lost_answers()
+        self._tell_of_lost_metadata()
 
     def chosen(self, slot: Slot) -> int:
         """Of several copies, the one that carries the grade: of answers the last that is one, of others the last."""
@@ -42,6 +44,15 @@ class Matching:
         if slot.role == "written":
             return ([n for n in numbers if self.is_filled(n, slot)] or numbers)[-1]
         return numbers[0 if slot.role == "locked" else -1]
+
+    def is_known_copy(self, number: int, slot: Slot) -> bool:
+        """Whether a further copy has the marker alone, and the one that carries the grade has the metadata.
+
+        An earlier repair leaves copies so. There is nothing left to change in them, and nothing to tell.
+        """
+        graded = self.chosen(slot)
+        is_named = grade_id_of(self.submission.cells[graded]) == slot.grade_id
+        return number != graded and is_named and not self.submission.cells[number].nbgrader
 
     def is_filled(self, number: int, slot: Slot) -> bool:
         """Whether a submitted cell says something else than the release's."""
@@ -67,7 +78,7 @@ class Matching:
                     self.events["unknown"].append(shown(name))
                 continue
             if named is None:
-                self.events["stripped"].append(slot.grade_id)
+                self._unnamed.append((number, slot))
             elif named is slot and _is_forged(cell.nbgrader, slot):
                 self.events["forged"].append(slot.exercise)
             self.claims[slot.grade_id].append(number)
@@ -120,8 +131,13 @@ class Matching:
                 self.events["found"].append(slot.exercise)
                 self.claims[slot.grade_id] = sorted([*claims, *found])
                 free = [number for number in free if number not in found]
-            elif not claims:
+            elif not claims and not any(slot.names <= names for names in self.defined):
                 self.events["no_answer"].append(slot.exercise)
+
+    def _tell_of_lost_metadata(self) -> None:
+        for number, slot in self._unnamed:
+            if not self.is_known_copy(number, slot):
+                self.events["stripped"].append(slot.grade_id)
 
 
 def _is_forged(claimed: Mapping[str, object], slot: Slot) -> bool:

@@ -80,16 +80,19 @@ class _Repair:
 
     def _place_copy(self, number: int, cell: SubmittedCell, slot: Slot) -> None:
         """A copy that does not carry the grade: what a student wrote in it stays, as an ordinary cell."""
+        is_news = not self.matching.is_known_copy(number, slot)
         if slot.role in ("answer", "written"):
             if not self.matching.is_filled(number, slot) or not cell.source.strip():
                 self.events["untouched_copy"].append(slot.exercise)
                 return
-            self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)
+            if is_news:
+                self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)
             kind = "code" if slot.role == "answer" else "markdown"
             copy = self._student_cell(number, cell, kind)
             self._add(replace(copy, exercise=slot.exercise))
         elif slot.kind == "code" and has_own_code(cell.source, slot.source):
-            self.events["own_code"].append(_name(slot))
+            if is_news:
+                self.events["own_code"].append(_name(slot))
             self._add(self._student_cell(number, cell, "code"))
         else:
             self.events["extra_check"].append(_name(slot))

@@ -11,7 +11,7 @@ _SENTENCES = {
     "forged": ("The points or grading settings of {names} had been changed; those of the release are used.", ""),
     "unknown": ("A cell that calls itself graded as {names}, unknown in this lesson, counts as an ordinary one.", ""),
     "found": ("The answer to {names} was found in a cell without its marker.", ""),
-    "no_answer": ("There is no answer cell for {names}; a definition elsewhere in the notebook still counts.", ""),
+    "no_answer": ("There is no answer cell for {names}, and no other cell defines what is asked for there.", ""),
     "retyped": ("The cell of {names} had been given another type and was changed back.", ""),
     "copies": ("There are several copies of the answer to {names}; all of them run, in order.", ""),
     "written_copies": ("There are several copies of the written answer {names}; the last one is graded.", ""),

@@ -109,7 +109,7 @@ def _slots(release: Mapping[str, Any]) -> list[Slot]:
                     index=index,
                     kind=cell["cell_type"],
                     role=role,
-                    exercise=exercise or _exercise(meta["grade_id"]),
+                    exercise=exercise or exercise_of(meta["grade_id"]),
                     grade_id=meta["grade_id"],
                     source=cell["source"],
                     tags=tags_of(cell),
@@ -143,7 +143,7 @@ def flags_of(meta: Mapping[str, object]) -> set[str]:
     return {name for name in ("grade", "solution", "locked", "task") if meta.get(name)}
 
 
-def _exercise(grade_id: str) -> str:
+def exercise_of(grade_id: str) -> str:
     """The exercise of a grade_id: attention-scores-check belongs to attention.scores."""
     stem, _, last = grade_id.rpartition("-")
     return (stem if last in ("answer", "check", "written") else grade_id).replace("-", ".", 1)

@@ -82,9 +82,10 @@ class Code:
             return None
         statements = [statement for cell in self._cells[:cells] for statement in cell]
         own = {function for statement in statements for function in statement.functions}
+        modules = {imported for statement in statements for imported in statement.imports}
         for statement in _reachable(name, statements):
-            for used, line in statement.uses:
-                if used in wanted and used not in own:
+            for used, line, owner in statement.uses:
+                if used in wanted and (used not in own or owner in modules):
                     lines = statement.source.splitlines()
                     return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
         return None
@@ -111,8 +112,14 @@ class _Statement:
         return _mentions(self.node)
 
     @cached_property
-    def uses(self) -> list[tuple[str, int]]:
+    def uses(self) -> list[tuple[str, int, str]]:
         return list(_uses(self.node))
+
+    @cached_property
+    def imports(self) -> set[str]:
+        """The names that it imports, also inside of functions: what is taken from these is nobody's own."""
+        imports = [part for part in ast.walk(self.node) if isinstance(part, (ast.Import, ast.ImportFrom))]
+        return {alias.asname or alias.name.partition(".")[0] for part in imports for alias in part.names}
 
     @cached_property
     def functions(self) -> set[str]:
@@ -230,15 +237,25 @@ def _same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _uses(node: ast.stmt) -> Iterator[tuple[str, int]]:
-    """The names that a statement uses from elsewhere, with their lines: attributes, imports, strings in calls."""
+def _uses(node: ast.stmt) -> Iterator[tuple[str, int, str]]:
+    """The names that a statement uses from elsewhere: attributes, imports, strings in calls.
+
+    Each with its line, and for an attribute with the name that its chain begins with: `torch` of `torch.nn.Softmax`.
+    """
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
-            yield part.attr, part.lineno
+            yield part.attr, part.lineno, _owner(part)
         elif isinstance(part, (ast.Import, ast.ImportFrom)):
             for alias in part.names:
-                yield alias.name.rpartition(".")[2], part.lineno
+                yield alias.name.rpartition(".")[2], part.lineno, ""
         elif isinstance(part, ast.Call):
             for argument in part.args:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                    yield argument.value, argument.lineno
+                    yield argument.value, argument.lineno, ""
+
+
+def _owner(attribute: ast.Attribute) -> str:
+    value: ast.expr = attribute
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""

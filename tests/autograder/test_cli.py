@@ -101,8 +101,37 @@ def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, caps
     assert "attention.scores" in refused(capsys, "check", "attention.score", str(answer_file))
     assert "cannot read" in refused(capsys, "check", "attention.scores", str(tmp_path / "no.py"))
     assert "not a name" in refused(capsys, "check", "attention.scores", f"{answer_file}:1+1")
+    assert "is a notebook; check all its answers with `katze preflight x.ipynb --run`" in refused(
+        capsys, "check", "attention.scores", "x.ipynb"
+    )
     (tmp_path / "latin.py").write_bytes("# é".encode("latin-1"))
     assert "UTF-8" in refused(capsys, "check", "attention.scores", str(tmp_path / "latin.py"))
+
+
+@pytest.mark.parametrize("wanted", ["", ":scores"])
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import torch\n\ndef mine(q, k):\n    return q @ k.T\n", "it defines mine. If one of them is the answer"),
+        ("".join(f"def f{n}(): ...\n" for n in range(7)), "it defines f0, f1, f2, f3, f4 and 2 more."),
+        ("x = 1", "defines no function at its top level; write `def "),
+    ],
+)
+def test_check_says_what_a_file_without_the_answer_defines(
+    tmp_path: Path, source: str, said: str, wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "b.py").write_text(source)
+    told = refused(capsys, "check", "attention.scores", f"{tmp_path / 'b.py'}{wanted}")
+    assert said in told
+    assert (wanted[1:] or "dot_product_scores") in told
+
+
+def test_check_names_the_functions_where_the_answer_is_only_mentioned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "b.py").write_text("# dot_product_scores\n\ndef mine(q, k):\n    return q @ k.T\n")
+    told = refused(capsys, "check", "attention.scores", str(tmp_path / "b.py"))
+    assert f"`katze check attention.scores {tmp_path / 'b.py'}:mine`" in told
 
 
 # exercises and certify
@@ -198,10 +227,39 @@ def test_grade_refuses_unknown_lessons_and_empty_classes(course: Path, capsys: p
 def test_grade_refuses_student_ids_that_could_do_harm(
     course: Path, student: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    submit(course, "ada")
     submit(course, student)
     assert "student id" in refused(capsys, "grade", LESSON)
+    assert "student id" in refused(capsys, "grade", LESSON, f"--student={student}")
     assert untouched(course)
+
+
+def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    submit(course, "ada")
+    submit(course, "zed +é")
+    assert main(["grade", LESSON, "--json", "out.json"]) == 1
+    assert "not graded: the student id 'zed +é' holds +; rename its folder" in capsys.readouterr().out
+    assert {record["student"] for record in json.loads((course / "out.json").read_text())} == {"ada"}
+    for folder in ("autograded", "feedback"):
+        assert [path.name for path in (course / folder).iterdir()] == ["ada"]
+    assert "zed" not in (course / "gradebook.db").read_bytes().decode("latin-1")
+    assert main(["grade", LESSON, "--student", "ada"]) == 0
+
+
+def test_another_lesson_s_notebook_gets_no_score(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    submit(course, "ada")
+    other = course / "notebooks" / "02_masking" / "02_masking.ipynb"
+    shutil.copy(other, course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb")
+    assert main(["grade", LESSON, "--json", "out.json"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "no score" in told
+    assert "This is the notebook of 02_masking, not of 01_attention: submit 01_attention.ipynb instead." in told
+    records = json.loads((course / "out.json").read_text())
+    assert {(record["points"], record["outcome"]) for record in records} == {(None, "unreadable")}
+    assert not (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").exists()
+    assert main(["grade", LESSON]) == 0
+    assert "1 submission unchanged" in capsys.readouterr().out
 
 
 def test_grade_refuses_a_gradebook_that_is_in_use(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import shutil
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from autograder import box, doctor, machine
 from autograder.box import Level, container
 from autograder.cli import main
 from autograder.doctor import Diagnosis, Finding, LevelFinding, examine, print_diagnosis
+from autograder.gradebook import GradebookWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -156,6 +159,29 @@ def test_a_course_is_looked_at_where_there_is_one(
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     by_name = {one.name: one for one in examine(tmp_path).findings}
     assert by_name["disk of the course"] == Finding("course", "disk of the course", "1 MB free", False)
+
+
+def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Machine, tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.Katze.repository = "a/b"\n')
+
+    def found() -> tuple[Finding, bool]:
+        diagnosis = examine(tmp_path)
+        [finding] = [one for one in diagnosis.findings if one.name == "gradebook"]
+        return finding, diagnosis.is_well
+
+    gradebook = tmp_path / "gradebook.db"
+    gradebook.write_bytes(bytes(range(256)) * 20)
+    finding, is_well = found()
+    assert (finding.fine, is_well) == (False, False)
+    assert finding.value.endswith("it is not a gradebook: move it away, or restore it from a copy")
+    assert "Nothing can be graded into the course's gradebook" in shown(examine(tmp_path))
+    gradebook.unlink()
+    with GradebookWriter(gradebook):
+        pass
+    assert found() == (Finding("course", "gradebook", f"{gradebook} can be written", True), True)
+    with contextlib.closing(sqlite3.connect(gradebook)) as connection, connection:
+        connection.execute("UPDATE katze_schema SET version = 99")
+    assert "holds records of a newer Katze (version 99" in found()[0].value
 
 
 def test_what_is_not_installed_is_found(made_up: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

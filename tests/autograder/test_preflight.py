@@ -90,6 +90,25 @@ def test_a_broken_rule_is_told_with_its_line(save: Save) -> None:
     assert "rule broken: softmax may not be used (line 3: return torch.softmax(scaled, -1))" in text
 
 
+def test_a_rule_that_grading_finds_broken_is_found_without_running_it(save: Save) -> None:
+    notebook = filled()
+    graded(notebook, "attention.scaled_dot_product", "answer")["source"] = (
+        "import torch.nn.functional as F\n"
+        "def scaled_dot_product_attention(q, k, v):\n    return F.scaled_dot_product_attention(q, k, v)"
+    )
+    weights = graded(notebook, "attention.weights", "answer")
+    right = dict(nbformat.v4.new_code_cell(weights["source"].partition("\n")[2]))
+    weights["source"] = "def attention_weights(scaled):\n    return scaled.softmax(-1)"
+    notebook["cells"].append(right)
+    answers = {answer.exercise: answer for answer in preflight(save(notebook)).answers}
+    for exercise, line in [
+        ("attention.scaled_dot_product", "line 3: return F.scaled_dot_product_attention(q, k, v)"),
+        ("attention.weights", "line 2: return scaled.softmax(-1)"),
+    ]:
+        assert answers[exercise].state is State.RULE_BROKEN
+        assert line in answers[exercise].detail
+
+
 @pytest.mark.parametrize("behind", [0, 1, 5])
 def test_an_answer_in_a_cell_of_ones_own_counts(save: Save, behind: int) -> None:
     notebook = released()
@@ -130,8 +149,8 @@ def test_repairs_are_told_and_a_mended_copy_needs_none(save: Save, tmp_path: Pat
 
 def test_another_lesson_and_another_version_are_told(save: Save) -> None:
     path = save(filled())
-    found = preflight(path, lesson="02_masking")
-    assert found.remarks == ("This is the notebook of lesson 01_attention, not of 02_masking.",)
+    with pytest.raises(Unreadable, match="This is the notebook of 01_attention, not of 02_masking"):
+        preflight(path, lesson="02_masking")
     with pytest.raises(BadInput, match="no lesson 'x'; there are: 01_attention, 02_masking"):
         preflight(path, lesson="x")
     notebook = filled()
@@ -139,6 +158,32 @@ def test_another_lesson_and_another_version_are_told(save: Save) -> None:
         if not cell["metadata"].get("nbgrader"):
             cell["source"] += " (2019)"
     assert "may come from another version" in preflight(save(notebook)).remarks[0]
+
+
+def test_a_file_named_after_another_lesson_is_told(save: Save) -> None:
+    for name in ("02_masking.ipynb", "Copy of 02_Masking (1).ipynb"):
+        found = preflight(save(filled(), name))
+        assert (found.status, found.lesson) == (LOOK, LESSON)
+        said = f"The file is named {name}, but it is the notebook of 01_attention. Handed in for 02_masking it would"
+        assert found.remarks[0].startswith(said)
+        assert "Submit it for 01_attention, not for 02_masking." in shown(found)
+        assert "as it is" not in shown(found)
+    assert preflight(save(filled(), "mine.ipynb")).status == READY
+
+
+def test_a_notebook_of_two_lessons_is_told(save: Save) -> None:
+    notebook = filled()
+    masking = json.loads((RELEASED.parents[1] / "02_masking" / "02_masking.ipynb").read_text(encoding="utf-8"))
+    notebook["cells"] = [*notebook["cells"][: len(notebook["cells"]) // 2], *masking["cells"]]
+    found = preflight(save(notebook), lesson=LESSON)
+    assert "This is the notebook of lesson 02_masking, not of 01_attention." in found.remarks
+
+
+def test_an_answer_that_was_only_defined_is_of_its_lesson(save: Save) -> None:
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("def scale_scores(scores, d_head):\n    return scores")]
+    )
+    assert preflight(save(notebook)).lesson == LESSON
 
 
 def test_a_large_file_is_told(save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,6 +241,10 @@ class TestRelease:
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
         with pytest.raises(Unreadable, match="is this the notebook you meant"):
             preflight(save(notebook))
+        with pytest.raises(Unreadable, match=r"known here \(01_attention\): is this the notebook you meant"):
+            preflight(save(notebook), release=RELEASED)
+        with pytest.raises(Unreadable, match="None of its cells is of the lesson 01_attention"):
+            preflight(save(notebook), lesson=LESSON)
 
     def test_what_a_release_knows_of_its_cells(self) -> None:
         release = Release.load(RELEASED)

@@ -127,6 +127,28 @@ def test_all_copies_of_an_answer_run_and_the_last_one_is_graded():
     assert any("several copies of the answer to small.one" in sentence for sentence in repaired.repairs)
 
 
+def test_a_copy_that_an_earlier_repair_left_with_its_marker_alone_is_no_news():
+    notebook = filled()
+    for identity in ("one-a", "one-c", "why"):
+        second = copy.deepcopy(by_id(notebook, identity))
+        second |= {"metadata": {}, "id": f"{identity}-2"}
+        second["source"] += "\nhelper = 3"
+        notebook["cells"].insert(2, second)
+    repaired = mended(notebook)
+    assert repaired.repairs == ()
+    assert sum("helper = 3" in cell.source for cell in repaired.cells) == 3
+    for identity in ("one-a", "one-c", "why"):
+        by_id(notebook, identity)["metadata"] = {}
+    assert len(mended(notebook).repairs) == 4
+
+
+def test_an_answer_in_another_one_s_cell_is_nothing_to_mend():
+    notebook = filled()
+    by_id(notebook, "one-a")["source"] += "\n\ndef two(x):\n    return x + 2"
+    drop(notebook, "two-a")
+    assert mended(notebook).repairs == ()
+
+
 def test_an_untouched_copy_does_not_undo_the_answer():
     notebook = filled()
     notebook["cells"].insert(3, copy.deepcopy(answer("one")))

@@ -52,6 +52,14 @@ def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
     assert "2 repairs" in text
 
 
+def test_who_was_passed_over_is_named_on_one_line() -> None:
+    refusal = f"the student id '[b]{'x' * 90}' holds [; rename its folder"
+    out = io.StringIO()
+    graded = ClassResult("01_attention", "", (), seconds=2.0, refused=(refusal,))
+    print_class(graded, Console(file=out, width=80))
+    assert f"not graded: {refusal}\n" in out.getvalue()
+
+
 def test_names_are_no_markup() -> None:
     assert "[red]eve[/red]" in shown(SubmissionResult("[red]eve[/red]", "01_attention", "L2", (PASSED,)))
 

@@ -63,6 +63,20 @@ def test_the_answer_may_carry_the_forbidden_name_itself() -> None:
     assert Code([source]).broken_rule("scaled_dot_product_attention", FORBIDDEN) is None
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch.nn.functional as F\ndef softmax(x):\n    return F.softmax(x, -1)",
+        "import torch\ndef softmax(x):\n    return torch.nn.functional.softmax(x, -1)",
+        "def softmax(x):\n    from torch.nn import functional\n    return functional.softmax(x, -1)",
+    ],
+)
+def test_an_answer_of_the_forbidden_name_may_not_be_that_of_a_module(source: str) -> None:
+    rule = Code([source]).broken_rule("softmax", ["softmax"])
+    assert rule is not None
+    assert (rule.name, rule.line) == ("softmax", source.count("\n") + 1)
+
+
 def test_deeply_nested_code_is_searched_or_passed_over() -> None:
     for deep in ("+".join(["torch.softmax(x)"] * 2000), "(" * 150 + "torch.softmax(x)" + ")" * 150):
         Code([f"def f(x):\n    return {deep}"]).broken_rule("f", FORBIDDEN)
