@@ -27,11 +27,12 @@ from course_lib.saving import Checkpoints
 from course_lib.schedules import constant_schedule
 from course_lib.training import TrainingConfig, Validation, train
 
-steps, accumulate, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+steps, accumulate, max_tokens, folder = *map(int, sys.argv[1:4]), Path(sys.argv[4])
 generator = torch.Generator().manual_seed(0)
 sources = [torch.randint(4, 12, (2 + i % 5,), generator=generator) for i in range(23)]
 pairs = [(source, torch.tensor([1, *source.flip(0).tolist(), 2])) for source in sources]
-data = LengthBuckets(pairs, lambda pair: (len(pair[0]), len(pair[1])), 60, collate)
+pairs.append((torch.tensor([5]), torch.tensor([1])))  # without anything to predict
+data = LengthBuckets(pairs, lambda pair: (len(pair[0]), len(pair[1])), max_tokens, collate)
 torch.manual_seed(1)
 model = Transformer(
     TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1, dropout=0.0)
@@ -47,11 +48,13 @@ path.write_text(json.dumps([result.losses, list(result.validations.values()), we
 """
 
 
-def trained(folder: Path, processes: int, steps: int = 8, accumulate: int = 1) -> list[list[object]]:
+def trained(
+    folder: Path, processes: int, steps: int = 8, accumulate: int = 1, max_tokens: int = 60
+) -> list[list[object]]:
     """What each process says in the end."""
     folder.mkdir(exist_ok=True)
     (folder / "script.py").write_text(SCRIPT)
-    arguments = [str(folder / "script.py"), str(steps), str(accumulate), str(folder)]
+    arguments = [str(folder / "script.py"), str(steps), str(accumulate), str(max_tokens), str(folder)]
     start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)] if processes > 1 else []
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, *start, *arguments], cwd=root, capture_output=True, text=True, timeout=120)
@@ -60,10 +63,15 @@ def trained(folder: Path, processes: int, steps: int = 8, accumulate: int = 1) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accumulate", [1, 2])
-def test_two_processes_give_the_losses_of_one_with_twice_the_batch(tmp_path: Path, accumulate: int) -> None:
-    [alone] = trained(tmp_path / "alone", 1, accumulate=accumulate)
-    first, second = trained(tmp_path / "two", 2, accumulate=accumulate)
+@pytest.mark.parametrize(
+    ("accumulate", "max_tokens"),
+    [(1, 60), (2, 60), pytest.param(2, 14, id="2-batches of one example, none for the second process")],
+)
+def test_two_processes_give_the_losses_of_one_with_twice_the_batch(
+    tmp_path: Path, accumulate: int, max_tokens: int
+) -> None:
+    [alone] = trained(tmp_path / "alone", 1, accumulate=accumulate, max_tokens=max_tokens)
+    first, second = trained(tmp_path / "two", 2, accumulate=accumulate, max_tokens=max_tokens)
     assert first[:3] == second[:3]  # the two hold the same weights throughout
     assert first[0] == pytest.approx(alone[0], rel=1e-4)
     assert first[1] == pytest.approx(alone[1], rel=1e-4)
