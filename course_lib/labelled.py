@@ -75,8 +75,10 @@ def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
     """A batch of these examples, padded to the longest input.
 
     Raises:
-        ValueError: not all have as many inputs, or labels of the same kind.
+        ValueError: there are none, or not all have as many inputs, or labels of the same kind.
     """
+    if not examples:
+        raise ValueError("a batch needs at least one example, got none")
     choices = {len(example.inputs) for example in examples}
     dimensions = {example.labels.dim() for example in examples}
     if len(choices) != 1 or len(dimensions) != 1:

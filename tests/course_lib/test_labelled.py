@@ -63,3 +63,8 @@ def test_an_example_needs_words() -> None:
         LabelledText((), torch.tensor(0))
     with pytest.raises(ValueError, match="at least one input, and each needs at least one word"):
         LabelledText((JoinedPair([], []),), torch.tensor(0))
+
+
+def test_a_batch_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one example, got none"):
+        collate_labelled([])
