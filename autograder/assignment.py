@@ -15,7 +15,7 @@ from autograder import fingerprints
 from autograder.box.library import find_modules, imported, permitted
 from autograder.course import Course
 from autograder.errors import BadInput
-from autograder.limits import Limits
+from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.records import Conditions
 from autograder.repair import Release
 from course_lib import exercises
@@ -73,10 +73,10 @@ class Assignment:
         secret = hmac.digest(course.secret(), b"fingerprint", hashlib.sha256).hex()
         conditions = Conditions(common, secret, _versions(withheld), settings)
         known = {
-            exercise.id: _joined(
+            exercise.id: fingerprints.joined(
                 fingerprints.of_exercise(exercise),
                 own.get(exercise.id, ""),
-                repr(course.exercise_limits.get(exercise.id)),
+                course.exercise_limits.get(exercise.id, NO_ALLOWANCE).changes(),
             )
             for exercise in exercises.of_lesson(lesson)
         }
@@ -129,7 +129,7 @@ def _check_cells(release: Release, lesson: str) -> dict[str, str]:
 
 
 def _points(points: object) -> str:
-    return "no place" if points is None else f"{points} points"
+    return "no place" if points is None else f"{points} {'point' if points == 1 else 'points'}"
 
 
 def _versions(withheld: Iterable[str]) -> dict[str, str]:
@@ -158,7 +158,3 @@ def _grading_code() -> set[Path]:
         found[name] = path
         waiting.extend(imported(path, name))
     return set(found.values())
-
-
-def _joined(*parts: str) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

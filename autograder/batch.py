@@ -23,10 +23,11 @@ from rich.console import Console
 from autograder.assignment import Assignment, withheld_modules
 from autograder.box import Level, Limits, Zygote, choose_level, describe
 from autograder.box.selftest import default_level
+from autograder.by_hand import bring_to_pages
 from autograder.course import Course
-from autograder.errors import BadInput
+from autograder.errors import BadInput, Interrupted
 from autograder.grading import AnswerKeys
-from autograder.plan import LEFT_UNDONE, Plan, make_plan
+from autograder.plan import SET_ASIDE, Plan, make_plan
 from autograder.progress import progress_bar
 from autograder.publish import discard
 from autograder.recording import Finished, without_score
@@ -86,6 +87,8 @@ def grade_lesson(
         refused = refused_submissions(course.submitted, lesson) if students is None else ()
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
         with GradebookFile(course.gradebook) as file:
+            console = console or Console(stderr=True)
+            _warn_of_an_empty_gradebook(course, lesson, console)
             plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
             results = [SubmissionResult.recorded(record) for record in plan.unchanged]
             gradings: dict[str, Grading] = {}
@@ -94,15 +97,30 @@ def grade_lesson(
                 _check_places(course, feedback)
                 level = choose_level(min_level) if level is None else level
                 boxes = describe(level, assignment.limits)
-                console = console or Console(stderr=True)
                 console.print(boxes, highlight=False, soft_wrap=True)
                 for result, grading in _grade(
                     assignment, plan, file, level, min(workers, len(plan.tasks)), force, console
                 ):
                     results.append(result)
                     gradings[result.student] = grading
+            given = bring_to_pages(assignment, file, {result.student for result in results})
+    results = [replace(result, by_hand=given.cells.get(result.student, ())) for result in results]
     results.sort(key=lambda result: result.student)
-    return ClassResult(lesson, boxes, tuple(results), time.perf_counter() - start, gradings, refused)
+    seconds = time.perf_counter() - start
+    return ClassResult(lesson, boxes, tuple(results), seconds, gradings, refused, given.pages, given.stale_pages)
+
+
+def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
+    """Say that grades may have been lost, where the gradebook is an empty file beside graded notebooks."""
+    path = course.gradebook
+    if path.is_file() and path.stat().st_size == 0 and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
+        console.print(
+            f"the gradebook {path} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "
+            "graded anew; points given by hand come back only with a copy of the gradebook",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _weakest(level: Level | None, minimum: Level | None) -> Level:
@@ -169,9 +187,16 @@ def _grade(
         zygote.ready()
         progress = resources.enter_context(progress_bar(console))
         bar = progress.add_task(lesson, total=len(plan.tasks))
-        for finished in in_parallel(assignment, zygote, keys, plan.tasks, workers, progress.refresh):
-            yield _recorded(gradebook, assignment, keys, run, finished)
-            progress.advance(bar)
+        done = 0
+        try:
+            for finished in in_parallel(assignment, zygote, keys, plan.tasks, workers, progress.refresh):
+                yield _recorded(gradebook, assignment, keys, run, finished)
+                done += 1
+                progress.advance(bar)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"stopped: {done} of {len(plan.tasks)} done, and recorded; run `katze grade {lesson}` to go on"
+            ) from None
         gradebook.end_run(run)
 
 
@@ -190,7 +215,7 @@ def _run(assignment: Assignment, level: Level, workers: int, force: bool, submis
 def _set_aside(gradebook: GradebookWriter, assignment: Assignment, plan: Plan, run: int) -> None:
     """Let what is graded again by force count no longer, in the gradebook first and then on the disk."""
     again = [task.student for task in plan.tasks if task.earlier is not None]
-    gradebook.set_aside(run, assignment.lesson, again, LEFT_UNDONE)
+    gradebook.set_aside(run, assignment.lesson, again, SET_ASIDE)
     for student in again:
         discard(assignment, student)
 

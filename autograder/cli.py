@@ -37,8 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISUSED
     except BrokenPipeError:
         return DONE
-    except KeyboardInterrupt:
-        print("katze: stopped; what was recorded stays recorded", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        print(f"katze: {str(stopped) or 'stopped; what was recorded stays recorded'}", file=sys.stderr)
         return 130
     return status
 
@@ -92,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     log = command("log", _log, "tell the story of one grade: how it came about, and everything that changed it")
     log.add_argument("student", metavar="STUDENT", help="the student's id")
     log.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    log.add_argument("--all", action="store_true", dest="every_case", help="every case, with its time")
     _add_json(log)
 
     check = command("check", _check, "check one answer from a Python file, in a box", False)
@@ -233,7 +234,7 @@ def _log(options: argparse.Namespace) -> int:
     if options.json:
         _write_json(options.json, told)
     if options.json != "-":
-        print_story(told)
+        print_story(told, every_case=options.every_case)
     return DONE
 
 

@@ -8,6 +8,10 @@ class BadInput(Exception):
     """
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with one line that says what was done and how to go on. Exit status 130."""
+
+
 class Unreadable(Exception):
     """A submission that cannot be used: outcome `unreadable`, no score.
 

@@ -23,6 +23,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder import sanitise
+from autograder.records import HandGrade
 from autograder.results import ExerciseResult
 from course_lib.checking.observation import Outcome
 from course_lib.checking.render import HEADINGS
@@ -44,6 +45,8 @@ def render_feedback(
     repairs: Sequence[str],
     results: Sequence[ExerciseResult] = (),
     problem: str = "",
+    by_hand: Sequence[HandGrade] = (),
+    title: str = "",
 ) -> str:
     """One student's feedback on one lesson, as a page for `feedback/<student>/<lesson>/<lesson>.html`.
 
@@ -52,30 +55,75 @@ def render_feedback(
         student: the student's id.
         lesson: the lesson's folder name.
         verdict_html_by_exercise: `Verdict.html()` of each exercise; trusted, unlike all else.
-        points: what was earned; None where nothing could be graded.
-        max_points: the most that could be earned.
+        points: what the exercises have earned; None where nothing could be graded.
+        max_points: the most that the exercises give.
         repairs: the receipt of the repair.
         results: for the overview, one line an exercise.
         problem: why there is no score, or another sentence to stand by the points.
+        by_hand: what a person has given and written, as the gradebook has it.
+        title: the lesson's title, where the notebook does not say it.
     """
     verdicts, styles = _without_styles(verdict_html_by_exercise)
     cells = notebook["cells"] if notebook else []
+    given = {cell.cell: cell for cell in by_hand}
     written = [cell for cell in cells if _is_written(cell)]
-    waiting = [cell for cell in written if _is_filled(cell)]
+    waiting = [cell for cell in written if _is_filled(cell) and not _is_read(given.get(_grade_id(cell)))]
+    total, most = _total(points, max_points, by_hand, written, waiting)
+    blocks = list(_blocks(cells, verdicts, given))
+    anchors = set(_ANCHOR.findall("".join(blocks)))
+    rows = [*(_row(result, _given_for(result, cells, given)) for result in results)]
+    rows += [_written_row(cell, given.get(_grade_id(cell))) for cell in written]
     return _template().render(
         student=student,
-        title=_title(cells, lesson),
+        title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or lesson,
         css=Markup(_css()),
         verdict_styles=[Markup(style) for style in styles],
-        points=None if points is None else f"{points:g}",
-        max_points=f"{max_points:g}",
-        percent=f"{100 * min(1.0, (points or 0) / max_points):.1f}" if max_points else "0",
-        waiting=f"{sum(_points(cell) for cell in waiting):g}" if waiting else "",
+        points=None if total is None else f"{total:g}",
+        max_points=f"{most:g}",
+        max_word="point" if most == 1 else "points",
+        percent=f"{100 * max(0.0, min(1.0, (total or 0) / most)):.1f}" if most else "0",
+        waiting=_points_in_words(sum(map(_points, waiting)), "more ") if waiting else "",
+        given=_given_in_words(by_hand),
+        graded=points is not None,
         repairs=repairs,
         problem=problem,
-        overview=[*map(_row, results), *map(_written_row, written)],
-        blocks=list(_blocks(cells, verdicts)),
+        overview=rows,
+        anchors=anchors,
+        blocks=blocks,
+        is_folded=any("<details" in block for block in blocks),
     )
+
+
+def _total(
+    points: float | None,
+    max_points: float,
+    by_hand: Sequence[HandGrade],
+    written: Sequence[Mapping[str, Any]],
+    waiting: Sequence[Mapping[str, Any]],
+) -> tuple[float | None, float]:
+    """All points, and the most of them, as nbgrader adds them up; without answers that nobody has read yet."""
+    open_points = sum(map(_points, waiting))
+    all_written = sum(map(_points, written)) or sum(cell.max_points for cell in by_hand if _is_read(cell))
+    if points is None and not any(cell.is_given for cell in by_hand):
+        return None, max_points
+    return (points or 0.0) + sum(cell.gained for cell in by_hand), max_points + all_written - open_points
+
+
+def _is_read(cell: HandGrade | None) -> bool:
+    """Whether a person has given points for a written answer."""
+    return cell is not None and cell.written and cell.points is not None
+
+
+def _points_in_words(points: float, more: str = "") -> str:
+    return f"{points:g} {more}{'point' if points == 1 else 'points'}"
+
+
+def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
+    """How much of the total is a person's; empty where nothing is."""
+    if not any(cell.is_given for cell in by_hand):
+        return ""
+    given = sum((cell.points or 0.0) + (cell.extra_credit or 0.0) for cell in by_hand)
+    return f"{_points_in_words(given)} {'was' if given == 1 else 'were'} given by a person."
 
 
 @dataclass(frozen=True)
@@ -92,7 +140,19 @@ class _Row:
         return _anchor(self.exercise)
 
 
-def _row(result: ExerciseResult) -> _Row:
+def _given_for(
+    result: ExerciseResult, cells: Sequence[Mapping[str, Any]], given: Mapping[str, HandGrade]
+) -> HandGrade | None:
+    """What a person has given for an exercise in place of its automatic points, or beside them."""
+    checks = [cell for cell in cells if _kind(cell) == "check" and _katze(cell)["exercise"] == result.exercise]
+    names = map(_grade_id, checks)
+    return next((given[name] for name in names if name in given and given[name].is_given), None)
+
+
+def _row(result: ExerciseResult, given: HandGrade | None = None) -> _Row:
+    if given is not None:
+        score = (given.automatic or 0.0) + given.gained
+        return _Row(result.exercise, _state(score, result.max_points), "Points by a person", _earned(score, given))
     if result.outcome is Outcome.PASSED:
         state = "passed"
     elif result.outcome in (Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED) or result.points is None:
@@ -104,9 +164,20 @@ def _row(result: ExerciseResult) -> _Row:
     return _Row(result.exercise, state, word, f"{earned} / {result.max_points}")
 
 
-def _written_row(cell: Mapping[str, Any]) -> _Row:
+def _state(score: float, most: float) -> str:
+    return "passed" if score >= most else "partly" if score > 0 else "failed"
+
+
+def _earned(score: float, given: HandGrade) -> str:
+    return f"{score:g} / {given.max_points:g}"
+
+
+def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None) -> _Row:
+    name = _katze(cell).get("exercise") or "written"
+    if given is not None and given.is_given:
+        return _Row(name, _state(given.gained, given.max_points), "Read by a person", _earned(given.gained, given))
     word, earned = ("Read by a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
-    return _Row(_katze(cell).get("exercise") or "written", "waiting", word, f"{earned} / {_points(cell):g}")
+    return _Row(name, "waiting", word, f"{earned} / {_points(cell):g}")
 
 
 def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -123,6 +194,10 @@ def _is_filled(cell: Mapping[str, Any]) -> bool:
     return _katze(cell).get("origin") == "student"
 
 
+def _grade_id(cell: Mapping[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+
+
 def _points(cell: Mapping[str, Any]) -> float:
     return float(cell["metadata"]["nbgrader"].get("points", 0))
 
@@ -131,13 +206,13 @@ def _anchor(exercise: str) -> str:
     return "exercise-" + re.sub(r"[^A-Za-z0-9_-]", "-", exercise)
 
 
-def _title(cells: Sequence[Mapping[str, Any]], lesson: str) -> str:
-    """The lesson's own first heading, where the lesson still has it, else its folder name."""
-    for cell in cells:
-        match = _HEADING.match(cell["source"]) if _is_lesson(cell) and cell["cell_type"] == "markdown" else None
+def lesson_title(notebook: Mapping[str, Any]) -> str:
+    """The first heading of a lesson's notebook; empty where there is none."""
+    for cell in notebook["cells"]:
+        match = _HEADING.match("".join(cell["source"])) if cell["cell_type"] == "markdown" else None
         if match and len(match["level"]) == 1:
             return match["text"]
-    return lesson
+    return ""
 
 
 def _without_styles(verdicts: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -149,25 +224,56 @@ def _without_styles(verdicts: Mapping[str, str]) -> tuple[dict[str, str], list[s
 # --- cells
 
 
-def _blocks(cells: Sequence[Mapping[str, Any]], verdicts: Mapping[str, str]) -> Iterator[Markup]:
-    """The notebook, top to bottom; runs of unchanged lesson cells are folded."""
+def _blocks(
+    cells: Sequence[Mapping[str, Any]], verdicts: Mapping[str, str], given: Mapping[str, HandGrade]
+) -> Iterator[Markup]:
+    """The notebook, top to bottom; runs of unchanged lesson cells are folded, and their headings stay."""
     folded: list[str] = []
     anchored: set[str] = set()
     for cell in cells:
         if _is_lesson(cell):
-            heading = _HEADING.match(cell["source"]) if cell["cell_type"] == "markdown" else None
-            if heading and len(heading["level"]) > 1:
+            text = cell["source"] if cell["cell_type"] == "markdown" else ""
+            headings = _headings(text)
+            begins = _HEADING.match(text) is not None
+            if headings and begins:  # then it is over this cell, else over what follows
                 yield from _fold(folded)
-                level = min(3, len(heading["level"]))
-                yield Markup(f'<h{level} class="heading">{_inline(heading["text"])}</h{level}>')
+                yield from headings
             folded.append(_cell(cell, "", "", verdicts))
+            if headings and not begins:
+                yield from _fold(folded)
+                yield from headings
         else:
             yield from _fold(folded)
             exercise = _katze(cell).get("exercise") or ""
             anchor = "" if exercise in anchored or _kind(cell) == "check" else exercise
             anchored |= {anchor}
             yield Markup(_cell(cell, _label(cell), anchor, verdicts))
+            if _grade_id(cell) in given:
+                yield from _by_hand(given[_grade_id(cell)])
     yield from _fold(folded)
+
+
+def _headings(source: str) -> list[Markup]:
+    """The headings in a text below that of the whole lesson, outside its blocks of code."""
+    found = [_HEADING.match(line) for line in _FENCED.sub("", source).split("\n")]
+    return [
+        Markup(f'<h{level} class="heading">{_inline(heading["text"])}</h{level}>')
+        for heading in found
+        if heading is not None and (level := min(3, len(heading["level"]))) > 1
+    ]
+
+
+def _by_hand(cell: HandGrade) -> Iterator[Markup]:
+    """What a person has given for a cell, and written below it."""
+    words = []
+    if cell.points is not None:
+        words.append(f"{cell.points:g} of {_points_in_words(cell.max_points)}, given by a person.")
+    if cell.extra_credit:
+        words.append(f"{_points_in_words(cell.extra_credit)} of extra credit.")
+    if words or cell.comment:
+        said = f"<p>{escape(' '.join(words))}</p>" if words else ""
+        comment = f'<p class="comment">{escape(cell.comment)}</p>' if cell.comment else ""
+        yield Markup(f'<div class="by-hand">{said}{comment}</div>')
 
 
 def _fold(folded: list[str]) -> Iterator[Markup]:
@@ -342,6 +448,8 @@ _PLUGINS = ("table", "strikethrough", "math")
 _LEXER = PythonLexer(stripnl=False, ensurenl=False)
 _FORMATTER = HtmlFormatter(nowrap=True)
 _HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<text>[^\n]+)")
+_FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
+_ANCHOR = re.compile(r' id="(exercise-[A-Za-z0-9_-]+)"')
 _STYLE = re.compile(r"<style>.*?</style>\s*", re.S)
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -39,6 +39,9 @@ FOLDER_BYTES = 200_000_000
 _UNGRADED_FIELDS = {"lesson", "title", "statement", "minutes", "section", "source", "correct"}
 """What an exercise says to readers and to its certificate; grading does not look at it."""
 
+_APART = {"points", "parts", "misconceptions"}
+"""What is counted in a way of its own, so that a regrade can say what has changed."""
+
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
 _HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.14 on
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
@@ -47,7 +50,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 # --- an exercise
 
 
-def of_exercise(exercise: Exercise) -> str:
+def of_exercise(exercise: Exercise) -> dict[str, object]:
     """The fingerprint of everything that decides a grade of one exercise.
 
     Its reference, cases, misconceptions, rules and points, with the functions, classes and constants of the
@@ -55,15 +58,66 @@ def of_exercise(exercise: Exercise) -> str:
     recorded apart, and so does the code that compares and judges (`of_modules`).
 
     Returns:
-        A SHA-256 in hexadecimal.
+        A SHA-256 in hexadecimal for its definition, and its texts and points beside it; see `joined`.
     """
     packages = {"course_lib", _package(exercise.reference), _package(exercise.cases)}
     walk = _Walk(packages)
     for field in dataclasses.fields(exercise):
-        if field.name not in _UNGRADED_FIELDS:
+        if field.name not in _UNGRADED_FIELDS | _APART:
             walk.text(field.name)
             walk.value(getattr(exercise, field.name))
-    return walk.digest.hexdigest()
+    walk.value([(mistake.id, mistake.answer) for mistake in exercise.misconceptions])
+    walk.value(sorted(exercise.parts))
+    texts = json.dumps([mistake.message for mistake in exercise.misconceptions])
+    return {
+        "definition": walk.digest.hexdigest(),
+        "texts": hashlib.sha256(texts.encode()).hexdigest(),
+        "points": dict(exercise.parts),
+    }
+
+
+def joined(exercise: Mapping[str, object], cells: str, limits: Mapping[str, object]) -> str:
+    """The fingerprint of an exercise in a course, in parts that `changed` can tell apart.
+
+    Args:
+        exercise: from `of_exercise`.
+        cells: of its own cells in the release, from `of_release`.
+        limits: what it may use in place of the course's limits.
+    """
+    return json.dumps({**exercise, "cells": cells, "limits": dict(limits)}, sort_keys=True)
+
+
+def changed(before: str, now: str) -> str:
+    """What is different between two fingerprints of an exercise, from `joined`, in words.
+
+    Where the earlier one is of a Katze that joined them in another way, nothing more is known than that.
+    """
+    try:
+        old, new = json.loads(before), json.loads(now)
+    except ValueError:
+        return "redefined"
+    if not isinstance(old, dict) or old.keys() != new.keys():
+        return "redefined"
+    return "; ".join([*_changed_parts(old, new), *_changed_limits(old["limits"], new["limits"])])
+
+
+def _changed_limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The limits that are others, where an exercise without one has the course's."""
+    for name in sorted(old.keys() | new.keys()):
+        before, now = (limits.get(name, "the course's") for limits in (old, new))
+        if before != now:
+            yield f"its limit {name} {before} -> {now}"
+
+
+def _changed_parts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    words = {"definition": "its definition", "cells": "its cells in the release", "texts": "its texts"}
+    changed_parts = [part for part in words if old[part] != new[part]]
+    if "definition" in changed_parts:  # a mistake that is new, or known no longer, brings its text or takes it along
+        changed_parts = [part for part in changed_parts if part != "texts"]
+    yield from (words[part] for part in changed_parts)
+    if old["points"] != new["points"]:
+        before, now = sum(old["points"].values()), sum(new["points"].values())
+        yield f"its points {before} -> {now}" if before != now else "how its points are shared out"
 
 
 def _package(value: Any) -> str:
@@ -284,6 +338,8 @@ def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     for cell in notebook["cells"]:
         meta = cell["metadata"].get("nbgrader", {})
         exercise = _exercise_of(str(meta.get("grade_id", "")))
+        if exercise:  # its points are counted with its definition, and must be the same
+            meta = {name: value for name, value in meta.items() if name != "points"}
         content = [cell["cell_type"], cell["source"], meta, cell["metadata"].get("tags", [])]
         if exercise:
             own.setdefault(exercise, hashlib.sha256()).update(_json([standing, *content]))

@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from autograder.box import BoxLost, CellResult
+from autograder.box.endings import more_memory
 from autograder.box.kernels import can_be_barred
 from autograder.disturbance import changing_cells
 from autograder.keeping import OutputKeeper, kept_observation
-from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
+from autograder.limits import NO_ALLOWANCE, Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
@@ -117,11 +118,13 @@ class Graded:
         verdicts: one for each exercise that the lesson checks, in the notebook's order.
         outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
         notices: for each cell that hit a limit or ended its box, by its place, a sentence that says so.
+        remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     notices: dict[int, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
 
 
 def grade_cells(
@@ -202,15 +205,32 @@ class _Run:
         notices = {place: self._stopped(place, lost) for place, lost in self.lost.items()}
         for place, (failure, _) in self.raised.items():
             if failure is Outcome.OUT_OF_MEMORY:
-                memory = self._allowed(self.cells[place]).applied(self.limits).memory_bytes
-                notices[place] = f"Cell {self._number(place)} needed more than {size(memory)} of memory."
+                notices[place] = f"Cell {self._number(place)}: {more_memory(self._limits_of(place))}."
         for place, change in self.disturbing.items():
             notices[place] = (
                 f"Cell {self._number(place)} changes {change}, for everything that runs after it. The exercises that "
                 "failed for it were graded without this cell."
             )
         verdicts = {name: check.verdict or check.never_reached(self.gave_up) for name, check in self.checks.items()}
-        return Graded(verdicts, self.outputs, notices)
+        return Graded(verdicts, self.outputs, notices, list(self._remarks()))
+
+    def _remarks(self) -> Iterator[str]:
+        """What the instructor reads of limits that were hit and of boxes that ended, which cost a student something."""
+        for place, lost in sorted(self.lost.items()):
+            yield f"cell {self._number(place)} ended its box: {_with_setting(lost.reason, lost.setting)}"
+        for place, (failure, _) in sorted(self.raised.items()):
+            if failure is Outcome.OUT_OF_MEMORY:
+                reason = more_memory(self._limits_of(place))
+                yield f"cell {self._number(place)}: {_with_setting(reason, 'memory_bytes')}"
+        for place, change in sorted(self.disturbing.items()):
+            yield f"cell {self._number(place)} changes {change}; what failed for it was graded without it"
+        for name, check in self.checks.items():
+            if check.stopped:
+                yield f"{name}: {check.stopped}"
+
+    def _limits_of(self, place: int) -> Limits:
+        """What the cell at this place may use."""
+        return self._allowed(self.cells[place]).applied(self.limits)
 
     def _stopped(self, place: int, lost: BoxLost) -> str:
         """What the student reads where a cell has ended its box."""
@@ -221,7 +241,7 @@ class _Run:
         others = "the other exercises keep their points."
         if lost.seconds is not None:
             return f"Stopped after {lost.seconds:g} s in cell {number}; {others}"
-        return f"Stopped in cell {number}: {lost.reason}; {others}"
+        return f"Stopped in cell {number}: {lost.told}; {others}"
 
     def _number(self, place: int) -> int:
         """The number that a notebook shows beside this cell when it is run from the top: cells of code are counted."""
@@ -379,10 +399,14 @@ class _Run:
         for place, cell in enumerate(self.cells):
             if cell.exercise == exercise.id and place in self.lost:
                 lost = self.lost[place]
-                note = f"The cell that should define {exercise.name} was stopped: {lost.reason}."
+                note = f"The cell that should define {exercise.name} was stopped: {lost.told}."
                 return Verdict(exercise, lost.outcome, 0.0, note=note)
             if cell.exercise == exercise.id and place in self.raised:
                 failure, raised = self.raised[place]
+                if failure is Outcome.OUT_OF_MEMORY:
+                    reason = more_memory(self._limits_of(place))
+                    note = f"The cell that should define {exercise.name} was stopped: {reason}."
+                    return Verdict(exercise, failure, 0.0, note=note)
                 line = f" in line {raised.line}" if raised.line else ""
                 said = f"{raised.type_name}{line}: {raised.message}"
                 note = f"The cell that should define {exercise.name} stops with {said}"
@@ -399,6 +423,7 @@ class _Check:
         self._limits = limits
         self._allowed = allowed
         self.verdict: Verdict | None = None
+        self.stopped = ""
         self._visible: list[Observation] | None = None
         self._hidden_failed = False
 
@@ -452,20 +477,29 @@ class _Check:
 
     def _with_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
         """The verdict with a sentence on the limit that the answer ran into, if it did."""
+        self.stopped = ""
         if lost is not None and lost.outcome is verdict.outcome:
-            return replace(verdict, note=f"Your answer was stopped: {lost.reason}.")
+            self.stopped = _with_setting(lost.reason, lost.setting)
+            return replace(verdict, note=f"Your answer was stopped: {lost.told}.")
         if verdict.outcome is Outcome.OUT_OF_MEMORY:
-            memory = size(self._allowed.applied(self._limits).memory_bytes)
-            return replace(verdict, note=f"Your answer needed more than {memory} of memory.")
+            reason = more_memory(self._allowed.applied(self._limits))
+            self.stopped = _with_setting(reason, "memory_bytes")
+            return replace(verdict, note=f"Your answer was stopped: {reason}.")
         return verdict
 
     def never_reached(self, gave_up: bool = False) -> Verdict:
         """The verdict where the submission's time was used up, or where too many of its cells have ended their box."""
         note = f"The {self._limits.submission_seconds:g} s for the whole submission were used up"
         if gave_up:
-            note = f"More than {MOST_BOXES} cells ended the process that ran them"
+            note = f"More than {MOST_BOXES} cells ended Python itself"
+        self.stopped = "" if gave_up else "never reached (submission_seconds)"
         note += " before this exercise was reached."
         return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
+
+
+def _with_setting(reason: str, setting: str) -> str:
+    """A reason for the instructor: with the name that the limit has in `nbgrader_config.py`."""
+    return f"{reason} ({setting})" if setting else reason
 
 
 class _AnswerInBox:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from rich.console import Console
@@ -18,8 +19,11 @@ from autograder.grading import SLOTS
 from autograder.records import CaseRecord, Change, ExerciseRecord, Record, Standing, store
 from autograder.records.file import read_only
 from autograder.report import told
+from autograder.results import SubmissionResult
 from autograder.words import count
+from course_lib import exercises
 from course_lib.checking import Outcome
+from course_lib.exercises import UnknownName
 
 _VERSIONS = ("Katze", "Python", "torch", "numpy")
 _COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
@@ -34,22 +38,27 @@ def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
     with read_only(course.gradebook) as connection:
         record = store.records(connection, lesson, student).get(student)
         if record is None:
-            raise BadInput(_unknown(student, lesson, store.records(connection, lesson)))
+            raise BadInput(_unknown(course, student, lesson, store.records(connection, lesson)))
         graded, run, judged_by = store.graded_by(connection, lesson, student)
         cases = store.cases(connection, lesson, student)
         runs = store.runs(connection)
+        by_hand = store.by_hand(connection, lesson, student).get(student, ())
+        result = replace(SubmissionResult.recorded(record), by_hand=by_hand)
         order = {one.exercise: place for place, one in enumerate(record.exercises)}
         return {
             "student": student,
             "lesson": lesson,
-            "points": record.points,
-            "max_points": record.max_points,
+            "points": None if record.void else result.total,
+            "max_points": result.max_total,
+            "automatic_points": None if record.void else record.points,
+            "waiting_by_hand": sum(cell.max_points for cell in result.waiting),
             "counts": not record.void,
             "handed_in": record.handed_in,
             "notebook_sha256": record.notebook,
             "digest": record.digest,
             "repairs": list(record.repairs),
             "problem": record.problem,
+            "remarks": list(record.remarks),
             "graded": graded,
             "seconds": record.seconds,
             "run": runs[run],
@@ -59,7 +68,7 @@ def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "exercises": [
                 _exercise(one, cases.get(one.exercise, ()), runs[judged_by[one.exercise]]) for one in record.exercises
             ],
-            "by_hand": store.by_hand(connection, lesson, student),
+            "by_hand": [asdict(cell) for cell in by_hand if cell.is_given or cell.waits or cell.comment],
             "history": [
                 _event(event, sorted(changes, key=lambda change: order.get(change.exercise, len(order))), runs)
                 for event, changes in store.history(connection, lesson, student)
@@ -67,8 +76,9 @@ def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
         }
 
 
-def _unknown(student: str, lesson: str, known: Mapping[str, Record]) -> str:
+def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Record]) -> str:
     if not known:
+        course.release_notebook(lesson)  # a misspelt lesson is told with those that there are
         return f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`"
     near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"{count(len(known), 'student')} have one"
@@ -82,12 +92,21 @@ def _exercise(one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str
         "points": one.points,
         "max_points": one.max_points,
         "misconception": one.misconception,
+        "misconception_message": _message(one),
         "note": one.note,
         "level": one.level,
         "run": run["id"],
         "fingerprint": one.fingerprint,
         "cases": [{**asdict(case), "outcome": str(case.outcome)} for case in cases],
     }
+
+
+def _message(one: ExerciseRecord) -> str:
+    """The sentence that the author of a known mistake reads; empty where there is none, or this Katze knows none."""
+    with contextlib.suppress(UnknownName):
+        mistakes = exercises.find(one.exercise).misconceptions
+        return next((mistake.message for mistake in mistakes if mistake.id == one.misconception), "")
+    return ""
 
 
 def _event(
@@ -117,14 +136,23 @@ def _plain(standing: Standing | None) -> dict[str, Any] | None:
 # --- for the terminal
 
 
-def print_story(tale: Mapping[str, Any], console: Console | None = None) -> None:
-    """The story on a terminal: the facts, each exercise with its cases, what was done by hand, and the history."""
+def print_story(tale: Mapping[str, Any], console: Console | None = None, every_case: bool = False) -> None:
+    """The story on a terminal: the facts, each exercise with its cases, what was done by hand, and the history.
+
+    Args:
+        tale: from `story`.
+        console: where to.
+        every_case: each case on a line of its own; by default those that are right are counted.
+    """
     console = console or Console()
-    _print(console, 0, (tale["student"], "bold"), (f"  {tale['lesson']}  ", ""), (_points(tale), "bold"))
+    standing = _points(tale) if tale["counts"] else "set aside: to be graded again"
+    if tale["waiting_by_hand"] and tale["counts"]:
+        standing += f", and {tale['waiting_by_hand']:g} more by hand wait for a person"
+    _print(console, 0, (tale["student"], "bold"), (f"  {tale['lesson']}  ", ""), (standing, "bold"))
     _print_facts(tale, console)
-    _print(console, 0, ("\nExercises", "bold"))
+    _print(console, 0, ("\nExercises" if tale["counts"] else "\nExercises, as they were before", "bold"))
     for exercise in tale["exercises"]:
-        _print_exercise(exercise, tale["run"]["id"], console)
+        _print_exercise(exercise, tale["run"]["id"], every_case, console)
     if tale["by_hand"]:
         _print(console, 0, ("\nBy hand", "bold"))
         for entry in tale["by_hand"]:
@@ -138,24 +166,24 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
     run, versions = tale["run"], tale["versions"]
     facts = {
         "handed in": tale["handed_in"] or "the submission does not say when",
-        "notebook": f"SHA-256 {tale['notebook_sha256']}" if tale["notebook_sha256"] else "",
+        "notebook": f"SHA-256 {tale['notebook_sha256'][:12]}…" if tale["notebook_sha256"] else "",
         "graded": f"{_moment(tale['graded'])} by run {run['id']} on {run['host']}, in {tale['seconds']:.1f} s",
-        "boxes": run["boxes"],
+        "boxes": run["boxes"].removeprefix("boxes at "),
         "versions": ", ".join(f"{name} {versions[name]}" for name in _VERSIONS if name in versions),
         "hidden inputs": f"set {tale['hidden_inputs']['slot']} of {tale['hidden_inputs']['slots']}",
         "problem": tale["problem"],
-        "counts": "" if tale["counts"] else "no longer: it is to be graded again",
     }
     grid = Table.grid(padding=(0, 2))
     for name, fact in facts.items():
         if fact:
             grid.add_row(Text(name, "dim"), Text(_printable(fact)))
-    for number, repair in enumerate(tale["repairs"]):
-        grid.add_row(Text("" if number else "repaired", "dim"), Text(_printable(repair)))
+    for name, lines in (("repaired", tale["repairs"]), ("remarks", tale["remarks"])):
+        for number, line in enumerate(lines):
+            grid.add_row(Text("" if number else name, "dim"), Text(_printable(line)))
     console.print(Padding(grid, (0, 0, 0, 2), expand=False), highlight=False)
 
 
-def _print_exercise(exercise: Mapping[str, Any], run: int, console: Console) -> None:
+def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, console: Console) -> None:
     outcome = Outcome(exercise["outcome"])
     mistake = f" ({exercise['misconception']})" if exercise["misconception"] else ""
     earlier = f"  judged by run {exercise['run']}" if exercise["run"] != run else ""
@@ -167,15 +195,29 @@ def _print_exercise(exercise: Mapping[str, Any], run: int, console: Console) -> 
         (f"{outcome}{mistake}", _COLOURS.get(outcome, "yellow")),
         (earlier, "dim"),
     )
-    if exercise["note"]:
-        _print(console, 6, (exercise["note"], ""))
-    for case in exercise["cases"]:
-        passed = case["outcome"] == Outcome.PASSED
-        hidden = ", hidden" if case["hidden"] else ""
-        mark = ("ok    ", "green") if passed else ("FAIL  ", "yellow")
-        _print(console, 6, mark, (case["name"], ""), (f"  {1000 * case['seconds']:.1f} ms{hidden}", "dim"))
-        if case["message"]:
-            _print(console, 12, (case["message"], "dim"))
+    for said in (exercise["misconception_message"], exercise["note"]):
+        if said:
+            _print(console, 6, (said, ""))
+    _print_cases(exercise["cases"], every_case, console)
+
+
+def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: Console) -> None:
+    """The cases that failed, each message once; those that are right are counted, unless every one is asked for."""
+    right = [case for case in cases if case["outcome"] == Outcome.PASSED]
+    if right and not every_case:
+        hidden = sum(case["hidden"] for case in right)
+        kept = "" if not hidden else ", hidden" if len(right) == 1 else f", {hidden} of them hidden"
+        _print(console, 6, ("ok    ", "green"), (f"{count(len(right), 'case')} right{kept}", ""))
+    together: dict[str, list[Mapping[str, Any]]] = {}
+    for case in cases if every_case else (case for case in cases if case not in right):
+        together.setdefault(case["message"].removeprefix(f"{case['name']}: "), []).append(case)
+    for message, alike in together.items():
+        for case in alike:
+            mark = ("ok    ", "green") if case in right else ("FAIL  ", "yellow")
+            facts = [f"{1000 * case['seconds']:.1f} ms"] * every_case + ["hidden"] * case["hidden"]
+            _print(console, 6, mark, (case["name"], ""), (f"  {', '.join(facts)}" if facts else "", "dim"))
+        if message:
+            _print(console, 12, (message, "dim"))
 
 
 def _print_event(event: Mapping[str, Any], console: Console) -> None:
@@ -195,16 +237,16 @@ def _restored(plain: Mapping[str, Any] | None) -> Standing | None:
 def _points(entry: Mapping[str, Any]) -> str:
     if entry["points"] is None:
         return "no score"
-    return f"{entry['points']:g} / {entry['max_points']} points"
+    return f"{entry['points']:g} of {count(entry['max_points'], 'point')}"
 
 
 def _by_hand(entry: Mapping[str, Any]) -> str:
     parts = []
     if entry["points"] is not None:
         automatic = "none" if entry["automatic"] is None else f"{entry['automatic']:g}"
-        parts.append(f"{entry['points']:g} points given, where {automatic} were automatic")
+        parts.append(f"{count(entry['points'], 'point')} given, where {automatic} were automatic")
     if entry["extra_credit"]:
-        parts.append(f"{entry['extra_credit']:g} points of extra credit")
+        parts.append(f"{count(entry['extra_credit'], 'point')} of extra credit")
     if entry["waits"]:
         parts.append("waits for a look in formgrader")
     if entry["comment"]:

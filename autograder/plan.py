@@ -11,15 +11,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder import fingerprints
 from autograder.assignment import Assignment
 from autograder.box import Level
-from autograder.fingerprints import of_submission
 from autograder.records import Conditions, GradebookFile, Record, store
 from course_lib.checking import Outcome
 
 FIRST = "not graded before"
 FORCED = "graded again by --force"
 SUBMITTED_AGAIN = "handed in again"
+SET_ASIDE = "set aside by --force"
 LEFT_UNDONE = "set aside by a run with --force that was stopped before it came here"
 FAILED_BEFORE = "the grader had failed on it"
 OVERWRITTEN = "the gradebook holds other scores than were recorded"
@@ -89,17 +90,17 @@ def make_plan(
     tasks, unchanged = [], []
     everything = frozenset(assignment.fingerprints)
     for student, folder in submissions:
-        record, digest = records.get(student), of_submission(folder)
+        record, digest = records.get(student), fingerprints.of_submission(folder)
         if record is None:
             tasks.append(Task(student, folder, digest, (FIRST,), everything))
             continue
         why = (FORCED,) if force else tuple(_reasons(assignment, record, digest, weakest, student in overwritten))
-        redefined = frozenset(_redefined(assignment, record))
+        redefined = _redefined(assignment, record)
         if why:
             tasks.append(Task(student, folder, digest, why, everything, record))
         elif redefined:
-            names = ", ".join(exercise for exercise in assignment.fingerprints if exercise in redefined)
-            tasks.append(Task(student, folder, digest, (f"redefined: {names}",), redefined, record))
+            changed = tuple(f"{exercise}: {what}" for exercise, what in redefined.items())
+            tasks.append(Task(student, folder, digest, changed, frozenset(redefined), record))
         else:
             unchanged.append(record)
     return Plan(tuple(tasks), tuple(unchanged))
@@ -109,7 +110,7 @@ def _reasons(assignment: Assignment, record: Record, digest: str, weakest: Level
     """Why a submission has to be graded again as a whole; nothing where it has not."""
     if record.digest != digest:
         yield SUBMITTED_AGAIN
-    if record.void:
+    if record.void:  # what it had written is gone with it, and its scores are taken back
         yield LEFT_UNDONE
     if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
         yield FAILED_BEFORE
@@ -121,7 +122,8 @@ def _reasons(assignment: Assignment, record: Record, digest: str, weakest: Level
         yield OVERWRITTEN
     if {one.exercise for one in record.exercises} - set(assignment.fingerprints):
         yield "the lesson has fewer exercises"
-    yield from _missing_files(assignment, record)
+    if not record.void:
+        yield from _missing_files(assignment, record)
 
 
 def _differences(before: Conditions, now: Conditions) -> Iterator[str]:
@@ -180,9 +182,11 @@ def _size(path: Path) -> int:
         return -1
 
 
-def _redefined(assignment: Assignment, record: Record) -> Iterator[str]:
-    """The exercises that are not, or no longer, those that were graded."""
+def _redefined(assignment: Assignment, record: Record) -> dict[str, str]:
+    """The exercises that are not, or no longer, those that were graded, each with what has changed."""
     known = {one.exercise: one.fingerprint for one in record.exercises}
-    for exercise, fingerprint in assignment.fingerprints.items():
-        if known.get(exercise) != fingerprint:
-            yield exercise
+    return {
+        exercise: fingerprints.changed(known[exercise], now) if exercise in known else "new in the lesson"
+        for exercise, now in assignment.fingerprints.items()
+        if known.get(exercise) != now
+    }

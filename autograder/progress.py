@@ -45,8 +45,9 @@ def progress_bar(console: Console) -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("elapsed,"),
         TimeLeft(),
+        TextColumn("left"),
         console=console,
         auto_refresh=False,
     )

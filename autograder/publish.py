@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from autograder.assignment import Assignment
-from autograder.feedback import render_feedback
+from autograder.feedback import lesson_title, render_feedback
 from autograder.grading import Graded
 from autograder.plan import Task, written_files
+from autograder.records import HandGrade, Record
 from autograder.repair import Repaired
 from autograder.results import SubmissionResult
 from course_lib.checking import Verdict
@@ -46,19 +48,51 @@ def shown_before(assignment: Assignment, task: Task) -> dict[str, list[dict[str,
     kept = assignment.fingerprints.keys() - task.judged
     if task.earlier is None or not kept:
         return None if kept else {}
+    notebook = _written_before(assignment, task.earlier)
+    if notebook is None:
+        return None
+    shown = _verdicts(assignment, notebook, kept)
+    return shown if all(shown.values()) else None
+
+
+def _written_before(assignment: Assignment, record: Record) -> dict[str, Any] | None:
+    """The autograded notebook that was written with a record; None where it is gone, or is another."""
     try:
-        content = written_files(assignment, task.student)["autograded"].read_bytes()
+        content = written_files(assignment, record.student)["autograded"].read_bytes()
     except OSError:
         return None
-    if hashlib.sha256(content).hexdigest() != task.earlier.files.get("autograded", ("", 0))[0]:
+    if hashlib.sha256(content).hexdigest() != record.files.get("autograded", ("", 0))[0]:
         return None
+    notebook: dict[str, Any] = json.loads(content)
+    return notebook
+
+
+def _verdicts(
+    assignment: Assignment, notebook: Mapping[str, Any], exercises: Iterable[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """The outputs of the check cells of these exercises in an autograded notebook."""
     outputs = {
         cell["metadata"]["nbgrader"]["grade_id"]: cell["outputs"]
-        for cell in json.loads(content)["cells"]
+        for cell in notebook["cells"]
         if cell["cell_type"] == "code" and "nbgrader" in cell["metadata"]
     }
-    shown = {exercise: outputs.get(assignment.cells[exercise], []) for exercise in kept}
-    return shown if all(shown.values()) else None
+    return {exercise: outputs.get(assignment.cells[exercise], []) for exercise in exercises}
+
+
+def rewrite_feedback(assignment: Assignment, record: Record, by_hand: tuple[HandGrade, ...]) -> Files | None:
+    """Write a feedback page anew, from what was recorded, with what was given by hand; nothing is run.
+
+    Returns:
+        None where the notebook that it shows is gone or is not what was written.
+    """
+    result = replace(SubmissionResult.recorded(record), by_hand=by_hand)
+    if "autograded" not in record.files:  # it could not be read
+        return write_feedback(assignment, result, None, {})
+    notebook = _written_before(assignment, record)
+    if notebook is None:
+        return None
+    shown = _verdicts(assignment, notebook, assignment.fingerprints)
+    return write_feedback(assignment, result, notebook, {name: outputs for name, outputs in shown.items() if outputs})
 
 
 def write_graded(
@@ -97,6 +131,8 @@ def write_feedback(
         result.repairs,
         result.exercises,
         result.problem,
+        result.by_hand,
+        title=lesson_title(assignment.release.notebook),
     )
     return {"feedback": write(path, page)}
 

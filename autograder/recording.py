@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +104,7 @@ def new_record(
     handed_in: str = "",
     repairs: tuple[str, ...] = (),
     problem: str = "",
+    remarks: Sequence[str] = (),
 ) -> Record:
     """The record of a submission. Its files and its time are added when they are known.
 
@@ -116,6 +117,7 @@ def new_record(
         handed_in: when.
         repairs: what was mended.
         problem: why it could not be graded.
+        remarks: what only the instructor reads.
     """
     return Record(
         student=task.student,
@@ -128,6 +130,7 @@ def new_record(
         exercises=exercises,
         repairs=repairs,
         problem=problem,
+        remarks=tuple(map(stable, remarks)),
     )
 
 

@@ -21,6 +21,12 @@ from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
 
+ENOUGH_FOR_A_PACE = 20
+"""Submissions from which on a pace says something: before, it is that of opening the first box."""
+
+MOST_NAMES = 10
+"""Students that a line names; of more, only the number is told."""
+
 COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 
 
@@ -41,9 +47,38 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
     unchanged = len(graded.submissions) - len(now)
     if unchanged:
         console.print(f"{graded.lesson}: {count(unchanged, 'submission')} unchanged, not graded again", highlight=False)
-    rate = 60 * len(now) / graded.seconds if graded.seconds else 0.0
-    pace = f", {rate:.0f} submissions a minute; {graded.boxes}" if now else ""
-    console.print(f"{graded.seconds:.1f} s{pace}", highlight=False)
+    _print_by_hand(graded, console)
+    pace = f", {60 * len(now) / graded.seconds:.0f} submissions a minute" if len(now) >= ENOUGH_FOR_A_PACE else ""
+    boxes = f"; {graded.boxes}" if now else ""
+    console.print(f"{graded.seconds:.1f} s{pace}{boxes}", highlight=False)
+
+
+def _print_by_hand(graded: ClassResult, console: Console) -> None:
+    """What was brought to pages, and what waits for a person, with the next step."""
+    if graded.pages:
+        pages = "1 feedback page" if len(graded.pages) == 1 else f"{len(graded.pages)} feedback pages"
+        names = ", ".join(graded.pages) if len(graded.pages) <= MOST_NAMES else ""
+        console.print(
+            f"points or comments by hand have changed: {pages} written anew{f' ({names})' if names else ''}",
+            highlight=False,
+            markup=False,
+        )
+    for student in graded.stale_pages:
+        console.print(
+            f"{student}: the feedback page does not show the points by hand, because the notebook in autograded/ is "
+            f"not what was written; run `katze grade {graded.lesson} --student {student} --force`",
+            highlight=False,
+            markup=False,
+        )
+    waiting = sum(len(submission.waiting) for submission in graded.submissions)
+    if waiting:
+        verb, them = ("waits", "it") if waiting == 1 else ("wait", "them")
+        console.print(
+            f"{count(waiting, 'written answer')} {verb} for a person: grade {them} in formgrader (`jupyter lab`), then "
+            f"run `katze grade {graded.lesson}` again to bring the points to the feedback pages",
+            highlight=False,
+            markup=False,
+        )
 
 
 def _table(lesson: str, submissions: list[SubmissionResult]) -> Table:
@@ -52,9 +87,13 @@ def _table(lesson: str, submissions: list[SubmissionResult]) -> Table:
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
+    by_hand = any(map(_by_hand, submissions))
+    if by_hand:
+        table.add_column("by hand", no_wrap=True)
     table.add_column("outcomes", overflow="fold")
     for submission in submissions:
-        table.add_row(escape(submission.student), _points(submission), _outcomes(submission))
+        hand = [_by_hand(submission)] if by_hand else []
+        table.add_row(escape(submission.student), _points(submission), *hand, _outcomes(submission))
     return table
 
 
@@ -83,18 +122,26 @@ def told(standing: Standing | None) -> str:
     if standing is None:
         return "not in the lesson"
     mistake = f" ({standing.misconception})" if standing.misconception else ""
-    points = (
-        "no score"
-        if standing.points is None
-        else f"{standing.points:g} {'point' if standing.points == 1 else 'points'}"
-    )
+    points = "no score" if standing.points is None else count(standing.points, "point")
     return f"{standing.outcome}{mistake}, {points}"
 
 
 def _points(submission: SubmissionResult) -> str:
-    if submission.points is None:
+    """All points but those that wait for a person, as nbgrader adds them up."""
+    if submission.total is None:
         return "no score"
-    return f"{submission.points:g} / {submission.max_points}"
+    return f"{submission.total:g} / {submission.max_total:g}"
+
+
+def _by_hand(submission: SubmissionResult) -> str:
+    """What of the points a person has given, and what waits for one."""
+    parts = []
+    if any(cell.is_given for cell in submission.by_hand):
+        given = sum((cell.points or 0.0) + (cell.extra_credit or 0.0) for cell in submission.by_hand)
+        parts.append(f"{given:g} given")
+    if submission.waiting:
+        parts.append(f"{sum(cell.max_points for cell in submission.waiting):g} more wait")
+    return ", ".join(parts)
 
 
 def _outcomes(submission: SubmissionResult) -> str:
@@ -109,6 +156,7 @@ def _outcomes(submission: SubmissionResult) -> str:
     remarks = [submission.problem] if submission.problem else []
     if submission.repairs:
         remarks.append(count(len(submission.repairs), "repair"))
+    remarks += submission.remarks
     return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
 
 
@@ -155,6 +203,7 @@ def print_exercises(records: list[dict[str, Any]], console: Console | None = Non
         console.print(f"[bold]{escape(lesson)}[/]", highlight=False)
         for record in group:
             points, minutes = count(record["points"], "point"), record["minutes"]
-            facts = f"{points}, {minutes} minutes, {record['misconceptions']} known mistakes"
+            mistakes = count(record["misconceptions"], "known mistake")
+            facts = f"{points}, {count(minutes, 'minute')}, {mistakes}"
             console.print(f"  [cyan]{escape(record['id'])}[/]  [dim]{facts}[/]", highlight=False)
             console.print(Padding(Text(record["statement"]), (0, 0, 0, 6)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.records import Change, Record, Standing
+from autograder.records import Change, HandGrade, Record, Standing
 from course_lib.checking import Exercise, Outcome, Verdict
 
 
@@ -46,6 +46,8 @@ class SubmissionResult:
         exercises: one result for each exercise, in the lesson's order.
         repairs: what was mended in the notebook before it was graded, a sentence each.
         problem: why it is unreadable or ungraded; empty otherwise.
+        remarks: for the instructor: the limits that were hit, and the cells that ended their box; a line each.
+        by_hand: its written answers, and all that a person has given or written in nbgrader's tables.
         seconds: wall-clock time that grading took.
     """
 
@@ -55,6 +57,8 @@ class SubmissionResult:
     exercises: tuple[ExerciseResult, ...]
     repairs: tuple[str, ...] = ()
     problem: str = ""
+    remarks: tuple[str, ...] = ()
+    by_hand: tuple[HandGrade, ...] = ()
     seconds: float = 0.0
 
     @classmethod
@@ -73,11 +77,20 @@ class SubmissionResult:
             for one in record.exercises
         )
         level = max((one.level for one in record.exercises), default="")
-        return cls(record.student, record.lesson, level, results, record.repairs, record.problem, record.seconds)
+        return cls(
+            record.student,
+            record.lesson,
+            level,
+            results,
+            record.repairs,
+            record.problem,
+            record.remarks,
+            seconds=record.seconds,
+        )
 
     @property
     def points(self) -> float | None:
-        """The sum of the points; None where no exercise has a score."""
+        """The sum of the automatic points; None where no exercise has a score."""
         scores = [result.points for result in self.exercises if result.points is not None]
         return sum(scores) if scores else None
 
@@ -85,6 +98,23 @@ class SubmissionResult:
     def max_points(self) -> int:
         """The most that the exercises give."""
         return sum(result.max_points for result in self.exercises)
+
+    @property
+    def total(self) -> float | None:
+        """All points, automatic and by hand, as nbgrader adds them up; None where there are none of either kind."""
+        if self.points is None and not any(cell.is_given for cell in self.by_hand):
+            return None
+        return (self.points or 0.0) + sum(cell.gained for cell in self.by_hand)
+
+    @property
+    def max_total(self) -> float:
+        """The most that everything gives but the written answers that nobody has read yet."""
+        return self.max_points + sum(cell.max_points for cell in self.by_hand if cell.written and not cell.is_open)
+
+    @property
+    def waiting(self) -> tuple[HandGrade, ...]:
+        """The written answers that a person has to read; those of a submission that was graded."""
+        return () if self.points is None else tuple(cell for cell in self.by_hand if cell.is_open)
 
     def records(self) -> list[dict[str, Any]]:
         """One JSON record for each exercise."""
@@ -99,6 +129,13 @@ class SubmissionResult:
                 "misconception": result.misconception,
                 "level": self.level,
                 "repairs": list(self.repairs),
+                "remarks": list(self.remarks),
+                "total": {
+                    "points": self.total,
+                    "max_points": self.max_total,
+                    "given_by_hand": sum(cell.gained for cell in self.by_hand if cell.is_given),
+                    "waiting_by_hand": sum(cell.max_points for cell in self.waiting),
+                },
             }
             for result in self.exercises
         ]
@@ -131,6 +168,8 @@ class ClassResult:
         gradings: for each student whose submission this run has graded, why and what changed; that of others stands
             as an earlier run has recorded it.
         refused: whose submissions were passed over for an id that cannot be used, a sentence each.
+        pages: the students whose feedback page was written anew because a person has given points or a comment.
+        stale_pages: those whose page could not be, because their notebook in autograded/ is not what was written.
     """
 
     lesson: str
@@ -139,6 +178,8 @@ class ClassResult:
     seconds: float
     gradings: Mapping[str, Grading] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    stale_pages: tuple[str, ...] = ()
 
     @property
     def grader_failed(self) -> bool:

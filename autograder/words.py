@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def count(number: int, unit: str) -> str:
-    """A number with its unit: "1 cell", "2 cells"."""
-    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+def count(number: float, unit: str) -> str:
+    """A number with its unit: "1 cell", "2 cells", "0.5 points"."""
+    return f"{number:g} {unit}" if number == 1 else f"{number:g} {unit}s"
 
 
 def shown(name: str) -> str:

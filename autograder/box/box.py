@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import NoReturn, Self
 
 from autograder.box.disk import contents, held, mapped, remove
-from autograder.box.endings import SEALED_REASONS, BoxLost, BoxUnavailable, Clock, cause, memory_kills
+from autograder.box.endings import (
+    PYTHON_ENDED,
+    SEALED_REASONS,
+    BoxLost,
+    BoxUnavailable,
+    Clock,
+    cause,
+    memory_kills,
+)
 from autograder.box.keepers import Keeper
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
@@ -74,7 +82,7 @@ class Box:
         if greeting != {"kind": "ready"}:
             self.close()
             raise BoxUnavailable(f"a box could not be opened: {greeting.get('reason')}")
-        self._until = Clock.of(limits.submission_seconds, out_of_time=True)
+        self._until = Clock.of(limits.submission_seconds, "submission_seconds", out_of_time=True)
 
     def __enter__(self) -> Self:
         return self
@@ -107,8 +115,8 @@ class Box:
         """
         begin = time.monotonic()
         self._now = allowed.applied(self._limits)
-        request = self._ask({"kind": "cell", "source": source}, Encoder(), self._now.cell_seconds, allowed)
-        frame = self._answer(request, self._now.cell_seconds)
+        request = self._ask({"kind": "cell", "source": source}, Encoder(), "cell_seconds", allowed)
+        frame = self._answer(request, "cell_seconds")
         try:
             _require_fields(frame, "cell")
             result = decode_cell(frame.header["cell"])
@@ -131,8 +139,8 @@ class Box:
         if self._sealed:
             raise ValueError("a sealed box is not asked what was changed")
         self._now = self._limits
-        request = self._ask({"kind": "changes"}, Encoder(), self._now.call_seconds, NO_ALLOWANCE)
-        frame = self._answer(request, self._now.call_seconds)
+        request = self._ask({"kind": "changes"}, Encoder(), "call_seconds", NO_ALLOWANCE)
+        frame = self._answer(request, "call_seconds")
         try:
             _require_fields(frame, "changes")
             return decode_changes(frame.header["changes"])
@@ -190,7 +198,7 @@ class Box:
             passed_in.append(range(first, len(encoder.callbacks)))
         header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "cases": encoded}
         self._now = allowed.applied(self._limits)
-        request = self._ask(header, encoder, self._now.call_seconds, allowed)
+        request = self._ask(header, encoder, "call_seconds", allowed)
         for number, case in enumerate(cases):
             begin = time.monotonic()
             frame = self._answered_calls(f"{request}.{number}", encoder.callbacks, passed_in[number])
@@ -210,8 +218,8 @@ class Box:
         with contextlib.suppress(BoxUnavailable):
             self._end()
 
-    def _ask(self, header: dict[str, Json], encoder: Encoder, seconds: float, allowed: Allowance) -> str:
-        """Send a request, for which the box has so many seconds; its id."""
+    def _ask(self, header: dict[str, Json], encoder: Encoder, limit: str, allowed: Allowance) -> str:
+        """Send a request, for which the box has as many seconds as this limit says; its id."""
         if self._lost is not None:
             raise self._lost
         if self._closed:
@@ -219,7 +227,7 @@ class Box:
         request = secrets.token_hex(8)
         header = {"id": request, **header, "allowed": allowed.changes()}
         data = encode_frame(Frame(header, encoder.tensors), self._limits.frame_bytes)
-        self._send(data, self._clock(seconds))
+        self._send(data, self._clock(limit))
         return request
 
     def _answered_calls(self, request: str, callbacks: Sequence[Callback], passed_in: range) -> Frame:
@@ -232,7 +240,7 @@ class Box:
             callbacks: all that were sent.
             passed_in: the numbers of those that belong to this request.
         """
-        clock = self._clock(self._now.call_seconds)
+        clock = self._clock("call_seconds")
         calls: Counter[int] = Counter()
         while True:
             frame = self._expected(self._receive(clock), request)
@@ -249,9 +257,9 @@ class Box:
                 self._lose(Outcome.DIED, f"it called {callback.name} more than {callback.most_calls} times")
             self._send(_called(callback, calls[number], args, kwargs, request, self._limits.frame_bytes), clock)
 
-    def _answer(self, request: str, seconds: float) -> Frame:
+    def _answer(self, request: str, limit: str) -> Frame:
         """Wait for the answer to a request."""
-        return self._expected(self._receive(self._clock(seconds)), request)
+        return self._expected(self._receive(self._clock(limit)), request)
 
     def _expected(self, frame: Frame, request: str) -> Frame:
         """The frame, if it belongs to the request."""
@@ -261,9 +269,9 @@ class Box:
             self._lose(Outcome.DIED, "it broke the protocol: an answer to another question")
         return frame
 
-    def _clock(self, seconds: float) -> Clock:
-        """When to give up on a request: after so many seconds, or with the whole submission."""
-        clock = Clock.of(seconds)
+    def _clock(self, limit: str) -> Clock:
+        """When to give up on a request: after as many seconds as this limit says, or with the whole submission."""
+        clock = Clock.of(getattr(self._now, limit), limit)
         return clock if clock.deadline <= self._until.deadline else self._until
 
     def _send(self, data: bytes, clock: Clock) -> None:
@@ -317,7 +325,7 @@ class Box:
                 self._next_look = time.monotonic() + WATCH_SECONDS
             left = clock.deadline - time.monotonic()
             if left <= 0:
-                self._lose(Outcome.TIMED_OUT, clock.reason, clock)
+                self._lose(Outcome.TIMED_OUT, clock.reason, clock.setting, clock)
             ready = poll.poll(min(left, WATCH_SECONDS) * 1000)
             if ready:
                 return ready[0][1]
@@ -330,11 +338,11 @@ class Box:
             self._lose(Outcome.DIED, "it made a folder that cannot be looked into")
         used += self._held()
         if used > self._limits.folder_bytes:
-            self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk")
+            self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk", "folder_bytes")
         if files > self._limits.files:
-            self._lose(Outcome.DIED, f"it made more than {self._limits.files} files")
+            self._lose(Outcome.DIED, f"it made more than {self._limits.files} files", "files")
         if _threads(self._keeper.process) > self._limits.threads:
-            self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads")
+            self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads", "threads")
 
     def _held(self) -> int:
         """The bytes on disk of removed files that the box still has; of those it only maps, the most they may be."""
@@ -363,15 +371,23 @@ class Box:
         finally:
             remove(self._folder)
 
-    def _lose(self, outcome: Outcome, reason: str, clock: Clock | None = None) -> NoReturn:
+    def _lose(self, outcome: Outcome, reason: str, setting: str = "", clock: Clock | None = None) -> NoReturn:
         self.close()
         if self._sealed:
-            self._lost = BoxLost(outcome, SEALED_REASONS[outcome])
-        elif clock is not None:
-            self._lost = BoxLost(outcome, reason, clock.seconds, clock.out_of_time)
-        else:
-            self._lost = BoxLost(outcome, reason)
+            reason, clock = SEALED_REASONS[outcome], None
+        self._lost = BoxLost(
+            outcome,
+            reason,
+            None if clock is None else clock.seconds,
+            clock is not None and clock.out_of_time,
+            setting=setting,
+            told=PYTHON_ENDED if reason.startswith(_ENDINGS_OF_PYTHON) else "",
+        )
         raise self._lost
+
+
+_ENDINGS_OF_PYTHON = ("its process", "it broke the protocol", "it closed its connection", "the code has broken")
+"""How reasons begin that say nothing to a student."""
 
 
 def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:

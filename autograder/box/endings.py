@@ -18,15 +18,28 @@ class BoxLost(Exception):
 
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
-        reason: a clause on how, for the student; of a sealed box no more than the outcome says.
+        reason: a clause on how; of a sealed box no more than the outcome says.
+        told: the same in a student's words, who knows of no processes.
+        setting: the limit that it ran into, as `nbgrader_config.py` names it; empty where it was none.
         seconds: where a clock has stopped it, after how long.
         out_of_time: whether that was the time for the whole submission, so that nothing can follow.
     """
 
-    def __init__(self, outcome: Outcome, reason: str, seconds: float | None = None, out_of_time: bool = False) -> None:
+    def __init__(
+        self,
+        outcome: Outcome,
+        reason: str,
+        seconds: float | None = None,
+        out_of_time: bool = False,
+        *,
+        setting: str = "",
+        told: str = "",
+    ) -> None:
         super().__init__(f"{outcome}: {reason}")
         self.outcome = outcome
         self.reason = reason
+        self.told = told or reason
+        self.setting = setting
         self.seconds = seconds
         self.out_of_time = out_of_time
 
@@ -41,6 +54,9 @@ SEALED_REASONS = {
 }
 """All that is said of a box that has seen hidden inputs: an exit status or a signal of its choice could tell them."""
 
+PYTHON_ENDED = "Python itself ended (by os._exit, or in a crash)"
+"""What a student reads where a box has ended by itself, in whatever way."""
+
 
 class BoxUnavailable(Exception):
     """No box could be opened: the grader's own failure, not a student's."""
@@ -53,11 +69,13 @@ class Clock:
     Attributes:
         deadline: by the monotonic clock.
         seconds: after how long that is.
+        setting: the limit that it stands for.
         out_of_time: whether it ends the whole submission.
     """
 
     deadline: float
     seconds: float
+    setting: str = ""
     out_of_time: bool = False
 
     @property
@@ -68,25 +86,31 @@ class Clock:
         return f"it took longer than {self.seconds:g} s"
 
     @classmethod
-    def of(cls, seconds: float, out_of_time: bool = False) -> Clock:
+    def of(cls, seconds: float, setting: str = "", out_of_time: bool = False) -> Clock:
         """A clock that starts now."""
-        return cls(time.monotonic() + seconds, seconds, out_of_time)
+        return cls(time.monotonic() + seconds, seconds, setting, out_of_time)
 
 
-def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str]:
-    """Why a process ended, from its wait status."""
+def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str, str]:
+    """Why a process ended, from its wait status: the outcome, the reason, and the limit that it ran into, if any."""
     if os.WIFEXITED(status):
         code = os.WEXITSTATUS(status)
         if code == OUT_OF_MEMORY_STATUS:
-            return Outcome.OUT_OF_MEMORY, f"it needed more than {size(limits.memory_bytes)} of memory"
-        return Outcome.DIED, f"its process ended with exit status {code}"
+            return Outcome.OUT_OF_MEMORY, more_memory(limits), "memory_bytes"
+        return Outcome.DIED, f"its process ended with exit status {code}", ""
     number = os.WTERMSIG(status)
     if number == signal.SIGXCPU:
-        return Outcome.TIMED_OUT, f"it used more than {limits.processor_seconds} s of processor time"
+        reason = f"it used more than {limits.processor_seconds} s of processor time"
+        return Outcome.TIMED_OUT, reason, "processor_seconds"
     if number == signal.SIGKILL and memory_kill:
-        return Outcome.OUT_OF_MEMORY, "the machine ran out of memory"
+        return Outcome.OUT_OF_MEMORY, "the machine ran out of memory", ""
     name = signal.Signals(number).name if number in _NAMED_SIGNALS else f"signal {number}"
-    return Outcome.DIED, f"its process was ended by {name}"
+    return Outcome.DIED, f"its process was ended by {name}", ""
+
+
+def more_memory(limits: Limits) -> str:
+    """What is said of code that has run into the limit of memory."""
+    return f"it needed more memory than the {size(limits.memory_bytes)} that it may use"
 
 
 def memory_kills() -> int:

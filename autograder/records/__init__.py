@@ -5,7 +5,16 @@ those of earlier versions up to date. `record.py` says what a record is; `store.
 """
 
 from autograder.records.file import GradebookFile
-from autograder.records.record import CaseRecord, Change, Conditions, ExerciseRecord, Record, RunRecord, Standing
+from autograder.records.record import (
+    CaseRecord,
+    Change,
+    Conditions,
+    ExerciseRecord,
+    HandGrade,
+    Record,
+    RunRecord,
+    Standing,
+)
 
 __all__ = [
     "CaseRecord",
@@ -13,6 +22,7 @@ __all__ = [
     "Conditions",
     "ExerciseRecord",
     "GradebookFile",
+    "HandGrade",
     "Record",
     "RunRecord",
     "Standing",

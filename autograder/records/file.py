@@ -96,11 +96,11 @@ class GradebookFile:
             raise BadInput(_advice(self.path, str(error.orig))) from error
 
     def has_records(self) -> bool:
-        """Whether the file holds records of this version: not where it is new, or waits to be brought up to date."""
+        """Whether the file holds records that can be read: not where it is new, or of a Katze that kept none."""
         if _is_new(self.path):
             return False
         with self.begin() as connection:
-            return schema.version(connection) == schema.LATEST
+            return schema.version(connection) >= schema.WITH_RECORDS
 
 
 @contextlib.contextmanager
@@ -121,7 +121,7 @@ def read_only(path: Path) -> Iterator[Connection]:
             found = schema.version(connection)
             if found > schema.LATEST:
                 raise BadInput(_newer(path, found))
-            if found < schema.LATEST:
+            if found < schema.WITH_RECORDS:
                 raise BadInput(f"the gradebook {path} has no records of this Katze yet; run `katze grade LESSON`")
             yield connection
     except DBAPIError as error:

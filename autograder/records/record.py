@@ -98,6 +98,7 @@ class Record:
         exercises: one for each exercise, in the lesson's order.
         repairs: what was mended, a sentence each.
         problem: why it could not be graded; empty otherwise.
+        remarks: for the instructor: the limits that were hit, and the cells that ended their box; a line each.
         seconds: wall-clock time that grading took.
         files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
         void: why this record no longer counts; empty while it does.
@@ -113,6 +114,7 @@ class Record:
     exercises: tuple[ExerciseRecord, ...]
     repairs: tuple[str, ...] = ()
     problem: str = ""
+    remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     void: str = ""
@@ -150,6 +152,48 @@ class RunRecord:
     boxes: str
     forced: bool
     submissions: int
+
+
+@dataclass(frozen=True)
+class HandGrade:
+    """A cell whose points a person gives, or has changed, in nbgrader's tables.
+
+    Attributes:
+        cell: its grade_id.
+        written: whether it is graded by a person alone, as a written answer is, and not an exercise's.
+        automatic: the automatic score; None where there is none.
+        points: what a person has given in its place; None where nobody has.
+        extra_credit: what a person has added.
+        max_points: the most it can earn without that.
+        waits: whether nbgrader lists it for a person to look at.
+        comment: what a person has written to the student.
+    """
+
+    cell: str
+    written: bool
+    automatic: float | None
+    points: float | None
+    extra_credit: float | None
+    max_points: float
+    waits: bool
+    comment: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a written answer that nobody has read yet."""
+        return self.written and self.waits and self.points is None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a person has given points."""
+        return self.points is not None or bool(self.extra_credit)
+
+    @property
+    def gained(self) -> float:
+        """What it adds to the automatic points of the exercises; nbgrader's sum comes out."""
+        automatic = self.automatic or 0.0
+        score = automatic if self.points is None else self.points
+        return score - (0.0 if self.written else automatic) + (self.extra_credit or 0.0)
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,9 @@ CREATE TABLE katze_change (  -- what an event changed in the grade of an exercis
 ) WITHOUT ROWID
 """
 
+_REMARKS = "ALTER TABLE katze_submission ADD COLUMN remarks TEXT NOT NULL DEFAULT '[]'"
+_BY_HAND = "ALTER TABLE katze_submission ADD COLUMN by_hand TEXT NOT NULL DEFAULT ''"  # what the page shows of it
+
 _BY_STUDENT = "CREATE INDEX katze_event_of_student ON katze_event (lesson, student)"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -136,11 +139,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (_VERSION, "INSERT INTO katze_schema VALUES (0)", _ANSWERS),
     # 2: records
     (_RUNS, _CONDITIONS, _SUBMISSIONS, _EXERCISES, _CASES, _EVENTS, _CHANGES, _BY_STUDENT),
+    # 3: remarks for the instructor, and which points given by hand a feedback page shows
+    (_REMARKS, _BY_HAND),
 )
 """The statements that lead from each version to the next. A step that has been released is never changed."""
 
 LATEST = len(MIGRATIONS)
 """The version that this Katze writes."""
+
+WITH_RECORDS = 2
+"""The first version that has records; those of all versions since can be read."""
 
 
 def version(connection: Connection) -> int:

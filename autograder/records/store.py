@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from autograder.records.record import (
     Change,
     Conditions,
     ExerciseRecord,
+    HandGrade,
     Record,
     RunRecord,
     Standing,
@@ -101,6 +103,8 @@ def _save_submission(connection: Connection, run: int, record: Record) -> int:
         "slot": record.slot,
         "repairs": _json(record.repairs),
         "problem": record.problem,
+        "remarks": _json(record.remarks),
+        "by_hand": "",  # the page has been written without
         "seconds": record.seconds,
         "files": _json(record.files),
         "void": record.void,
@@ -216,6 +220,7 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
             exercises=tuple(exercises.get(row.id, ())),
             repairs=tuple(json.loads(row.repairs)),
             problem=row.problem,
+            remarks=tuple(json.loads(row._mapping.get("remarks", "[]"))),  # version 2 has none
             seconds=row.seconds,
             files={name: (digest, size) for name, (digest, size) in json.loads(row.files).items()},
             void=row.void,
@@ -270,27 +275,66 @@ def _standing(outcome: str | None, points: float | None, misconception: str | No
     return None if outcome is None else Standing(Outcome(outcome), points, misconception)
 
 
-def by_hand(connection: Connection, lesson: str, student: str) -> list[dict[str, Any]]:
-    """What people have given and written in formgrader, cell by cell, and what still waits for them."""
+def by_hand(connection: Connection, lesson: str, student: str | None = None) -> dict[str, tuple[HandGrade, ...]]:
+    """What people have given and written in formgrader, and what waits for them, by student; or of one student alone.
+
+    Cells of exercises that nobody has touched are left out; written answers are all there.
+    """
+    which = "" if student is None else "AND submitted.student_id = ?"
     rows = connection.exec_driver_sql(
-        """
-        SELECT cell.name AS cell, grade.auto_score AS automatic, grade.manual_score AS points,
-               grade.extra_credit AS extra_credit, grade.needs_manual_grade AS waits,
-               comment.manual_comment AS comment
-        FROM submitted_assignment submitted
-        JOIN assignment ON assignment.id = submitted.assignment_id
+        f"""
+        SELECT submitted.student_id AS student, cell.name AS cell,
+               cell.name NOT IN (SELECT cell FROM katze_exercise) AS written, grade.id IS NOT NULL AS graded,
+               grade.auto_score AS automatic, grade.manual_score AS points, grade.extra_credit AS extra_credit,
+               grade.needs_manual_grade AS waits, comment.manual_comment AS comment,
+               coalesce(grade_cells.max_score, task_cells.max_score, 0) AS max_points
+        FROM assignment
+        JOIN submitted_assignment submitted ON submitted.assignment_id = assignment.id
         JOIN submitted_notebook page ON page.assignment_id = submitted.id
         JOIN base_cell cell ON cell.notebook_id = page.notebook_id
+        LEFT JOIN grade_cells ON grade_cells.id = cell.id
+        LEFT JOIN task_cells ON task_cells.id = cell.id
         LEFT JOIN grade ON grade.cell_id = cell.id AND grade.notebook_id = page.id
         LEFT JOIN comment ON comment.cell_id = cell.id AND comment.notebook_id = page.id
-        WHERE assignment.name = ? AND submitted.student_id = ?
-            AND (grade.manual_score IS NOT NULL OR grade.extra_credit IS NOT NULL
-                 OR grade.needs_manual_grade OR comment.manual_comment IS NOT NULL)
-        ORDER BY cell.name, cell.type
+        WHERE assignment.name = ? {which}
+            AND (written AND grade.id IS NOT NULL OR grade.manual_score IS NOT NULL OR grade.extra_credit IS NOT NULL
+                 OR grade.needs_manual_grade OR comment.manual_comment != '')
+        ORDER BY submitted.student_id, cell.name, cell.type
         """,
-        (lesson, student),
+        (lesson,) if student is None else (lesson, student),
     )
-    return [{**row._mapping, "waits": bool(row.waits)} for row in rows]
+    found: dict[str, dict[str, HandGrade]] = {}
+    for row in rows:
+        cells = found.setdefault(row.student, {})
+        comment = row.comment or (cells[row.cell].comment if row.cell in cells else "")
+        if row.graded or row.cell not in cells:  # a written answer has a row for its points, one for its comment
+            cells[row.cell] = HandGrade(
+                row.cell,
+                bool(row.written and row.graded),
+                row.automatic,
+                row.points,
+                row.extra_credit,
+                row.max_points,
+                bool(row.waits),
+                comment,
+            )
+        else:
+            cells[row.cell] = replace(cells[row.cell], comment=comment)
+    return {name: tuple(cells.values()) for name, cells in found.items()}
+
+
+def shown_by_hand(connection: Connection, lesson: str) -> dict[str, str]:
+    """For each student whose grade counts, which state of what was given by hand the feedback page shows."""
+    rows = connection.exec_driver_sql("SELECT * FROM katze_submission WHERE lesson = ? AND void = ''", (lesson,))
+    return {row.student: row._mapping.get("by_hand", "") for row in rows}  # version 2 has none
+
+
+def save_page(connection: Connection, record: Record, by_hand: str) -> None:
+    """Write down that a feedback page was written anew, with what was given by hand."""
+    connection.exec_driver_sql(
+        "UPDATE katze_submission SET files = ?, by_hand = ? WHERE lesson = ? AND student = ?",
+        (_json(record.files), by_hand, record.lesson, record.student),
+    )
 
 
 def overwritten(connection: Connection, lesson: str) -> set[str]:

@@ -43,6 +43,8 @@ class CaseResult:
         """One or two sentences for the student; empty where the case passed."""
         if self.passed:
             return ""
+        if self.outcome is Outcome.OUT_OF_MEMORY:  # torch's own words are of its allocator, not of the answer
+            return FAILURE_SENTENCES[self.outcome]
         raised = self.actual.raised
         if self.hidden:
             return self._message_without_inputs()
@@ -137,7 +139,7 @@ class Verdict:
 FAILURE_SENTENCES: Mapping[Outcome, str] = {
     Outcome.TIMED_OUT: "Your answer did not finish in time. Is there a loop that never ends?",
     Outcome.OUT_OF_MEMORY: "Your answer asked for more memory than it may use.",
-    Outcome.DIED: "Python itself ended while your answer ran (os._exit, a crash, or a broken channel).",
+    Outcome.DIED: "Python itself ended while your answer ran (by os._exit, or in a crash).",
     Outcome.RAISED: "Your answer raised an exception.",
     Outcome.NOT_ATTEMPTED: "This is still the empty stub: it raises NotImplementedError.",
     Outcome.NEVER_DEFINED: "The name was never defined.",

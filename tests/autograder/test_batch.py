@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
+import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 from autograder import assignment, batch, plan, publish, workers
 from autograder.batch import grade_lesson
 from autograder.box import Limits
 from autograder.course import Course
-from autograder.errors import BadInput
+from autograder.errors import BadInput, Interrupted
 from autograder.gradebook import GradebookWriter
-from autograder.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN, Task
+from autograder.plan import FORCED, LEFT_UNDONE, SET_ASIDE, SUBMITTED_AGAIN, Task
+from autograder.recording import Finished
 from course_lib.checking import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
@@ -224,14 +231,64 @@ def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> No
     assert (2.0, False) in scores(course, "ada")
     for name in ("ben", "eve"):
         assert scores(course, name) == {(None, True)}
-        assert comments(course, name) == {LEFT_UNDONE}
+        assert comments(course, name) == {SET_ASIDE}
         assert not (course.feedback / name / LESSON / f"{LESSON}.html").exists()
     (course.submitted / "ben" / LESSON / f"{LESSON}.ipynb").write_bytes(good)
     resumed = grade_lesson(course, LESSON)
-    assert {name: LEFT_UNDONE in reasons for name, reasons in why(resumed).items()} == {"ben": True, "eve": True}
+    assert why(resumed)["eve"] == (LEFT_UNDONE,)
+    assert LEFT_UNDONE in why(resumed)["ben"]
     assert everything(course) == first
     kinds = rows(course, "SELECT kind FROM katze_event WHERE student = 'eve' ORDER BY id")
     assert [kind for (kind,) in kinds] == ["graded", "set aside", "graded"]
+
+
+def test_ctrl_c_says_how_much_is_done_and_how_to_go_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    in_parallel = batch.in_parallel
+
+    def stopped_after_one(*arguments: Any) -> Iterator[Finished]:
+        yield next(in_parallel(*arguments))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "in_parallel", stopped_after_one)
+        with pytest.raises(Interrupted, match="1 of 3 done, and recorded; run `katze grade 01_attention` to go on"):
+            grade_lesson(course, LESSON)
+    assert set(why(grade_lesson(course, LESSON))) == {"ben", "eve"}
+
+
+def test_a_finished_forced_run_speaks_of_no_run_that_was_stopped(course: Course) -> None:
+    hand_in(course, "ada")
+    grade_lesson(course, LESSON)
+    grade_lesson(course, LESSON, force=True)
+    reasons = [why for (why,) in rows(course, "SELECT why FROM katze_event ORDER BY id")]
+    assert reasons == ['["not graded before"]', f'["{SET_ASIDE}"]', f'["{FORCED}"]']
+
+
+def test_an_empty_gradebook_beside_graded_notebooks_is_told(course: Course) -> None:
+    hand_in(course, "ada")
+    out = io.StringIO()
+    grade_lesson(course, LESSON, console=Console(file=out))
+    assert "is empty, though" not in out.getvalue()
+    course.gradebook.write_bytes(b"")
+    grade_lesson(course, LESSON, console=Console(file=out))
+    assert "is empty, though autograded/ holds graded notebooks" in out.getvalue()
+
+
+def test_a_student_s_own_cell_that_ends_its_box_is_told_to_the_instructor(course: Course) -> None:
+    path = hand_in(course, "ada")
+    notebook = json.loads(path.read_text())
+    own = {"cell_type": "code", "id": "own", "metadata": {}, "source": "import os; os._exit(0)"}
+    notebook["cells"].append({**own, "outputs": [], "execution_count": None})
+    path.write_text(json.dumps(notebook))
+    [graded] = grade_lesson(course, LESSON).submissions
+    assert graded.points == 17
+    [remark] = graded.remarks
+    assert re.fullmatch(r"cell \d+ ended its box: its process ended with exit status 0", remark)
+    page = (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "Python itself ended (by os._exit, or in a crash)" in page
+    assert "exit status" not in page
 
 
 def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fails(

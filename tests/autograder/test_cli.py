@@ -169,7 +169,7 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
     records = json.loads((course / "out.json").read_text())
     assert list(records[0]) == [
         "student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "level", "repairs",
-        "graded_now", "why", "before",
+        "remarks", "total", "graded_now", "why", "before",
     ]  # fmt: skip
     by_id = {(record["student"], record["exercise"]): record for record in records}
     assert by_id["ada", "attention.scores"]["points"] == 2

@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup, Tag
 
 from autograder import feedback, sanitise
 from autograder.feedback import render_feedback
+from autograder.records import HandGrade
 from autograder.results import ExerciseResult
 from course_lib.checking import Outcome
 
@@ -101,7 +102,9 @@ def test_the_page_says_what_a_student_wants_to_know():
     assert page.title is not None
     assert page.title.string == "ada · A small lesson"
     assert text(page.select_one(".total")) == "3 of 8 points"
-    assert text(page.select_one(".total-note")) == "Up to 2 more points are given by a person who reads what you wrote."
+    assert text(page.select_one(".total-note")) == (
+        "Up to 2 more points can be given by a person who reads what you wrote."
+    )
     assert "was missing and was put back" in text(page.select_one(".repairs"))
     assert_inactive(page)
 
@@ -123,7 +126,60 @@ def test_a_question_that_nobody_answered_has_nothing_to_be_read():
     untouched["cells"][8]["metadata"]["katze"]["origin"] = "release"
     page = render(untouched)
     assert text(page.select(".overview tr")[-1]) == "small.why Not written yet 0 / 2"
+    assert text(page.select_one(".total")) == "3 of 10 points"
     assert not page.select(".total-note")
+
+
+WHY = HandGrade("small-why-written", True, None, 1.5, None, 2.0, waits=False, comment="Good <b>point</b>.")
+
+
+def test_points_and_comments_by_hand_are_on_the_page_and_in_the_total():
+    page = render(notebook(), by_hand=[WHY])
+    assert text(page.select_one(".total")) == "4.5 of 10 points"
+    assert text(page.select_one(".total-note")) == "1.5 points were given by a person."
+    assert text(page.select(".overview tr")[-1]) == "small.why Read by a person 1.5 / 2"
+    assert text(page.select_one(".by-hand")) == "1.5 of 2 points, given by a person. Good <b>point</b>."
+    assert_inactive(page)
+
+
+def test_points_by_hand_in_place_of_automatic_ones_and_beside_them():
+    checked = notebook()
+    checked["cells"][4]["metadata"]["nbgrader"] = {"grade_id": "small-one-check"}
+    changed = HandGrade("small-one-check", False, 2.0, 1.0, 0.5, 2.0, waits=False)
+    page = render(checked, by_hand=[changed])
+    assert text(page.select_one(".total")) == "2.5 of 8 points"
+    assert text(page.select(".overview tr")[0]) == "small.one Points by a person 1.5 / 2"
+    assert "0.5 points of extra credit." in text(page.select_one(".by-hand"))
+
+
+def test_points_by_hand_for_what_could_not_be_graded():
+    page = render(None, points=None, results=RESULTS[-1:], problem="The file is empty.", by_hand=[WHY])
+    assert text(page.select_one(".total")) == "1.5 of 10 points"
+    assert [text(note) for note in page.select(".total-note")] == [
+        "The exercises could not be graded. The file is empty.",
+        "1.5 points were given by a person.",
+    ]
+
+
+def test_one_point_is_one_point():
+    page = render(notebook(), points=0.0, max_points=1, by_hand=[])
+    assert text(page.select_one(".total")) == "0 of 1 point"
+
+
+def test_a_page_without_a_notebook_has_the_lesson_s_title_and_nothing_that_leads_nowhere():
+    page = render(None, points=None, problem="It is empty.", title="A small lesson")
+    assert text(page.select_one(".lesson-name")) == "A small lesson"
+    assert "small.one" in text(page.select_one(".overview"))
+    assert not page.select("a, footer")
+
+
+def test_headings_of_the_lesson_stay_wherever_they_stand_in_a_cell():
+    shown = notebook()
+    shown["cells"][2]["source"] = "Before.\n\n```\n## no heading\n```\n\n### Exercise 1 · A word\nDo it."
+    page = render(shown)
+    assert [text(heading) for heading in page.select("main > .heading")] == ["Exercise 1 · A word"]
+    order = [block.name for block in page.select("main > *")]
+    assert order[:3] == ["details", "h3", "div"]
 
 
 def test_links_of_the_overview_lead_to_the_answers():

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from autograder.fingerprints import _of_file, of_exercise, of_modules, of_release, of_submission
+from autograder.fingerprints import _of_file, changed, joined, of_exercise, of_modules, of_release, of_submission
 from course_lib import exercises
 from course_lib.checking import Exercise
 from tests.autograder.small_lesson import released
@@ -89,7 +89,7 @@ def load(folder: Path, source: str) -> ModuleType:
     return module
 
 
-def fingerprint(folder: Path, *changes: tuple[str, str]) -> str:
+def fingerprint(folder: Path, *changes: tuple[str, str]) -> dict[str, object]:
     source = TOY
     for old, new in changes:
         assert old in source
@@ -152,6 +152,32 @@ def test_a_class_counts_by_what_it_does(tmp_path: Path, old: str, new: str, same
     assert (fingerprint(tmp_path, net, (old, new)) == fingerprint(tmp_path, net)) is same
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("return x * FACTOR", "return FACTOR * x"), "its definition"),
+        (("Your answer triples.", "Your answer takes it three times."), "its texts"),
+        (("points=2", "points=3"), "its points 2 -> 3"),
+    ],
+)
+def test_what_has_changed_in_an_exercise_is_told(tmp_path: Path, change: tuple[str, str], words: str) -> None:
+    before = joined(fingerprint(tmp_path), "c", {"call_seconds": 2})
+    assert changed(before, joined(fingerprint(tmp_path, change), "c", {"call_seconds": 2})) == words
+    both = changed(before, joined(fingerprint(tmp_path, change), "c", {"call_seconds": 10}))
+    assert both == f"{words}; its limit call_seconds 2 -> 10"
+
+
+def test_points_that_are_shared_out_otherwise_are_told() -> None:
+    parts: dict[str, object] = {"definition": "a", "texts": "b"}
+    before = joined({**parts, "points": {"values": 2, "gradient": 1}}, "c", {})
+    assert changed(before, joined({**parts, "points": {"values": 1, "gradient": 2}}, "c", {})) == (
+        "how its points are shared out"
+    )
+    assert changed(before, joined({**parts, "points": {"values": 2, "gradient": 1}}, "d", {})) == (
+        "its cells in the release"
+    )
+
+
 def test_a_set_counts_in_no_order(tmp_path: Path) -> None:
     uses_table = ('yield Case("one", (TABLE["a"],))', 'yield Case("one", (TABLE,))')
     same = fingerprint(tmp_path, uses_table, ('{"x", "y", "z"}', '{"z", "y", "x"}'))
@@ -173,7 +199,7 @@ def test_an_exercise_of_the_course_changes_with_its_parts(exercise: Exercise) ->
 
 
 def test_all_exercises_differ() -> None:
-    known = [of_exercise(exercise) for exercise in exercises.all()]
+    known = [str(of_exercise(exercise)["definition"]) for exercise in exercises.all()]
     assert len(set(known)) == len(known)
 
 
@@ -229,7 +255,7 @@ def test_an_exercise_s_own_cells_count_for_it_alone() -> None:
     common, own = of_release(released())
     notebook = released()
     cell(notebook, "one-a")["source"] += "  # more"
-    cell(notebook, "two-c")["metadata"]["nbgrader"]["points"] = 5
+    cell(notebook, "two-c")["metadata"]["nbgrader"]["locked"] = False
     changed_common, changed = of_release(notebook)
     assert changed_common == common
     assert set(own) == {"small.one", "small.two"}
@@ -317,5 +343,5 @@ def test_a_submission_that_is_a_link_or_a_file_has_a_fingerprint(folder: Path, t
 def test_numbers_of_every_kind_are_told_apart(tmp_path: Path) -> None:
     value = "FACTOR = {}"
     kinds = ["2.0", "2", "True", "2j", "'2'", "b'2'", "None", "(2,)", "[2]", "{2: 2}", "float('nan')", "torch.float16"]
-    seen = {fingerprint(tmp_path, ("FACTOR = 2.0", value.format(kind))) for kind in kinds}
+    seen = {str(fingerprint(tmp_path, ("FACTOR = 2.0", value.format(kind)))) for kind in kinds}
     assert len(seen) == len(kinds)

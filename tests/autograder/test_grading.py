@@ -285,9 +285,7 @@ def test_a_submission_that_ends_every_box_is_stopped() -> None:
     graded = grade([code(f"raise Hang  # {number}") for number in range(60)] + answer(SCORES, RIGHT_SCORES), log)
     assert log.count("open") == 40
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
-    assert graded.verdicts[SCORES].note == (
-        "More than 40 cells ended the process that ran them before this exercise was reached."
-    )
+    assert graded.verdicts[SCORES].note == "More than 40 cells ended Python itself before this exercise was reached."
 
 
 def test_without_time_nothing_is_run() -> None:

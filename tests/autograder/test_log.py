@@ -18,6 +18,7 @@ from autograder.cli import main
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.log import print_story, story
+from course_lib import exercises
 from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course
 
 COLOURED = "def dot_product_scores(q, k):\n    raise ValueError('\\x1b[31mred\\x1b[0m [bold]not[/bold]')\n"
@@ -55,7 +56,8 @@ def printed(course: Course, student: str) -> str:
 
 def test_the_story_holds_everything_that_was_recorded(course: Course) -> None:
     told: dict[str, Any] = json.loads(json.dumps(story(course, "hana", LESSON)))
-    assert (told["points"], told["max_points"], told["counts"]) == (17, 17, True)
+    assert (told["points"], told["max_points"], told["counts"]) == (19, 19, True)  # two by hand
+    assert (told["automatic_points"], told["waiting_by_hand"]) == (17, 0)
     assert told["handed_in"] == "2026-11-20 10:00:00 UTC"
     assert told["versions"] == {"Katze": "1.2.3"}
     first, second = told["history"]
@@ -86,14 +88,14 @@ def test_hidden_inputs_are_named_and_not_shown(course: Course) -> None:
 def test_it_reads_as_a_story(course: Course) -> None:
     text = " ".join(printed(course, "hana").split())
     for part in (
-        "hana 01_attention 17 / 17 points",
+        "hana 01_attention 19 of 19 points",
         "handed in 2026-11-20 10:00:00 UTC",
         "by run 2 on",
-        "boxes at level L",
-        "attention.scale 1 / 1 points passed",
-        "ok worked example A",
+        "boxes level L",
+        "attention.scale 1 of 1 point passed",
+        "cases right, ",
         "attention-why_scale-written 2 points given, where none were automatic",
-        "graded, 11 / 17 points not graded before",
+        "graded, 11 of 17 points not graded before",
         "attention.scale: wrong (divided_by_number_of_keys), 0 points -> passed, 1 point",
     ):
         assert part in text
@@ -103,6 +105,40 @@ def test_repairs_and_problems_are_told(course: Course) -> None:
     assert story(course, "zoe", LESSON)["repairs"][0] in " ".join(printed(course, "zoe").split())
     assert "no score" in printed(course, "zora")
     assert story(course, "zora", LESSON)["problem"].split()[0] in printed(course, "zora")
+
+
+def test_a_clean_grade_is_short_and_a_mistake_is_told_as_the_student_reads_it(course: Course) -> None:
+    lines = printed(course, "hana").splitlines()
+    assert len(lines) < 45
+    assert "worked example A" not in "\n".join(lines)
+    with contextlib.closing(sqlite3.connect(course.gradebook)) as book:
+        [(sha,)] = book.execute("SELECT notebook FROM katze_submission WHERE student = 'hana'").fetchall()
+    assert f"SHA-256 {sha[:12]}…" in "\n".join(lines)
+    mistaken = exercises.find("attention.scale").misconceptions
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
+        kept = "misconception FROM katze_exercise WHERE exercise = 'attention.scale'"
+        [before] = book.execute(f"SELECT {kept} LIMIT 1").fetchone()
+        change = "UPDATE katze_exercise SET misconception = ? WHERE exercise = 'attention.scale'"
+        book.execute(change, (mistaken[0].id,))
+        text = " ".join(printed(course, "hana").split())
+        book.execute(change, (before,))
+    assert mistaken[0].message in text
+
+
+def test_a_failure_is_told_in_full_and_once(course: Course) -> None:
+    text = printed(course, "carl")
+    assert text.count("Your answer raised ValueError: ") == 1
+    assert text.count("FAIL") > 2
+
+
+def test_what_was_set_aside_shows_no_points_as_standing(course: Course) -> None:
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
+        book.execute("UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
+        told, text = story(course, "hana", LESSON), printed(course, "hana")
+        book.execute("UPDATE katze_submission SET void = '' WHERE student = 'hana'")
+    assert told["points"] is None
+    assert text.splitlines()[0].split(None, 2)[2] == "set aside: to be graded again"
+    assert "Exercises, as they were before" in text
 
 
 def test_a_student_s_words_do_nothing_to_the_terminal(course: Course) -> None:
@@ -116,6 +152,8 @@ def test_who_is_not_there_is_told(course: Course, tmp_path: Path) -> None:
         story(course, "hanna", LESSON)
     with pytest.raises(BadInput, match="nothing of 02_masking has been graded yet"):
         story(course, "hana", "02_masking")
+    with pytest.raises(BadInput, match="no lesson '03_foo' .*there are: 01_attention, 02_masking"):
+        story(course, "hana", "03_foo")
     with pytest.raises(BadInput, match="no gradebook .* yet; grade a lesson"):
         story(make_course(tmp_path), "hana", LESSON)
 
@@ -123,7 +161,9 @@ def test_who_is_not_there_is_told(course: Course, tmp_path: Path) -> None:
 def test_the_command_prints_it_or_gives_json(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["--course", str(course.root)]
     assert main(["log", "hana", LESSON, *where]) == 0
-    assert "17 / 17" in capsys.readouterr().out
+    assert "19 of 19" in capsys.readouterr().out
+    assert main(["log", "hana", LESSON, "--all", *where]) == 0
+    assert "worked example A" in capsys.readouterr().out
     assert main(["log", "hana", LESSON, "--json", *where]) == 0
     assert json.loads(capsys.readouterr().out)["student"] == "hana"
     assert main(["log", "nobody", LESSON, *where]) == 2
@@ -133,5 +173,5 @@ def test_the_command_prints_it_or_gives_json(course: Course, capsys: pytest.Capt
 def test_it_can_be_read_while_a_run_writes(course: Course) -> None:
     with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        assert story(course, "hana", LESSON)["points"] == 17
+        assert story(course, "hana", LESSON)["points"] == 19
         other.execute("ROLLBACK")

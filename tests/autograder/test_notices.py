@@ -9,6 +9,7 @@ import pytest
 
 from autograder.batch import grade_lesson
 from autograder.box import Level, Limits, Zygote, self_test
+from autograder.box.endings import PYTHON_ENDED
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.grading import Graded, grade_cells
@@ -73,7 +74,7 @@ def exercise(name: str, source: str = "") -> list[Cell]:
     ("source", "notice"),
     [
         ("while True: pass", "Stopped after 2 s in cell 3; the other exercises keep their points."),
-        ("x = bytearray(1 << 30)", "Cell 3 needed more than 256 MB of memory."),
+        ("x = bytearray(1 << 30)", "Cell 3: it needed more memory than the 256 MB that it may use."),
         (
             "i = 0\nwhile True:\n    open(str(i), 'wb').write(b'x' * (4 << 20)); i += 1",
             "Stopped in cell 3: it wrote more than 20 MB to disk; the other exercises keep their points.",
@@ -85,7 +86,7 @@ def exercise(name: str, source: str = "") -> list[Cell]:
         (THREADS, "Stopped in cell 3: it started more than 20 threads; the other exercises keep their points."),
         (
             "import os; os._exit(3)",
-            "Stopped in cell 3: its process ended with exit status 3; the other exercises keep their points.",
+            f"Stopped in cell 3: {PYTHON_ENDED}; the other exercises keep their points.",
         ),
     ],
     ids=["seconds", "memory", "disk", "files", "threads", "exit"],
@@ -94,6 +95,36 @@ def test_a_limit_is_told_with_the_cell_and_costs_nothing_else(zygote: Zygote, so
     graded = grade(zygote, *exercise(SCORES), code(source), *exercise(SCALE))
     assert graded.notices == {2: notice}
     assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {SCORES: 2, SCALE: 1}
+
+
+@pytest.mark.parametrize(
+    ("source", "remark"),
+    [
+        ("while True: pass", "cell 3 ended its box: it took longer than 2 s (cell_seconds)"),
+        ("import os; os._exit(3)", "cell 3 ended its box: its process ended with exit status 3"),
+        ("x = bytearray(1 << 30)", "cell 3: it needed more memory than the 256 MB that it may use (memory_bytes)"),
+        (THREADS, "cell 3 ended its box: it started more than 20 threads (threads)"),
+    ],
+    ids=["seconds", "exit", "memory", "threads"],
+)
+def test_the_instructor_reads_which_setting_it_was(zygote: Zygote, source: str, remark: str) -> None:
+    assert grade(zygote, *exercise(SCORES), code(source), *exercise(SCALE)).remarks == [remark]
+
+
+def test_the_instructor_reads_which_setting_stopped_an_answer(zygote: Zygote) -> None:
+    endless = "def scale_scores(scores, d_head):\n    while True: pass"
+    remarks = grade(zygote, *exercise(SCALE, endless), *exercise(SCORES)).remarks
+    assert remarks == [f"{SCALE}: it took longer than 2 s (call_seconds)"]
+
+
+def test_memory_is_told_in_words_and_not_in_torch_s(zygote: Zygote) -> None:
+    source = f"import torch\ntorch.empty(1 << 30, dtype=torch.uint8)\n{RIGHT[SCALE]}"
+    verdict = grade(zygote, *exercise(SCALE, source)).verdicts[SCALE]
+    assert verdict.outcome is Outcome.OUT_OF_MEMORY
+    assert verdict.note == (
+        "The cell that should define scale_scores was stopped: it needed more memory than the 256 MB that it may use."
+    )
+    assert "alloc" not in grade(zygote, *exercise(SCALE, LARGE_CALL)).verdicts[SCALE].html()
 
 
 def test_processor_time_is_told(zygote: Zygote) -> None:
@@ -126,8 +157,16 @@ def test_the_end_of_all_time_is_told_where_it_came_and_where_it_was_felt(zygote:
     ("body", "outcome", "note"),
     [
         ("while True: pass", Outcome.TIMED_OUT, "Your answer was stopped: it took longer than 2 s."),
-        ("return bytearray(1 << 30)", Outcome.OUT_OF_MEMORY, "Your answer needed more than 256 MB of memory."),
-        ("import os; os._exit(3)", Outcome.DIED, "Your answer was stopped: its process ended with exit status 3."),
+        (
+            "return bytearray(1 << 30)",
+            Outcome.OUT_OF_MEMORY,
+            "Your answer was stopped: it needed more memory than the 256 MB that it may use.",
+        ),
+        (
+            "import os; os._exit(3)",
+            Outcome.DIED,
+            f"Your answer was stopped: {PYTHON_ENDED}.",
+        ),
     ],
     ids=["seconds", "memory", "exit"],
 )
@@ -144,7 +183,7 @@ def test_hidden_inputs_are_not_told_by_the_limit_that_they_hit(zygote: Zygote) -
     shapes = {tuple(case.args[0].shape) for case in exercises.find(SCALE).visible_cases()}
     source = f"def scale_scores(scores, d_head):\n    if tuple(scores.shape) not in {shapes}: import os; os._exit(77)\n"
     verdict = grade(zygote, *exercise(SCALE, f"{source}    return scores / d_head**0.5")).verdicts[SCALE]
-    assert (verdict.outcome, verdict.note) == (Outcome.DIED, "Your answer was stopped: its process ended.")
+    assert (verdict.outcome, verdict.note) == (Outcome.DIED, f"Your answer was stopped: {PYTHON_ENDED}.")
     assert "77" not in verdict.text()
 
 
@@ -184,7 +223,7 @@ def test_what_one_exercise_is_allowed_no_other_cell_has(zygote: Zygote) -> None:
         allowances=allowances,
     )
     assert graded.verdicts[SCALE].passed
-    assert graded.notices == {2: "Cell 3 needed more than 256 MB of memory."}
+    assert graded.notices == {2: "Cell 3: it needed more memory than the 256 MB that it may use."}
 
 
 def test_an_exercise_may_be_allowed_less_and_show_more(zygote: Zygote) -> None:
@@ -193,7 +232,7 @@ def test_an_exercise_may_be_allowed_less_and_show_more(zygote: Zygote) -> None:
     graded = grade(zygote, code("print('x' * 2000)"), *exercise(SCALE, source), allowances=allowances)
     assert "left out" in graded.outputs[0][0]["text"]
     assert graded.outputs[1][0]["text"] == "x" * 2000 + "\n"
-    assert graded.notices == {1: "Cell 2 needed more than 128 MB of memory."}
+    assert graded.notices == {1: "Cell 2: it needed more memory than the 128 MB that it may use."}
 
 
 # --- from the settings of a course to the page that a student reads

@@ -18,7 +18,7 @@ from autograder.assignment import Assignment
 from autograder.batch import grade_lesson
 from autograder.box import Level, Limits
 from autograder.course import Course
-from autograder.plan import FIRST, FORCED, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
+from autograder.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
 from autograder.records import GradebookFile
 from autograder.submission import list_submissions
 from course_lib.checking import Exercise
@@ -205,9 +205,9 @@ def test_an_exercise_that_is_defined_anew_is_judged_alone(course: Course, monkey
     )
     again = grade_lesson(course, LESSON)
     assert why(again) == {
-        "ada_reference": ("redefined: attention.scale",),
-        "hana_slides_numbers": ("redefined: attention.scale",),
-        "zora_not_a_notebook": ("redefined: attention.scale",),
+        "ada_reference": ("attention.scale: its definition",),
+        "hana_slides_numbers": ("attention.scale: its definition",),
+        "zora_not_a_notebook": ("attention.scale: its definition",),
     }
     [change] = again.gradings["ada_reference"].changes
     assert change.exercise == "attention.scale"
@@ -224,6 +224,39 @@ def test_an_exercise_that_is_defined_anew_is_judged_alone(course: Course, monkey
     assert notebook.count("Right,") >= 7
     graded = rows(course, "SELECT auto_score FROM grade WHERE auto_score IS NOT NULL")
     assert sum(score for (score,) in graded) == 16 + 11
+
+
+def test_a_limit_a_text_and_a_new_release_of_an_exercise_are_told_as_such(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open(course.root / "nbgrader_config.py", "a") as config:
+        config.write('c.Katze.exercise_limits = {"attention.scale": {"call_seconds": 2}}\n')
+    assert reasons(planned(Course.find(course.root))) == {
+        ("attention.scale: its limit call_seconds the course's -> 2",)
+    }
+
+    def reworded(one: Exercise) -> Exercise:
+        first, *others = one.misconceptions
+        return dataclasses.replace(one, misconceptions=(dataclasses.replace(first, message="Otherwise."), *others))
+
+    with monkeypatch.context() as patch:
+        replaced(patch, "attention.scale", reworded)
+        assert reasons(planned(course)) == {("attention.scale: its texts",)}
+    path = course.release_notebook(LESSON)
+    path.write_text(path.read_text().replace("# katze: attention.scale answer", "# katze: attention.scale answer #"))
+    assert reasons(planned(course)) == {("attention.scale: its cells in the release",)}
+
+
+def test_a_record_of_an_earlier_fingerprint_says_no_more_than_it_knows(course: Course) -> None:
+    write(course, "UPDATE katze_exercise SET fingerprint = 'ab12' WHERE exercise = 'attention.scale'")
+    assert reasons(planned(course)) == {("attention.scale: redefined",)}
+
+
+def test_what_was_set_aside_by_force_is_not_also_missing(course: Course) -> None:
+    write(course, "UPDATE katze_submission SET void = 'set aside by --force'")
+    for path in (course.autograded / "ada_reference").rglob("*.ipynb"):
+        path.unlink()
+    assert {task.student: task.why for task in planned(course).tasks}["ada_reference"] == (LEFT_UNDONE,)
 
 
 def test_where_the_notebook_was_edited_nothing_is_kept(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
-from autograder.records import Change, Standing
+from autograder.records import Change, HandGrade, Standing
 from autograder.report import exercise_records, print_class, print_exercises
 from autograder.results import ClassResult, ExerciseResult, Grading, SubmissionResult
 from course_lib.checking import Outcome
@@ -36,7 +37,45 @@ def test_what_did_not_pass_is_named_with_its_mistake() -> None:
     text = shown(SubmissionResult("ada", "01_attention", "L2", (PASSED, NAMED, UNNAMED)))
     assert "ada 2 / 4 1 passed; 2 wrong: scale (divided_by_number_of_keys), output" in text
     assert "1 submission " in text
-    assert "30 submissions a minute; boxes at level L2" in text
+    assert "2.0 s; boxes at level L2" in text
+
+
+def test_a_pace_is_told_of_a_class_and_not_of_a_few() -> None:
+    class_of = [SubmissionResult(f"s{number}", "01_attention", "L2", (PASSED,)) for number in range(20)]
+    assert "2.0 s, 600 submissions a minute; boxes at level L2" in shown(*class_of)
+    assert "a minute" not in shown(*class_of[1:])
+
+
+WRITTEN = HandGrade("attention-why-written", True, None, None, None, 2.0, waits=True)
+
+
+def test_totals_are_those_of_nbgrader_and_what_waits_is_told_with_the_next_step() -> None:
+    text = shown(
+        SubmissionResult("ada", "01_attention", "L2", (PASSED,), by_hand=(WRITTEN,)),
+        SubmissionResult("ben", "01_attention", "L2", (PASSED,), by_hand=(replace(WRITTEN, points=1.5, waits=False),)),
+        SubmissionResult(
+            "eve", "01_attention", "L2", (PASSED,), by_hand=(replace(WRITTEN, automatic=0.0, waits=False),)
+        ),
+        SubmissionResult("zoe", "01_attention", "", (UNREADABLE,), by_hand=(WRITTEN,)),
+    )
+    for row in ("ada 2 / 2 2 more wait", "ben 3.5 / 4 1.5 given", "eve 2 / 4 1 passed", "zoe no score 1 unreadable"):
+        assert row in text
+    assert "1 written answer waits for a person: grade it in formgrader (`jupyter lab`), then run `katze grade" in text
+
+
+def test_pages_that_were_written_anew_are_told() -> None:
+    out = io.StringIO()
+    one = SubmissionResult("ada", "01_attention", "L2", (PASSED,))
+    graded = ClassResult("01_attention", "", (one,), seconds=2.0, pages=("ada",), stale_pages=("ben",))
+    print_class(graded, Console(file=out, width=80))
+    text = " ".join(out.getvalue().split())
+    assert "points or comments by hand have changed: 1 feedback page written anew (ada)" in text
+    assert "run `katze grade 01_attention --student ben --force`" in text
+
+
+def test_cells_that_ended_their_box_are_told() -> None:
+    one = SubmissionResult("ada", "01_attention", "L2", (PASSED,), remarks=("cell 3 ended its box: exit status 0",))
+    assert "1 passed cell 3 ended its box: exit status 0" in shown(one)
 
 
 def test_what_goes_without_saying_is_not_said() -> None:
@@ -73,12 +112,12 @@ def test_what_a_regrade_changed_is_told_student_by_student() -> None:
         SubmissionResult("eve", "01_attention", "L2", (PASSED,)),
         gradings={
             "ada": Grading(("handed in again",), (change,), first=False),
-            "ben": Grading(("redefined: attention.scores",), (), first=False),
+            "ben": Grading(("attention.scores: its points 1 -> 2",), (), first=False),
         },
     )
     assert "graded again: 2 submissions, 1 of them with another result" in text
     assert "ada handed in again attention.scores: wrong (keys_as_rows), 0 points -> passed, 2 points" in text
-    assert "redefined: attention.scores: 1 submission" in text
+    assert "attention.scores: its points 1 -> 2: 1 submission" in text
     assert "1 submission unchanged, not graded again" in text
 
 
