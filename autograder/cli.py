@@ -7,6 +7,8 @@ or bad input.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import json
 import os
 import sys
@@ -29,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run `katze` with these arguments, by default those of the command line; returns the exit status."""
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"  # before torch is imported: workers are forks, and threads do not survive one
+    atexit.register(gc.freeze)  # else the collector looks through all of torch once more at the end: a second
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)

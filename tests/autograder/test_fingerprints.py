@@ -8,14 +8,13 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from autograder.fingerprints import _of_file, changed, joined, of_exercise, of_modules, of_release, of_submission
+from autograder.fingerprints import changed, joined, of_exercise, of_modules, of_release, of_submission
 from course_lib import exercises
 from course_lib.checking import Exercise
 from tests.autograder.small_lesson import released
@@ -219,29 +218,17 @@ def test_fingerprints_are_the_same_in_every_process() -> None:
 # --- code
 
 
-@pytest.fixture(autouse=True)
-def _forget() -> Iterator[None]:
-    _of_file.cache_clear()
-    yield
-    _of_file.cache_clear()
-
-
 @pytest.mark.parametrize(
-    ("text", "same"),
-    [
-        ('"""Doc."""\nfrom __future__ import annotations\n\n\ndef f(x):\n    return x + 1  # why\n', True),
-        ('from __future__ import annotations\ndef f(x):\n    """Adds."""\n    return x + 1\n', True),
-        ("from __future__ import annotations\ndef f(x):\n    return x + 2\n", False),
-        ("from __future__ import annotations\ndef f(x):\n    assert x\n    return x + 1\n", False),
-    ],
+    ("name", "text"), [("code.py", "def f(x):\n    return x + 2\n"), ("other.py", "def f(x):\n    return x + 1\n")]
 )
-def test_code_counts_without_its_words(tmp_path: Path, text: str, same: bool) -> None:
+def test_code_counts_by_its_bytes_and_its_name(tmp_path: Path, name: str, text: str) -> None:
     file = tmp_path / "code.py"
-    file.write_text("from __future__ import annotations\n\ndef f(x):\n    return x + 1\n")
+    file.write_text("def f(x):\n    return x + 1\n")
     before = of_modules([file])
-    _of_file.cache_clear()
-    file.write_text(text)
-    assert (of_modules([file]) == before) is same
+    assert of_modules([file]) == before
+    other = tmp_path / name
+    other.write_text(text)
+    assert of_modules([other]) != before
 
 
 # --- a release
