@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -56,6 +57,9 @@ def test_the_demo_shows_everything_and_what_it_proposes_works(
     assert len(paths) == 3
     assert all(path.is_file() for path in paths)
 
+    notebook = json.loads(paths[-1].read_text())
+    notebook["cells"].append({**notebook["cells"][0], "id": "one-more"})
+    paths[-1].write_text(json.dumps(notebook))
     command = shlex.split(shown.strip().splitlines()[-1])
     assert command[1:3] == ["grade", "01_attention"]
     again = subprocess.run(command, capture_output=True, text=True, check=False)
