@@ -25,6 +25,7 @@ from pygments.lexers import PythonLexer
 from autograder import sanitise
 from autograder.records import HandGrade
 from autograder.results import ExerciseResult
+from autograder.words import count
 from course_lib.checking.observation import Outcome
 from course_lib.checking.render import HEADINGS
 
@@ -82,7 +83,7 @@ def render_feedback(
         max_points=f"{most:g}",
         max_word="point" if most == 1 else "points",
         percent=f"{100 * max(0.0, min(1.0, (total or 0) / most)):.1f}" if most else "0",
-        waiting=_points_in_words(sum(map(_points, waiting)), "more ") if waiting else "",
+        waiting=count(sum(map(_points, waiting)), "more point") if waiting else "",
         given=_given_in_words(by_hand),
         graded=points is not None,
         repairs=repairs,
@@ -114,16 +115,12 @@ def _is_read(cell: HandGrade | None) -> bool:
     return cell is not None and cell.written and cell.points is not None
 
 
-def _points_in_words(points: float, more: str = "") -> str:
-    return f"{points:g} {more}{'point' if points == 1 else 'points'}"
-
-
 def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
     """How much of the total is a person's; empty where nothing is."""
     if not any(cell.is_given for cell in by_hand):
         return ""
-    given = sum((cell.points or 0.0) + (cell.extra_credit or 0.0) for cell in by_hand)
-    return f"{_points_in_words(given)} {'was' if given == 1 else 'were'} given by a person."
+    given = sum(cell.given for cell in by_hand)
+    return f"{count(given, 'point')} {'was' if given == 1 else 'were'} given by a person."
 
 
 @dataclass(frozen=True)
@@ -267,9 +264,9 @@ def _by_hand(cell: HandGrade) -> Iterator[Markup]:
     """What a person has given for a cell, and written below it."""
     words = []
     if cell.points is not None:
-        words.append(f"{cell.points:g} of {_points_in_words(cell.max_points)}, given by a person.")
+        words.append(f"{cell.points:g} of {count(cell.max_points, 'point')}, given by a person.")
     if cell.extra_credit:
-        words.append(f"{_points_in_words(cell.extra_credit)} of extra credit.")
+        words.append(f"{count(cell.extra_credit, 'point')} of extra credit.")
     if words or cell.comment:
         said = f"<p>{escape(' '.join(words))}</p>" if words else ""
         comment = f'<p class="comment">{escape(cell.comment)}</p>' if cell.comment else ""
@@ -278,8 +275,8 @@ def _by_hand(cell: HandGrade) -> Iterator[Markup]:
 
 def _fold(folded: list[str]) -> Iterator[Markup]:
     if folded:
-        count = f"{len(folded)} cells" if len(folded) > 1 else "1 cell"
-        yield Markup(f'<details class="lesson"><summary>{count} of the lesson</summary>{"".join(folded)}</details>')
+        cells = count(len(folded), "cell")
+        yield Markup(f'<details class="lesson"><summary>{cells} of the lesson</summary>{"".join(folded)}</details>')
         folded.clear()
 
 

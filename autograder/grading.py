@@ -46,8 +46,6 @@ _BAR = """from autograder.box.kernels import bar_for_good
 get_ipython()  # only a box has one: elsewhere this goes no further
 bar_for_good({!r})
 del bar_for_good"""
-_RUN = (CellKind.CODE, CellKind.ANSWER)
-_OF_CODE = (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
 
 
 _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
@@ -189,7 +187,7 @@ class _Run:
             for cell in cells
             if cell.kind is CellKind.CHECK and cell.exercise
         }
-        code = Code([cell.source if cell.kind in (CellKind.CODE, CellKind.ANSWER) else "" for cell in cells])
+        code = Code([cell.source if cell.runs else "" for cell in cells])
         for place, cell in enumerate(cells):
             if cell.kind is CellKind.CHECK and cell.exercise:
                 self.checks[cell.exercise].apply_rules(code, place)
@@ -245,7 +243,7 @@ class _Run:
 
     def _number(self, place: int) -> int:
         """The number that a notebook shows beside this cell when it is run from the top: cells of code are counted."""
-        return sum(cell.kind in _OF_CODE for cell in self.cells[: place + 1])
+        return sum(cell.is_code for cell in self.cells[: place + 1])
 
     def _allowed(self, cell: Cell) -> Allowance:
         """What a cell may use instead of the limits: an exercise's answer and its check have some of their own."""
@@ -267,7 +265,7 @@ class _Run:
                 if cell.kind is CellKind.CHECK and cell.exercise:
                     if not self._check(box, self.checks[cell.exercise], skipped):
                         return
-                elif cell.kind in (CellKind.CODE, CellKind.ANSWER) and place not in self.lost:
+                elif cell.runs and place not in self.lost:
                     if cell.is_demo and self.skip_demos:
                         skipped = True
                     elif not self._run(box, place, cell, skipped):
@@ -339,7 +337,7 @@ class _Run:
         In these boxes torch has lost the forbidden functions before the first cell runs. Only an answer that was
         written by hand still works.
         """
-        if not any(reaches_far(cell.source) for cell in self.cells if cell.origin == "student" and cell.kind in _RUN):
+        if not any(reaches_far(cell.source) for cell in self.cells if cell.origin == "student" and cell.runs):
             return
         for name, check in self.checks.items():
             exercise, before = check.key.exercise, check.verdict
@@ -359,9 +357,7 @@ class _Run:
         return {
             place: (cell.source, self._allowed(cell))
             for place, cell in enumerate(self.cells)
-            if cell.kind in (CellKind.CODE, CellKind.ANSWER)
-            and place not in self.lost
-            and not (cell.is_demo and self.skip_demos)
+            if cell.runs and place not in self.lost and not (cell.is_demo and self.skip_demos)
         }
 
     def _without(self, places: Collection[int], names: Sequence[str], *first: Cell) -> dict[str, Verdict]:

@@ -270,7 +270,7 @@ def _remarks(content: bytes, submission: Submission, release: Release, meant: st
 def _answers(repaired: Repaired, release: Release) -> list[Answer]:
     """How each exercise's answer looks, in the order of the release."""
     cells = repaired.cells
-    code = Code([cell.source if cell.kind in (CellKind.CODE, CellKind.ANSWER) else "" for cell in cells])
+    code = Code([cell.source if cell.runs else "" for cell in cells])
     found = []
     for cell in sorted(cells, key=lambda cell: release.place_of(cell.nbgrader.get("grade_id"))):
         points = cell.nbgrader.get("points")
@@ -295,9 +295,7 @@ def _answer(name: str, points: float, cells: Sequence[Cell], code: Code, place: 
             return Answer(name, points, State.SYNTAX_ERROR, broken)
     if exercise is None:
         return Answer(name, points, State.UNTOUCHED if own and own[-1].origin == "release" else State.WRITTEN)
-    defining = [
-        cell for cell in cells if cell.kind in (CellKind.CODE, CellKind.ANSWER) and defines(cell.source, exercise.name)
-    ]
+    defining = [cell for cell in cells if cell.runs and defines(cell.source, exercise.name)]
     if not defining:
         return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
     if defining[-1].origin == "release":

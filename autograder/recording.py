@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.assignment import Assignment
@@ -91,7 +91,7 @@ def without_score(assignment: Assignment, keys: AnswerKeys, task: Task, outcome:
     )
     everything = frozenset(assignment.fingerprints)
     record = new_record(assignment, keys, task, exercises, problem=stable(problem))
-    return Finished(Task(task.student, task.folder, task.digest, task.why, everything, task.earlier), record)
+    return Finished(replace(task, judged=everything), record)
 
 
 def new_record(

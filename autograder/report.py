@@ -137,7 +137,7 @@ def _by_hand(submission: SubmissionResult) -> str:
     """What of the points a person has given, and what waits for one."""
     parts = []
     if any(cell.is_given for cell in submission.by_hand):
-        given = sum((cell.points or 0.0) + (cell.extra_credit or 0.0) for cell in submission.by_hand)
+        given = sum(cell.given for cell in submission.by_hand)
         parts.append(f"{given:g} given")
     if submission.waiting:
         parts.append(f"{sum(cell.max_points for cell in submission.waiting):g} more wait")

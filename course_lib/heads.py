@@ -101,6 +101,12 @@ Pooling = Literal["pooled", "mean"]
 """One vector for a sequence: the encoder's own (BERT's comes from [CLS]), or the mean of its words (S3)."""
 
 
+def _vector(
+    read: BERTOutput, mask: Bool[Tensor, "batch words"] | None, pooling: Pooling
+) -> Float[Tensor, "batch d_model"]:
+    return mean_pooling(read.states, mask) if pooling == "mean" else read.pooled
+
+
 class SequenceClassifier(nn.Module):
     """One label for a text, or for a pair of them: topic, sentiment, entailment."""
 
@@ -126,7 +132,7 @@ class SequenceClassifier(nn.Module):
     ) -> Float[Tensor, "batch classes"]:
         """A score for each class. Arguments as for `BERT`."""
         read = self.encoder(ids, segments, mask)
-        vector = mean_pooling(read.states, mask) if self.pooling == "mean" else read.pooled
+        vector = _vector(read, mask, self.pooling)
         out: Tensor = self.output(self.dropout(vector))
         return out
 
@@ -233,7 +239,7 @@ class MultipleChoice(nn.Module):
             raise ValueError(f"ids must be [batch, choices, words], not {list(ids.shape)}")
         rows, row_mask = ids.flatten(0, 1), None if mask is None else mask.flatten(0, 1)
         read = self.encoder(rows, None if segments is None else segments.flatten(0, 1), row_mask)
-        vector = mean_pooling(read.states, row_mask) if self.pooling == "mean" else read.pooled
+        vector = _vector(read, row_mask, self.pooling)
         out: Tensor = self.output(self.dropout(vector)).view(ids.shape[:2])
         return out
 

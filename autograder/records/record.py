@@ -189,6 +189,11 @@ class HandGrade:
         return self.points is not None or bool(self.extra_credit)
 
     @property
+    def given(self) -> float:
+        """The points that a person has given, extra credit among them."""
+        return (self.points or 0.0) + (self.extra_credit or 0.0)
+
+    @property
     def gained(self) -> float:
         """What it adds to the automatic points of the exercises; nbgrader's sum comes out."""
         automatic = self.automatic or 0.0

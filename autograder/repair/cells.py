@@ -58,7 +58,12 @@ class Cell:
     @property
     def is_code(self) -> bool:
         """Whether this is a code cell, for Jupyter."""
-        return self.kind in (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
+        return self.runs or self.kind is CellKind.CHECK
+
+    @property
+    def runs(self) -> bool:
+        """Whether this is code to be run: a check is looked at from outside instead."""
+        return self.kind in (CellKind.CODE, CellKind.ANSWER)
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,7 @@ class _Repair:
 
 
 def _answers(cell: Cell, exercise: str) -> bool:
-    return cell.exercise == exercise and cell.kind in (CellKind.ANSWER, CellKind.CODE)
+    return cell.exercise == exercise and cell.runs
 
 
 def _name(slot: Slot) -> str:

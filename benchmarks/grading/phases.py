@@ -180,7 +180,7 @@ def memory_of_a_box(course: Course) -> Iterator[Row]:
             cells = repair(read_submission(folder / LESSON, LESSON), released).cells
             with zygote.open_box() as box:
                 for cell in cells:
-                    if cell.kind in (CellKind.CODE, CellKind.ANSWER):
+                    if cell.runs:
                         box.run_cell(cell.source)
                 for exercise in exercises.of_lesson(LESSON):
                     list(box.observe_cases(exercise.name, exercise.visible_cases()))
@@ -210,7 +210,7 @@ def cells_alone(course: Course) -> Iterator[float]:
             with zygote.open_box() as box:
                 spent = 0.0
                 for cell in cells:
-                    if cell.kind in (CellKind.CODE, CellKind.ANSWER):
+                    if cell.runs:
                         before = _processor_seconds(box.process)
                         inside = box.run_cell(cell.source).seconds
                         spent += min(inside, _processor_seconds(box.process) - before)
