@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from course_lib.caching import TextCache
 from course_lib.masking import at_last_word
 from course_lib.models import GPT, Encoded, States, Transformer, require_ids
 
@@ -89,7 +90,25 @@ def continuation(
     )
 
 
-class _Translation(Continuation):
+class _WithCache(Continuation):
+    """What goes on by a key-value cache, or without one by reading all its words again."""
+
+    _words: Int[Tensor, "batch words"]
+    _cache: TextCache | None
+
+    def expand(self, copies: int) -> None:
+        self.batch *= copies
+        self._words = self._words.repeat_interleave(copies, dim=0)
+        if self._cache:
+            self._cache.expand(copies)
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        self._words = self._words[rows]
+        if self._cache:
+            self._cache.select(rows)
+
+
+class _Translation(_WithCache):
     """The target of an encoder-decoder."""
 
     def __init__(self, model: Transformer, source: Tensor, new_words: int, cached: bool, weights: bool) -> None:
@@ -113,17 +132,9 @@ class _Translation(Continuation):
         return _next(self._model, states)
 
     def expand(self, copies: int) -> None:
-        self.batch *= copies
-        self._words = self._words.repeat_interleave(copies, dim=0)
+        super().expand(copies)
         states, mask = (x.repeat_interleave(copies, dim=0) for x in (self._encoded.states, self._encoded.mask))
         self._encoded = Encoded(states, mask)
-        if self._cache:
-            self._cache.expand(copies)
-
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        self._words = self._words[rows]
-        if self._cache:
-            self._cache.select(rows)
 
 
 @continuation.register
@@ -133,7 +144,7 @@ def _translation(
     return _Translation(model, inputs, new_words, cached, weights)
 
 
-class _Writing(Continuation):
+class _Writing(_WithCache):
     """A language model's text behind its prompt."""
 
     def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool) -> None:
@@ -167,17 +178,9 @@ class _Writing(Continuation):
         return _next(self._model, self._model.states(ids, mask, self._cache, need_weights=self._weights))
 
     def expand(self, copies: int) -> None:
-        self.batch *= copies
-        self._words = self._words.repeat_interleave(copies, dim=0)
+        super().expand(copies)
         if self._mask is not None:
             self._mask = self._mask.repeat_interleave(copies, dim=0)
-        if self._cache:
-            self._cache.expand(copies)
-
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        self._words = self._words[rows]
-        if self._cache:
-            self._cache.select(rows)
 
 
 @continuation.register
