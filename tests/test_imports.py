@@ -202,8 +202,24 @@ def test_every_exercise_has_a_lesson() -> None:
 
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_a_lesson_imports_only_what_is_in_its_box(path: Path) -> None:
-    lowest = min((FLOORS.index(name) for name in withheld(path.stem)), default=len(FLOORS))
-    assert rooms(imports(cells(path))) <= {"checking", "show", *FLOORS[:lowest]}
+    used = rooms(imports(cells(path)))
+    assert used <= {"checking", "show", *FLOORS}
+    assert reached(used & set(FLOORS)) & withheld(path.stem) == set()
+
+
+def reached(floors: set[str]) -> set[str]:
+    """These floors and all that they import, and what that imports, and so on."""
+    found: set[str] = set()
+    while floors:
+        found |= floors
+        code = [(ROOT / "course_lib" / f"{name}.py").read_text() for name in floors]
+        floors = {room for text in code for room in rooms(imports(text, top_level=True))} & set(FLOORS) - found
+    return found
+
+
+def test_what_a_floor_reaches() -> None:
+    assert reached({"attention"}) == {"attention"}
+    assert {"blocks", "multihead", "attention"} <= reached({"models"})
 
 
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)

@@ -1,25 +1,16 @@
-"""The lessons, read once."""
+"""The lessons as fixtures: as text, one after the other, and run, for the class that names one."""
 
 from __future__ import annotations
 
-import functools
-from pathlib import Path
-
-import jupytext
 import pytest
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).parents[2]
-LESSONS = ("01_attention", "02_masking")
+from course_lib import exercises
+from tests.solutions.executing import executed, printed
+from tests.solutions.reading import read_lesson
 
 
-@functools.cache
-def read_lesson(lesson: str) -> NotebookNode:
-    """The source of a lesson as a notebook that nobody may change."""
-    return jupytext.read(ROOT / "solutions" / lesson / f"{lesson}.py")
-
-
-@pytest.fixture(params=LESSONS)
+@pytest.fixture(params=exercises.LESSONS)
 def lesson(request: pytest.FixtureRequest) -> str:
     """The folder of one lesson after the other."""
     return str(request.param)
@@ -35,3 +26,16 @@ def notebook(lesson: str) -> NotebookNode:
 def prose(notebook: NotebookNode) -> str:
     """All that the lesson says in words."""
     return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+@pytest.fixture(scope="class")
+def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+    """The lesson of an `ExecutedLesson`, run once with its solutions."""
+    assert request.cls is not None
+    return executed(read_lesson(request.cls.lesson), tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="class")
+def output(solved: NotebookNode) -> str:
+    """All that this lesson prints."""
+    return "\n".join(printed(cell) for cell in solved.cells)

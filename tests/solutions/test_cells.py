@@ -6,13 +6,22 @@ import ast
 import re
 from collections import Counter
 
+import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from autograder.release import BADGE, INSTALL
 from course_lib import exercises
+from tests.solutions.reading import ROOT
 
-WRITTEN = {"01_attention": {"attention.why_scale": 2}, "02_masking": {"masking.why_decoder": 2}}
-"""Questions that a person reads: their ids and points."""
+STUB = "raise NotImplementedError()"
+"""What nbgrader leaves where an answer was."""
+
+
+def written(prose: str) -> dict[str, int]:
+    """Questions that a person reads, as the text announces them: their ids and points."""
+    line = r"`([\w.]+)` · (\d+) points?, read by a person · about \d+ minutes"
+    return {name: int(points) for name, points in re.findall(line, prose)}
 
 
 def graded(notebook: NotebookNode) -> dict[str, NotebookNode]:
@@ -22,18 +31,18 @@ def graded(notebook: NotebookNode) -> dict[str, NotebookNode]:
     return {cell.metadata.nbgrader.grade_id: cell for cell in cells}
 
 
-def test_each_exercise_has_its_answer_and_its_check(lesson: str, notebook: NotebookNode) -> None:
+def test_each_exercise_has_its_answer_and_its_check(lesson: str, notebook: NotebookNode, prose: str) -> None:
     cells = graded(notebook)
     expected = {
         f"{exercise.id.replace('.', '-')}-{kind}"
         for exercise in exercises.of_lesson(lesson)
         for kind in ("answer", "check")
     }
-    expected |= {f"{name.replace('.', '-')}-written" for name in WRITTEN[lesson]}
+    expected |= {f"{name.replace('.', '-')}-written" for name in written(prose)}
     assert set(cells) == expected
 
 
-def test_the_metadata_is_nbgraders(lesson: str, notebook: NotebookNode) -> None:
+def test_the_metadata_is_nbgraders(lesson: str, notebook: NotebookNode, prose: str) -> None:
     cells = graded(notebook)
     for exercise in exercises.of_lesson(lesson):
         name = exercise.id.replace(".", "-")
@@ -53,8 +62,8 @@ def test_the_metadata_is_nbgraders(lesson: str, notebook: NotebookNode) -> None:
             "locked": True,
             "points": exercise.points,
         }
-    for written, points in WRITTEN[lesson].items():
-        name = written.replace(".", "-")
+    for question, points in written(prose).items():
+        name = question.replace(".", "-")
         cell = cells[f"{name}-written"]
         assert cell.cell_type == "markdown"
         assert cell.metadata.nbgrader == {
@@ -109,12 +118,12 @@ def test_the_text_names_points_minutes_and_section_as_the_exercise_does(
         assert len(re.findall(line, prose)) == 1, f"{exercise.id}: exactly one line must be like {line}"
 
 
-def test_the_table_of_contents_adds_up(lesson: str, notebook: NotebookNode) -> None:
+def test_the_table_of_contents_adds_up(lesson: str, notebook: NotebookNode, prose: str) -> None:
     rows = re.findall(r"^\| \d+ \| .* \| (\d+) \| (\d+) \|$", notebook.cells[0].source, flags=re.M)
-    total = sum(exercise.points for exercise in exercises.of_lesson(lesson)) + sum(WRITTEN[lesson].values())
+    total = sum(exercise.points for exercise in exercises.of_lesson(lesson)) + sum(written(prose).values())
     listed = sum(int(points) for points, _minutes in rows)
     assert listed == total, f"the table of contents adds up to {listed} points, the exercises to {total}"
-    assert len(rows) == len(exercises.of_lesson(lesson)) + len(WRITTEN[lesson])
+    assert len(rows) == len(exercises.of_lesson(lesson)) + len(written(prose))
 
 
 def test_the_answer_stands_before_its_check_and_before_what_shows_it(lesson: str, notebook: NotebookNode) -> None:
@@ -196,3 +205,42 @@ def test_the_first_code_cell_imports_what_the_lesson_needs(notebook: NotebookNod
 )
 def test_names_are_told_apart(code: str, bound: set[str], used: set[str]) -> None:
     assert names(code) == (bound, used)
+
+
+def test_lessons_are_those_of_the_exercises() -> None:
+    assert sorted(path.parent.name for path in (ROOT / "solutions").glob("*/*.py")) == list(exercises.LESSONS)
+
+
+def test_each_lesson_is_run_by_a_test_of_its_own() -> None:
+    run = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "solutions").glob("test_*.py")}
+    assert {lesson.partition("_")[2] for lesson in exercises.LESSONS} <= run
+
+
+def test_the_release_with_its_answers_filled_in_is_the_source(lesson: str, notebook: NotebookNode) -> None:
+    """As text: what students open says what the solved notebook says, and only the answers are missing."""
+    released = nbformat.read(ROOT / "notebooks" / lesson / f"{lesson}.ipynb", as_version=4)
+    theirs = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL}]
+    assert len(theirs) == len(notebook.cells)
+    for cell, solved in zip(theirs, notebook.cells, strict=True):
+        assert cell.cell_type == solved.cell_type
+        if "YOUR ANSWER HERE" in cell.source:  # a written question: a person's model answer stays with the instructor
+            continue
+        assert filled_in(cell.source, solved.source) == plain(solved.source)
+
+
+def filled_in(released: str, solved: str) -> str:
+    """A released cell with the solution of its source in place of the stub."""
+    solution = re.search(r"[ ]*### BEGIN SOLUTION\n(.*?)\s*### END SOLUTION", solved, flags=re.S)
+    lines = released.splitlines()
+    if solution:
+        lines = [solution[1] if line.strip() == STUB else line for line in lines]
+    return plain("\n".join(lines))
+
+
+def plain(source: str) -> str:
+    """A cell without the markers that only the source, or only the release, has."""
+    source = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", "", source, flags=re.S)
+    lines = [line.rstrip() for line in source.splitlines()]
+    return "\n".join(
+        line for line in lines if line and not re.match(r" *(### (BEGIN|END) SOLUTION|# katze:|# YOUR CODE HERE)", line)
+    )

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_lib.attention import attention
 from course_lib.masking import causal_mask
-from tests.solutions.conftest import read_lesson
+from tests.solutions.reading import read_lesson
 
 Q = torch.tensor([[-1.0, -2.5], [4.0, 3.0]], dtype=torch.float64)
 K = torch.tensor([[-2.0, -4.0], [-2.5, -0.5], [4.5, 2.5]], dtype=torch.float64)
