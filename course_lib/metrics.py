@@ -1,4 +1,4 @@
-"""Published metrics of generated text and of labels, computed by the libraries that papers report (S1, "evaluation").
+"""Published metrics of generated text, computed by the libraries that papers report (S1, "evaluation").
 
     report = evaluate_texts(hypotheses, references, ["bleu", "chrf", "ter", "rouge1", "rougeL", "wer", "meteor"])
     print(report)                 # a table; in a notebook the report shows itself
@@ -22,11 +22,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from jaxtyping import Bool, Int
-from torch import Tensor
-
 from course_lib.optional import needed_for
-from course_lib.scoring import PrecisionRecallF1, accuracy, precision_recall_f1
 from course_lib.tables import Table
 
 if TYPE_CHECKING:
@@ -363,73 +359,3 @@ METRICS: dict[str, Metric] = {
     "meteor": meteor,
 }
 """The metrics that need nothing but texts, by name. `course_lib.similarity` has one that needs a model: BERTScore."""
-
-# --- Labels ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LabelReport:
-    """Precision, recall and F1 of every label, and of all of them together.
-
-    Attributes:
-        names: of the labels; a label is an index into them.
-        scores: of each label, in the same order.
-        micro: over the summed counts of all labels.
-        macro: the plain mean over the labels.
-        accuracy: the share of labels that are right.
-    """
-
-    names: tuple[str, ...]
-    scores: tuple[PrecisionRecallF1, ...]
-    micro: PrecisionRecallF1
-    macro: PrecisionRecallF1
-    accuracy: float
-
-    @property
-    def table(self) -> Table:
-        """A row for each label, then the averages."""
-        named = [*zip(self.names, self.scores, strict=True), ("micro", self.micro), ("macro", self.macro)]
-        rows = [
-            (name, *(f"{100 * share:.1f}" for share in (score.precision, score.recall, score.f1)), str(score.support))
-            for name, score in named
-        ]
-        header = ("label, in percent", "precision", "recall", "F1", "support")
-        return Table(header, rows, (f"accuracy: {100 * self.accuracy:.1f}",))
-
-    def __str__(self) -> str:
-        return str(self.table)
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
-
-
-def evaluate_labels(
-    predicted: Int[Tensor, "..."],
-    expected: Int[Tensor, "..."],
-    names: Sequence[str],
-    mask: Bool[Tensor, "..."] | None = None,
-) -> LabelReport:
-    """Judge labels of tokens ([batch, words], with a mask) or of sequences ([batch]).
-
-    Args:
-        predicted, expected: labels, in the same shape.
-        names: of the labels, from 0.
-        mask: True at the labels that count, such as those of words and not of padding; None counts all.
-
-    Raises:
-        ValueError: shapes differ, no label counts, or a label that counts has no name.
-    """
-    every = range(len(names))
-    for labels in (predicted, expected):
-        counted = labels if mask is None or mask.shape != labels.shape else labels[mask]
-        unnamed = counted[(counted < 0) | (counted >= len(names))]
-        if unnamed.numel():
-            raise ValueError(f"label {int(unnamed[0])} has no name; there are {len(names)} names")
-    score = partial(precision_recall_f1, predicted, expected, mask=mask)
-    return LabelReport(
-        names=tuple(names),
-        scores=tuple(score([label]) for label in every),
-        micro=score(every),
-        macro=score(every, average="macro"),
-        accuracy=accuracy(predicted, expected, mask),
-    )

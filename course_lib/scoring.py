@@ -1,7 +1,7 @@
 """Scores computed by hand: what the lesson on evaluation explains and has students write (S1, "evaluation").
 
     labels      accuracy, precision, recall, F1; over all tokens, or whole sentences
-    generation  a text's log-probability, perplexity, BLEU's clipped n-gram precision, word error rate
+    generation  a text's log-probability, perplexity, BLEU, word error rate
 
 `course_lib.metrics` computes published metrics with the libraries that papers report; these few are equal to
 theirs and short enough to read.
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
@@ -20,6 +21,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from course_lib.attention import require_boolean
+from course_lib.tables import Table
 
 Words = Sequence[str]
 """A sentence that is already split into words."""
@@ -111,6 +113,87 @@ def precision_recall_f1(
         recall=sum(score.recall for score in scores) / len(scores),
         f1=sum(score.f1 for score in scores) / len(scores),
         support=sum(score.support for score in scores),
+    )
+
+
+def label_scores(
+    predicted: Int[Tensor, "..."], expected: Int[Tensor, "..."], mask: Bool[Tensor, "..."], label: int
+) -> tuple[float, float, float]:
+    """Precision, recall and F1 of one label, as plain numbers.
+
+    Raises:
+        TypeError: `mask` is not boolean.
+        ValueError: the shapes differ, or no label counts.
+    """
+    score = precision_recall_f1(predicted, expected, [label], mask)
+    return score.precision, score.recall, score.f1
+
+
+@dataclass(frozen=True)
+class LabelReport:
+    """Precision, recall and F1 of every label, and of all of them together.
+
+    Attributes:
+        names: of the labels; a label is an index into them.
+        scores: of each label, in the same order.
+        micro: over the summed counts of all labels.
+        macro: the plain mean over the labels.
+        accuracy: the share of labels that are right.
+    """
+
+    names: tuple[str, ...]
+    scores: tuple[PrecisionRecallF1, ...]
+    micro: PrecisionRecallF1
+    macro: PrecisionRecallF1
+    accuracy: float
+
+    @property
+    def table(self) -> Table:
+        """A row for each label, then the averages."""
+        named = [*zip(self.names, self.scores, strict=True), ("micro", self.micro), ("macro", self.macro)]
+        rows = [
+            (name, *(f"{100 * share:.1f}" for share in (score.precision, score.recall, score.f1)), str(score.support))
+            for name, score in named
+        ]
+        header = ("label, in percent", "precision", "recall", "F1", "support")
+        return Table(header, rows, (f"accuracy: {100 * self.accuracy:.1f}",))
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+def evaluate_labels(
+    predicted: Int[Tensor, "..."],
+    expected: Int[Tensor, "..."],
+    names: Sequence[str],
+    mask: Bool[Tensor, "..."] | None = None,
+) -> LabelReport:
+    """Judge labels of tokens ([batch, words], with a mask) or of sequences ([batch]).
+
+    Args:
+        predicted, expected: labels, in the same shape.
+        names: of the labels, from 0.
+        mask: True at the labels that count, such as those of words and not of padding; None counts all.
+
+    Raises:
+        ValueError: shapes differ, no label counts, or a label that counts has no name.
+    """
+    every = range(len(names))
+    for labels in (predicted, expected):
+        counted = labels if mask is None or mask.shape != labels.shape else labels[mask]
+        unnamed = counted[(counted < 0) | (counted >= len(names))]
+        if unnamed.numel():
+            raise ValueError(f"label {int(unnamed[0])} has no name; there are {len(names)} names")
+    score = partial(precision_recall_f1, predicted, expected, mask=mask)
+    return LabelReport(
+        names=tuple(names),
+        scores=tuple(score([label]) for label in every),
+        micro=score(every),
+        macro=score(every, average="macro"),
+        accuracy=accuracy(predicted, expected, mask),
     )
 
 
@@ -222,27 +305,6 @@ def perplexity(log_likelihoods: Float[Tensor, "..."], mask: Bool[Tensor, "..."] 
 # --- Generated text --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class NgramMatches:
-    """How many n-grams of a hypothesis its references have too.
-
-    Attributes:
-        matched: those found, each at most as often as the reference that has it most often.
-        total: all n-grams of the hypothesis.
-    """
-
-    matched: int
-    total: int
-
-    @property
-    def precision(self) -> float:
-        """matched / total; 0 where there is no n-gram at all."""
-        return self.matched / self.total if self.total else 0.0
-
-    def __add__(self, other: NgramMatches) -> NgramMatches:
-        return NgramMatches(self.matched + other.matched, self.total + other.total)
-
-
 def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
     """How often each run of n consecutive words occurs.
 
@@ -254,14 +316,14 @@ def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
 
 
-def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> NgramMatches:
-    """The n-grams of one hypothesis, counted as BLEU counts them.
+def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    """How many of a hypothesis's n-grams its references have too, and how many it has, as BLEU counts them.
 
-    Without the clipping *the the the* would match every *the* of *the cat*, and be perfect.
-    Papineni et al. (2002), section 2.1.
+    Each n-gram is found at most as often as the reference that has it most often. Without this clipping
+    *the the the* would match every *the* of *the cat*, and be perfect. Papineni et al. (2002), section 2.1.
 
     Raises:
-        ValueError: there is no reference.
+        ValueError: there is no reference, or `n` is below 1.
     """
     if not references:
         raise ValueError("there is nothing to compare with: give at least one reference")
@@ -269,14 +331,35 @@ def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> Ng
     for reference in references:
         allowed |= ngrams(reference, n)  # the larger count of each n-gram
     found = ngrams(hypothesis, n)
-    return NgramMatches(matched=(found & allowed).total(), total=found.total())
+    return (found & allowed).total(), found.total()
+
+
+def micro_and_macro(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    """A precision of many sentences, joined in both ways (S1: corpus and sentence BLEU).
+
+    Args:
+        matched: of each sentence, how many of its n-grams are right.
+        total: of each sentence, how many it has.
+
+    Returns:
+        "micro", the counts added up before they are divided, and "macro", the mean of the sentences' own
+        precisions. What has no n-gram has a precision of 0.
+
+    Raises:
+        ValueError: there are no sentences, or not as many totals.
+    """
+    _require_pairs(len(matched), len(total))
+    micro = _share(sum(matched), sum(total))
+    macro = sum(_share(*counts) for counts in zip(matched, total, strict=True)) / len(matched)
+    return micro, macro
+
+
+def _share(matched: int, total: int) -> float:
+    return matched / total if total else 0.0
 
 
 def ngram_precision(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]], n: int) -> float:
-    """BLEU's modified n-gram precision of a corpus, from 0 to 1.
-
-    The sentences' counts are added before they are divided ("micro", S1); the mean of the sentences' own
-    precisions ("macro") is something else.
+    """BLEU's modified n-gram precision of a corpus, from 0 to 1: the sentences' counts are added, then divided.
 
     Args:
         hypotheses: the sentences to judge.
@@ -287,30 +370,89 @@ def ngram_precision(hypotheses: Sequence[Words], references: Sequence[Sequence[W
         ValueError: there are no hypotheses, or not as many lists of references.
     """
     _require_pairs(len(hypotheses), len(references))
-    pairs = zip(hypotheses, references, strict=True)
-    counts = (clipped_ngrams(hypothesis, right, n) for hypothesis, right in pairs)
-    return sum(counts, start=NgramMatches(0, 0)).precision
+    counts = [clipped_ngrams(*pair, n) for pair in zip(hypotheses, references, strict=True)]
+    micro, _macro = micro_and_macro(*zip(*counts, strict=True))
+    return micro
+
+
+def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
+    """BLEU's factor for being short: 1 from the reference's length on, exp(1 - r/c) below, 0 for nothing at all.
+
+    Papineni et al. (2002), section 2.2.
+    """
+    if hypothesis_length >= reference_length:
+        return 1.0
+    return math.exp(1 - reference_length / hypothesis_length) if hypothesis_length else 0.0
+
+
+def bleu(precisions: Sequence[float], penalty: float) -> float:
+    """The geometric mean of the n-gram precisions, times the brevity penalty; from 0 to 1.
+
+    Papineni et al. (2002), section 2.3, with equal weights. One precision of 0 makes it 0.
+
+    Args:
+        precisions: of 1-grams, 2-grams and so on; usually four.
+        penalty: the brevity penalty.
+
+    Raises:
+        ValueError: there are no precisions.
+    """
+    if not precisions:
+        raise ValueError("there is nothing to average: no precisions")
+    return penalty * math.prod(precisions) ** (1 / len(precisions))
+
+
+def corpus_bleu(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]], longest: int = 4) -> float:
+    """BLEU of a corpus, from 0 to 1, as Papineni et al. (2002) define it; nothing is smoothed.
+
+    Of several references the one that is closest in length counts for the brevity penalty, the shorter of two
+    equally close ones.
+
+    Raises:
+        ValueError: there are no hypotheses, not as many lists of references, or a hypothesis without reference.
+    """
+    precisions = [ngram_precision(hypotheses, references, n) for n in range(1, longest + 1)]
+    lengths = [
+        min((len(reference) for reference in several), key=lambda length: (abs(length - len(hypothesis)), length))
+        for hypothesis, several in zip(hypotheses, references, strict=True)
+    ]
+    return bleu(precisions, brevity_penalty(sum(map(len, hypotheses)), sum(lengths)))
+
+
+def edit_table(hypothesis: Words, reference: Words) -> Int[Tensor, "rows columns"]:
+    """At [i, j] the fewest edits that turn the first i words of the hypothesis into the first j of the reference.
+
+    Its rows are counted from no word of the hypothesis to all of them, its columns likewise for the reference.
+
+    An edit substitutes, deletes or inserts one word:
+
+        D[i, 0] = i,  D[0, j] = j
+        D[i, j] = min(D[i-1, j] + 1, D[i, j-1] + 1, D[i-1, j-1] + [hypothesis word i ≠ reference word j])
+
+    Levenshtein (1966), Wagner and Fischer (1974).
+    """
+    rows = [list(range(len(reference) + 1))]
+    for i, word in enumerate(hypothesis, start=1):
+        above, row = rows[-1], [i]
+        for j, right in enumerate(reference, start=1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (word != right)))
+        rows.append(row)
+    return torch.tensor(rows)
 
 
 def edit_distance(hypothesis: Words, reference: Words) -> int:
-    """The fewest words to substitute, delete or insert that turn one sentence into the other (Levenshtein, 1966).
-
-    With D[i][j] the distance of the first i words of the hypothesis to the first j of the reference,
-
-        D[i][j] = min(D[i-1][j] + 1, D[i][j-1] + 1, D[i-1][j-1] + [hypothesis word i ≠ reference word j])
-
-    which is filled row by row, so that one row is enough.
-    """
-    row = list(range(len(reference) + 1))
-    for i, word in enumerate(hypothesis, start=1):
-        above, row = row, [i]
-        for j, right in enumerate(reference, start=1):
-            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (word != right)))
-    return row[-1]
+    """The fewest words to substitute, delete or insert that turn one sentence into the other."""
+    return int(edit_table(hypothesis, reference)[-1, -1])
 
 
-def word_error_rate(hypotheses: Sequence[Words], references: Sequence[Words]) -> float:
+def word_error_rate(
+    hypotheses: Sequence[Words], references: Sequence[Words], distance: Callable[[Words, Words], int] = edit_distance
+) -> float:
     """Edits over reference words, summed over the corpus first; it may exceed 1.
+
+    Args:
+        hypotheses, references: pairs of sentences.
+        distance: counts the edits between the two of a pair.
 
     Raises:
         ValueError: there are no hypotheses, not as many references, or the references have no word.
@@ -319,7 +461,7 @@ def word_error_rate(hypotheses: Sequence[Words], references: Sequence[Words]) ->
     words = sum(len(reference) for reference in references)
     if not words:
         raise ValueError("a word error rate needs references with words")
-    return sum(edit_distance(*pair) for pair in zip(hypotheses, references, strict=True)) / words
+    return sum(distance(*pair) for pair in zip(hypotheses, references, strict=True)) / words
 
 
 def _require_pairs(hypotheses: int, references: int) -> None:

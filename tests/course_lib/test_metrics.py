@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import jiwer
 import pytest
 import sacrebleu
-import torch
 from bs4 import BeautifulSoup
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.corpus.util import LazyCorpusLoader
@@ -17,7 +16,7 @@ from nltk.translate.meteor_score import meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
 from course_lib import metrics
-from course_lib.metrics import METRICS, Texts, bleu, evaluate_labels, evaluate_texts
+from course_lib.metrics import METRICS, Texts, bleu, evaluate_texts
 
 HYPOTHESES = ["the cat danced happily on the old table", "my dog slept", "a bird sings in the tree"]
 REFERENCES = ["the cat danced on the table", "my dog was sleeping", "a bird sang in the tree"]
@@ -191,28 +190,3 @@ class TestBadInput:
 
     def test_texts_are_pairs(self) -> None:
         assert Texts.paired(["a"], ["b"]) == Texts(("a",), (("b",),))
-
-
-class TestLabels:
-    PREDICTED = torch.tensor([[0, 1, 2, 2], [1, 1, 0, -100]])
-    EXPECTED = torch.tensor([[0, 1, 1, 2], [1, 1, -100, -100]])
-    MASK = torch.tensor([[True, True, True, True], [True, True, False, False]])
-
-    def test_every_label_has_a_row(self) -> None:
-        report = evaluate_labels(self.PREDICTED, self.EXPECTED, ["noun", "verb", "other"], self.MASK)
-        rows = [line.split() for line in str(report).splitlines()[2:]]
-        assert rows == [
-            ["noun", "100.0", "100.0", "100.0", "1"],
-            ["verb", "100.0", "75.0", "85.7", "4"],
-            ["other", "50.0", "100.0", "66.7", "1"],
-            ["micro", "83.3", "83.3", "83.3", "6"],
-            ["macro", "83.3", "91.7", "84.1", "6"],
-            ["accuracy:", "83.3"],
-        ]
-        assert BeautifulSoup(report._repr_html_(), "html.parser").find("td").text == "noun"
-
-    def test_a_label_without_a_name_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="label -100 has no name; there are 3 names"):
-            evaluate_labels(self.PREDICTED, self.EXPECTED, ["noun", "verb", "other"])
-        with pytest.raises(ValueError, match="label 2 has no name; there are 2 names"):
-            evaluate_labels(self.PREDICTED, self.EXPECTED, ["noun", "verb"], self.MASK)

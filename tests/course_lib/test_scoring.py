@@ -7,6 +7,7 @@ import math
 import jiwer
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
@@ -16,12 +17,18 @@ from torchmetrics.functional.classification import multiclass_f1_score, multicla
 
 from course_lib.losses import smoothed_cross_entropy
 from course_lib.scoring import (
-    NgramMatches,
     PrecisionRecallF1,
     accuracy,
+    bleu,
+    brevity_penalty,
     clipped_ngrams,
+    corpus_bleu,
     edit_distance,
+    edit_table,
+    evaluate_labels,
+    label_scores,
     log_likelihoods,
+    micro_and_macro,
     ngram_precision,
     ngrams,
     perplexity,
@@ -76,6 +83,8 @@ class TestPrecisionRecallF1:
         score = precision_recall_f1(PREDICTED, EXPECTED, [2], WORDS)
         assert score == PrecisionRecallF1(precision=0.5, recall=1.0, f1=pytest.approx(2 / 3), support=1)
 
+        assert label_scores(PREDICTED, EXPECTED, WORDS, 2) == (0.5, 1.0, pytest.approx(2 / 3))
+
     @pytest.mark.parametrize("average", ["micro", "macro"])
     @pytest.mark.parametrize("seed", range(5))
     def test_equals_torchmetrics(self, average: str, seed: int) -> None:
@@ -110,6 +119,31 @@ class TestPrecisionRecallF1:
     def test_no_labels_are_refused(self) -> None:
         with pytest.raises(ValueError, match="at least one label"):
             precision_recall_f1(PREDICTED, EXPECTED, [])
+
+
+class TestLabelReport:
+    PREDICTED = torch.tensor([[0, 1, 2, 2], [1, 1, 0, -100]])
+    EXPECTED = torch.tensor([[0, 1, 1, 2], [1, 1, -100, -100]])
+    MASK = torch.tensor([[True, True, True, True], [True, True, False, False]])
+
+    def test_every_label_has_a_row(self) -> None:
+        report = evaluate_labels(self.PREDICTED, self.EXPECTED, ["noun", "verb", "other"], self.MASK)
+        rows = [line.split() for line in str(report).splitlines()[2:]]
+        assert rows == [
+            ["noun", "100.0", "100.0", "100.0", "1"],
+            ["verb", "100.0", "75.0", "85.7", "4"],
+            ["other", "50.0", "100.0", "66.7", "1"],
+            ["micro", "83.3", "83.3", "83.3", "6"],
+            ["macro", "83.3", "91.7", "84.1", "6"],
+            ["accuracy:", "83.3"],
+        ]
+        assert BeautifulSoup(report._repr_html_(), "html.parser").find("td").text == "noun"
+
+    def test_a_label_without_a_name_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="label -100 has no name; there are 3 names"):
+            evaluate_labels(self.PREDICTED, self.EXPECTED, ["noun", "verb", "other"])
+        with pytest.raises(ValueError, match="label 2 has no name; there are 2 names"):
+            evaluate_labels(self.PREDICTED, self.EXPECTED, ["noun", "verb"], self.MASK)
 
 
 class TestSequences:
@@ -183,8 +217,8 @@ class TestNgrams:
         """Papineni et al. (2002), section 2.1, example 2: the precision is 2/7, not 7/7."""
         hypothesis = ["the"] * 7
         references = [text.split() for text in ("the cat is on the mat", "there is a cat on the mat")]
-        assert clipped_ngrams(hypothesis, references, 1) == NgramMatches(matched=2, total=7)
-        assert clipped_ngrams(hypothesis, references, 2) == NgramMatches(matched=0, total=6)
+        assert clipped_ngrams(hypothesis, references, 1) == (2, 7)
+        assert clipped_ngrams(hypothesis, references, 2) == (0, 6)
 
     def test_need_a_reference(self) -> None:
         with pytest.raises(ValueError, match="at least one reference"):
@@ -203,18 +237,38 @@ class TestNgramPrecision:
     def test_equals_sacrebleus(self, corpus: list[tuple[list[str], list[list[str]]]]) -> None:
         hypotheses, references = [hypothesis for hypothesis, _ in corpus], [right for _, right in corpus]
         streams = [[" ".join(right[i]) for right in references] for i in range(2)]
-        bleu = BLEU(tokenize="none", smooth_method="none", force=True)
-        theirs = bleu.corpus_score([" ".join(hypothesis) for hypothesis in hypotheses], streams)
+        sacrebleu = BLEU(tokenize="none", smooth_method="none", force=True)
+        theirs = sacrebleu.corpus_score([" ".join(hypothesis) for hypothesis in hypotheses], streams)
         ours = [ngram_precision(hypotheses, references, n) for n in range(1, 5)]
         counts = [
             matched / total if total else 0.0 for matched, total in zip(theirs.counts, theirs.totals, strict=True)
         ]
         assert ours == pytest.approx(counts)
+        assert 100 * corpus_bleu(hypotheses, references) == pytest.approx(theirs.score)
 
     def test_of_a_corpus_is_not_the_mean_over_its_sentences(self) -> None:
         hypotheses = [["a"], ["b", "c", "d"]]
         references = [[["a"]], [["x"]]]
         assert ngram_precision(hypotheses, references, 1) == 0.25
+        assert micro_and_macro([1, 0], [1, 3]) == (0.25, 0.5)
+
+    def test_a_sentence_without_ngrams_has_a_precision_of_0(self) -> None:
+        assert micro_and_macro([0, 1], [0, 2]) == (0.5, 0.25)
+        with pytest.raises(ValueError, match="there are 1 and 2"):
+            micro_and_macro([0], [1, 2])
+
+
+class TestBLEU:
+    def test_a_short_hypothesis_is_punished(self) -> None:
+        assert brevity_penalty(3, 6) == pytest.approx(math.exp(-1))
+        assert brevity_penalty(6, 6) == brevity_penalty(9, 6) == 1.0
+        assert brevity_penalty(0, 6) == 0.0
+
+    def test_is_a_geometric_mean(self) -> None:
+        assert bleu([0.5, 0.25, 0.25, 0.5], 0.8) == pytest.approx(0.8 * math.sqrt(0.5 * 0.25))
+        assert bleu([1.0, 0.5, 0.0, 0.0], 1.0) == 0.0
+        with pytest.raises(ValueError, match="no precisions"):
+            bleu([], 1.0)
 
 
 class TestWordErrorRate:
@@ -228,6 +282,14 @@ class TestWordErrorRate:
         hypotheses, references = [pair[0] for pair in corpus], [pair[1] for pair in corpus]
         theirs = jiwer.wer([" ".join(words) for words in references], [" ".join(words) for words in hypotheses])
         assert word_error_rate(hypotheses, references) == pytest.approx(theirs)
+
+    def test_the_table_holds_the_distances_of_all_beginnings(self) -> None:
+        hypothesis, reference = list("ab"), list("bca")
+        table = [[edit_distance(hypothesis[:i], reference[:j]) for j in range(4)] for i in range(3)]
+        assert edit_table(hypothesis, reference).tolist() == table == [[0, 1, 2, 3], [1, 1, 2, 2], [2, 1, 2, 3]]
+
+    def test_another_distance_can_be_given(self) -> None:
+        assert word_error_rate([["a"]], [["a", "b"]], lambda hypothesis, reference: 5) == 2.5
 
     def test_may_exceed_1(self) -> None:
         assert word_error_rate([["a", "b", "c"]], [["x"]]) == 3.0
