@@ -59,6 +59,7 @@ FLOORS = [
     "translation",
     "recipes",
     "baselines",
+    "bags",
     "labelled",
     "tasks",
     "heads",

@@ -1,0 +1,82 @@
+"""Words in a bag: every word a vector, every sentence the mean of its words, and a linear layer to classify it (S3).
+
+The first model of the course, and what it cannot do: a bag knows which words a sentence has, and not their order.
+`course_lib.baselines.BagOfEmbeddings` is the same bag, called as the transformers are, to compare them with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from course_lib.baselines import mean_pooling
+
+
+def look_up(
+    table: Float[Tensor, "vocabulary d_model"], ids: Int[Tensor, "*leading words"]
+) -> Float[Tensor, "*leading words d_model"]:
+    """The embedding of each word: row i of the table is the vector of the word with the id i."""
+    return table[ids]
+
+
+def cosine_similarities(table: Float[Tensor, "vocabulary d_model"], i: int) -> Float[Tensor, " vocabulary"]:
+    """How alike the directions of word i's vector and of every word's are: a · b / (|a| |b|), from -1 to 1.
+
+    Salton et al. (1975), "A Vector Space Model for Automatic Indexing", of documents.
+    """
+    lengths = table.norm(dim=-1)
+    return table @ table[i] / (lengths * lengths[i])
+
+
+def same_vector(first: str, second: str) -> bool:
+    """Whether the means of two sentences' embeddings are equal, whatever the embeddings are; neither is empty.
+
+    They are if every word has the same share in both: neither the order of the words nor their number counts.
+    """
+    ours, theirs = Counter(first.split()), Counter(second.split())
+    words, others = ours.total(), theirs.total()
+    return all(ours[word] * others == theirs[word] * words for word in ours | theirs)
+
+
+class BagClassifier(nn.Module):
+    """The mean of a sentence's embeddings, and a linear layer that gives each class a number (S3).
+
+    The slide's constructor takes a `hidden_dim` as well, which nothing uses, and its mean counts padding.
+    """
+
+    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(
+        self, ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch classes"]:
+        """The logits of each sentence's classes.
+
+        Args:
+            ids: the words.
+            mask: True at words, False at padding.
+        """
+        logits: Tensor = self.output(mean_pooling(self.embedding(ids), mask))
+        return logits
+
+
+def count_bag_parameters(vocabulary: int, d_model: int, hidden_dim: int, classes: int) -> int:
+    """How many numbers a `BagClassifier` learns; `hidden_dim`, which the slide passes as well, is never used (S3)."""
+    return vocabulary * d_model + d_model * classes + classes
+
+
+def logits_accuracy(logits: Float[Tensor, "examples classes"], labels: Int[Tensor, " examples"]) -> Float[Tensor, ""]:
+    """The share of examples whose largest logit is that of the right class."""
+    return (logits.argmax(dim=-1) == labels).float().mean()
+
+
+def majority_accuracy(
+    training_labels: Int[Tensor, " training"], test_labels: Int[Tensor, " test"]
+) -> Float[Tensor, ""]:
+    """The accuracy of always giving the answer that is most frequent in training: what any model must beat."""
+    return (test_labels == torch.bincount(training_labels).argmax()).float().mean()

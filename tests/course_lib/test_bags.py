@@ -1,0 +1,73 @@
+"""Words in a bag: sentences as means of their words, and what that forgets."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.testing import assert_close
+
+from course_lib.bags import (
+    BagClassifier,
+    cosine_similarities,
+    count_bag_parameters,
+    logits_accuracy,
+    look_up,
+    majority_accuracy,
+    same_vector,
+)
+from course_lib.baselines import mean_pooling
+from course_lib.counting import count_parameters
+
+TABLE = torch.tensor([[0.0, 1.0], [2.0, 0.0], [3.0, 4.0], [-6.0, -8.0]])
+
+
+def test_look_up_takes_rows() -> None:
+    assert look_up(TABLE, torch.tensor([[2, 0, 2]])).tolist() == [[[3.0, 4.0], [0.0, 1.0], [3.0, 4.0]]]
+
+
+def test_cosines_are_of_directions() -> None:
+    assert_close(cosine_similarities(TABLE, 2), torch.tensor([0.8, 0.6, 1.0, -1.0]))
+    assert_close(cosine_similarities(TABLE, 0), F.cosine_similarity(TABLE, TABLE[:1], dim=-1))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("the dog chased the cat", "the cat chased the dog", True),
+        ("she only eats pizza", "only she eats pizza", True),
+        ("ha", "ha ha ha", True),
+        ("the dog saw the cat", "the dog saw a cat", False),
+        ("the dog saw the cat", "the dog saw cat", False),
+    ],
+)
+def test_same_vector_is_what_the_means_say(first: str, second: str, same: bool) -> None:
+    assert same_vector(first, second) is same
+    words = sorted({*first.split(), *second.split()})
+    table = torch.randn(len(words), 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    means = [table[[words.index(word) for word in text.split()]].mean(dim=0) for text in (first, second)]
+    assert torch.allclose(*means) is same
+
+
+class TestBagClassifier:
+    def test_is_blind_to_order_and_to_padding(self) -> None:
+        torch.manual_seed(0)
+        model = BagClassifier(9, 4, 3)
+        ids = torch.tensor([[1, 2, 3, 1, 4], [1, 4, 3, 1, 2], [5, 6, 0, 0, 0]])
+        logits = model(ids, ids != 0)
+        assert_close(logits[0], logits[1])
+        assert_close(logits[2:], model(ids[2:, :2], torch.ones(1, 2, dtype=torch.bool)))
+        assert_close(logits, model.output(mean_pooling(model.embedding(ids), ids != 0)))
+
+    def test_has_as_many_parameters_as_counted(self) -> None:
+        assert count_bag_parameters(30_522, 128, 128, 2) == 3_907_074
+        assert count_bag_parameters(11, 5, 99, 3) == count_parameters(BagClassifier(11, 5, 3))
+
+
+def test_accuracy_is_a_share() -> None:
+    logits = torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.0, 0.1], [-2.0, -3.0]])
+    assert logits_accuracy(logits, torch.tensor([1, 1, 1, 0])).item() == 0.75
+
+
+def test_the_majority_is_that_of_training() -> None:
+    assert majority_accuracy(torch.tensor([2, 0, 2]), torch.tensor([0, 0, 0, 2])).item() == 0.25
