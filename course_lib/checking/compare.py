@@ -107,11 +107,14 @@ def result_difference(
 
 def value_difference(expected: Value, actual: Value, where: str) -> Difference | None:
     """The first difference between two plain values; `where` names them in the message."""
+    if type(expected) is float and type(actual) is int:
+        actual = float(max(-_LARGEST, min(actual, _LARGEST)))  # a plain 1 where 1.0 is expected is nobody's mistake
     if type(expected) is not type(actual):
         return Difference(
             Kind.TYPE,
             _several_values(expected, actual, where)
-            or f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}.",
+            or f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}"
+            f"{_way_to_a_number(expected, actual)}.",
             expected=_type_phrase(expected),
             actual=_type_phrase(actual),
         )
@@ -134,14 +137,22 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
                 Kind.SHAPE, f"{_sentence(where)} should have the keys {wanted}, not {got}.", None, wanted, got
             )
         return _first(value_difference(expected[key], actual[key], f"{key!r} of {where}") for key in expected)
-    if isinstance(expected, float):
-        return _tensor_difference(
-            torch.tensor(expected, dtype=torch.float64), torch.tensor(actual, dtype=torch.float64), where
-        )
+    if isinstance(expected, float):  # in single precision: it may come out of such a tensor
+        return _tensor_difference(torch.tensor(expected), torch.tensor(actual), where)
     if expected != actual:
         wanted, got = short_repr(expected), short_repr(actual)
         return Difference(Kind.VALUE, f"{_sentence(where)} should be {wanted}, not {got}.", None, wanted, got)
     return None
+
+
+_LARGEST = 10**300
+"""An int beyond it is no float."""
+
+
+def _way_to_a_number(expected: Value, actual: Value) -> str:
+    """How a tensor becomes the plain number that was asked for; empty where it is something else."""
+    single = isinstance(actual, Tensor) and actual.numel() == 1
+    return ": its .item() is a plain number" if single and type(expected) in (int, float) else ""
 
 
 def _several_values(expected: Value, actual: Value, where: str) -> str:

@@ -63,6 +63,26 @@ def test_integers_and_booleans_are_exact() -> None:
     assert kind(True, 1) is Kind.TYPE
 
 
+def test_a_plain_number_may_come_from_single_precision_and_be_whole() -> None:
+    assert kind(2 / 3, torch.tensor(2 / 3).item()) is None
+    assert kind(2 / 3, 0.6667) is Kind.VALUE
+    assert kind(1.0, 1) is None
+    assert kind(0.5, 1) is Kind.VALUE
+    assert kind(0.5, 10**400) is Kind.VALUE
+    assert kind(0.5, -(10**400)) is Kind.VALUE
+    assert kind(1.0, True) is Kind.TYPE
+    assert kind(1, 1.0) is Kind.TYPE
+
+
+def test_a_tensor_in_place_of_a_number_is_told_how_to_become_one() -> None:
+    for expected, actual in ((1.0, torch.tensor(1.0)), (1, torch.tensor([1]))):
+        found = value_difference(expected, actual, "the result")
+        assert found is not None
+        assert found.kind is Kind.TYPE
+        assert "but it is a torch.Tensor: its .item() is a plain number." in found.message
+    assert kind(1.0, E) is Kind.TYPE
+
+
 def test_lists_tuples_and_dicts_are_walked() -> None:
     assert kind((E, E), (E, E + 1)) is Kind.VALUE
     assert kind((E, E), (E,)) is Kind.SHAPE
