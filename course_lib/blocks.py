@@ -129,8 +129,33 @@ def dropout(
         raise ValueError(f"the share to drop must be at least 0 and below 1, not {share}")
     if not training:
         return x
-    dropped = torch.rand(x.shape, generator=generator, device=x.device) < share
-    return x.masked_fill(dropped, 0.0) / (1 - share)
+    kept = torch.rand(x.shape, generator=generator, device=x.device) >= share
+    return drop(x, kept, share, training)
+
+
+def drop(
+    x: Float[Tensor, "*shape"], kept: Bool[Tensor, "*shape"], share: float, training: bool
+) -> Float[Tensor, "*shape"]:
+    """Dropout after its lots are drawn: numbers whose `kept` is False become 0, the others are divided by 1 - share.
+
+    Args:
+        x: any numbers.
+        kept: True where a number stays.
+        share: of the numbers that are dropped on average, whatever the share in `kept`.
+        training: whether to drop at all.
+    """
+    return x.masked_fill(~kept, 0.0) / (1 - share) if training else x
+
+
+def add_and_norm(
+    x: Float[Tensor, "... d_model"],
+    sublayer: Callable[[Tensor], Tensor],
+    norm: Callable[[Tensor], Tensor],
+    dropout: Callable[[Tensor], Tensor],
+    norm_first: bool,
+) -> Float[Tensor, "... d_model"]:
+    """One sublayer with its residual connection: the two formulas above (slide S2 has the first, without dropout)."""
+    return x + dropout(sublayer(norm(x))) if norm_first else norm(x + dropout(sublayer(x)))
 
 
 class AddAndNorm(nn.Module):
@@ -247,6 +272,49 @@ class DecoderBlock(nn.Module):
         x = self.add_and_norm_2(x, crossed.out)
         x = self.add_and_norm_3(x, self.feed_forward(self.add_and_norm_3.before(x)))
         return BlockOutput(x, attended.alpha, crossed.alpha)
+
+
+class PlainEncoderBlock(nn.Module):
+    """The same block as `EncoderBlock`, spelt out with torch's own parts, as lesson 04 writes it."""
+
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0, norm_first: bool = False) -> None:
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words d_model"]:
+        """Self-attention between the words where `mask` is True, then the feed-forward network at every word."""
+
+        def attend(y: Tensor) -> Tensor:
+            out: Tensor = self.attention(y, y, y, key_padding_mask=~mask, need_weights=False)[0]
+            return out
+
+        def feed_forward(y: Tensor) -> Tensor:
+            out: Tensor = self.W_2(F.relu(self.W_1(y)))
+            return out
+
+        x = add_and_norm(x, attend, self.norm_1, self.dropout, self.norm_first)
+        return add_and_norm(x, feed_forward, self.norm_2, self.dropout, self.norm_first)
+
+
+def block_parameters(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+    """How many numbers an encoder block learns, by what they are for; biases included.
+
+    Attention itself has none (S2), and the number of heads changes nothing: they divide the projections among them.
+    """
+    return {
+        "attention": 0,
+        "projections": 4 * (d_model * d_model + d_model),
+        "feed_forward": (d_model * d_hidden + d_hidden) + (d_hidden * d_model + d_model),
+        "layer_norms": 2 * (d_model + d_model),
+    }
 
 
 def _add_and_norm(config: BlockConfig) -> AddAndNorm:

@@ -35,6 +35,21 @@ def join_heads(x: Float[Tensor, "batch heads words d_head"]) -> Float[Tensor, "b
     return x.transpose(1, 2).flatten(2)
 
 
+def project(
+    x: Float[Tensor, "... queries d_model"],
+    memory: Float[Tensor, "... keys d_model"],
+    W_q: Float[Tensor, "d_model d_key"],
+    W_k: Float[Tensor, "d_model d_key"],
+    W_v: Float[Tensor, "d_model d_value"],
+) -> tuple[Float[Tensor, "... queries d_key"], Float[Tensor, "... keys d_key"], Float[Tensor, "... keys d_value"]]:
+    """Queries from `x`, keys and values from `memory`: q = x W_q, k = memory W_k, v = memory W_v.
+
+    In self-attention `memory` is `x`; in cross-attention (S2, S4) it is the source, and `x` the target. Slide S3 has
+    words as columns, and writes the matrices on their left: K w_i, Q w_j, V w_i.
+    """
+    return x @ W_q, memory @ W_k, memory @ W_v
+
+
 def multi_head_attention(
     x: Float[Tensor, "batch queries d_model"],
     memory: Float[Tensor, "batch keys d_model"],
@@ -60,7 +75,7 @@ def multi_head_attention(
         TypeError: `mask` is not boolean.
     """
     require_divisible(x.shape[-1], heads)
-    q, k, v = (split_heads(y, heads) for y in (x @ W_q, memory @ W_k, memory @ W_v))
+    q, k, v = (split_heads(y, heads) for y in project(x, memory, W_q, W_k, W_v))
     return join_heads(attention(q, k, v, _for_every_head(mask)).out) @ W_o
 
 

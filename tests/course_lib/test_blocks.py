@@ -10,7 +10,20 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.blocks import AddAndNorm, BlockConfig, DecoderBlock, EncoderBlock, FeedForward, dropout, layer_norm
+from course_lib.blocks import (
+    AddAndNorm,
+    BlockConfig,
+    DecoderBlock,
+    EncoderBlock,
+    FeedForward,
+    PlainEncoderBlock,
+    add_and_norm,
+    block_parameters,
+    drop,
+    dropout,
+    layer_norm,
+)
+from course_lib.counting import count_parameters
 from course_lib.masking import causal_mask, combined_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
 
@@ -32,8 +45,8 @@ def layer_weights(ours: EncoderBlock | DecoderBlock, norms: list[AddAndNorm]) ->
     weights = attention_weights("self_attn", ours.self_attention)
     for number, layer in [(1, ours.feed_forward.W_1), (2, ours.feed_forward.W_2)]:
         weights |= {f"linear{number}.weight": layer.weight, f"linear{number}.bias": layer.bias}
-    for number, add_and_norm in enumerate(norms, start=1):
-        weights |= {f"norm{number}.{name}": value for name, value in add_and_norm.norm.named_parameters()}
+    for number, layer in enumerate(norms, start=1):
+        weights |= {f"norm{number}.{name}": value for name, value in layer.norm.named_parameters()}
     return weights
 
 
@@ -126,8 +139,20 @@ class TestDropout:
         with pytest.raises(ValueError, match=f"at least 0 and below 1, not {share}"):
             dropout(torch.ones(2), share)
 
+    def test_with_lots_drawn_before(self) -> None:
+        x, kept = torch.tensor([2.0, 4.0, 8.0]), torch.tensor([True, False, True])
+        assert torch.equal(drop(x, kept, 0.5, True), torch.tensor([4.0, 0.0, 16.0]))
+        assert torch.equal(drop(x, kept, 0.5, False), x)
+
 
 class TestAddAndNorm:
+    @pytest.mark.parametrize("norm_first", [False, True])
+    def test_as_a_function(self, norm_first: bool) -> None:
+        module, x = AddAndNorm(D_MODEL, dropout=0.0, norm_first=norm_first), torch.randn(2, 5, D_MODEL)
+        module.dropout.forward = lambda y: y / 2  # type: ignore[method-assign]
+        found = add_and_norm(x, torch.tanh, module.norm, module.dropout, norm_first)
+        assert_close(found, module(x, torch.tanh(module.before(x))))
+
     def test_standardises_the_sum(self) -> None:
         x, y = torch.randn(2, 5, D_MODEL), torch.randn(2, 5, D_MODEL)
         expected = layer_norm(x + y, torch.ones(D_MODEL), torch.zeros(D_MODEL))
@@ -139,6 +164,35 @@ class TestAddAndNorm:
         assert_close(block(x, y), block.norm(x))
         block.eval()
         assert_close(block(x, y), block.norm(x + y))
+
+
+def plain_weights(ours: EncoderBlock) -> dict[str, Tensor]:
+    """The weights of a block under the names of `PlainEncoderBlock`."""
+    weights = attention_weights("attention", ours.self_attention)
+    for number, layer in [(1, ours.feed_forward.W_1), (2, ours.feed_forward.W_2)]:
+        weights |= {f"W_{number}.weight": layer.weight, f"W_{number}.bias": layer.bias}
+    for number, layer in [(1, ours.add_and_norm_1), (2, ours.add_and_norm_2)]:
+        weights |= {f"norm_{number}.{name}": value for name, value in layer.norm.named_parameters()}
+    return weights
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_the_plain_block_is_the_block(norm_first: bool) -> None:
+    ours = shaken(EncoderBlock(dataclasses.replace(SIZES, norm_first=norm_first)))
+    plain = PlainEncoderBlock(D_MODEL, HEADS, D_HIDDEN, norm_first=norm_first)
+    plain.load_state_dict(plain_weights(ours))
+    x = torch.randn(2, 5, D_MODEL)
+    assert_close(plain(x, PADDING), ours(x, PADDING.unsqueeze(1)).out)
+
+
+@pytest.mark.parametrize("heads", [1, 3, 4])
+def test_parameters_are_those_of_a_block(heads: int) -> None:
+    counted = block_parameters(D_MODEL, heads, D_HIDDEN)
+    block = EncoderBlock(BlockConfig(D_MODEL, heads, D_HIDDEN))
+    assert sum(counted.values()) == count_parameters(block)
+    assert counted["attention"] == 0
+    assert counted["projections"] == count_parameters(block.self_attention)
+    assert counted["feed_forward"] == count_parameters(block.feed_forward)
 
 
 @pytest.mark.parametrize("block", [EncoderBlock, DecoderBlock])

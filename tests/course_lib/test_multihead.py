@@ -8,7 +8,14 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib.masking import causal_mask, combined_mask, padding_mask
-from course_lib.multihead import KeyValueCache, MultiHeadAttention, join_heads, multi_head_attention, split_heads
+from course_lib.multihead import (
+    KeyValueCache,
+    MultiHeadAttention,
+    join_heads,
+    multi_head_attention,
+    project,
+    split_heads,
+)
 
 D_MODEL, HEADS = 12, 3
 
@@ -38,6 +45,14 @@ def test_heads_are_cut_from_each_word_and_joined_again() -> None:
     assert heads.shape == (2, HEADS, 5, D_MODEL // HEADS)
     assert torch.equal(heads[1, 2, 3], x[1, 3, 8:12])
     assert torch.equal(join_heads(heads), x)
+
+
+def test_queries_come_from_x_keys_and_values_from_the_memory() -> None:
+    x, memory = torch.randn(2, 4, 3), torch.randn(2, 5, 3)
+    q, k, v = project(x, memory, 1 * torch.eye(3), 2 * torch.eye(3), torch.ones(3, 1))
+    assert torch.equal(q, x)
+    assert torch.equal(k, 2 * memory)
+    assert_close(v, memory.sum(dim=-1, keepdim=True))
 
 
 class TestAgainstTorch:
