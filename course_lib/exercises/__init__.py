@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from course_lib.checking.exercise import Exercise
 
 LESSONS = {
+    "00_words_in_a_bag": "course_lib.exercises.words_in_a_bag",
     "01_attention": "course_lib.exercises.attention",
     "02_masking": "course_lib.exercises.masking",
 }
@@ -57,16 +58,17 @@ def of_lesson(lesson: str) -> list[Exercise]:
 
 
 def find(exercise_id: str) -> Exercise:
-    """The exercise of this id.
+    """The exercise of this id. Only its own lesson is imported: the name before the dot says which.
 
     Args:
-        exercise_id: such as "attention.scaled_dot_product".
+        exercise_id: such as "attention.scaled_dot_product", of lesson "01_attention".
 
     Raises:
         UnknownName: no exercise is called so.
     """
     for lesson in LESSONS:
-        for exercise in of_lesson(lesson):
-            if exercise.id == exercise_id:
-                return exercise
+        if lesson.partition("_")[2] == exercise_id.partition(".")[0]:
+            for exercise in of_lesson(lesson):
+                if exercise.id == exercise_id:
+                    return exercise
     raise UnknownName("exercise", exercise_id, [exercise.id for exercise in all()])
