@@ -14,9 +14,12 @@ Each English sentence has exactly one translation. Words and commas are separate
 
 from __future__ import annotations
 
+import functools
+import math
 import random
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -267,6 +270,92 @@ def random_noun_phrase(rng: random.Random, among: Sequence[Noun]) -> NounPhrase:
     adjectives = ADJECTIVES + ADJECTIVES_OF_THE_LIVING if noun in LIVING else ADJECTIVES
     adjective = rng.choice(adjectives) if rng.random() < 0.5 else None
     return NounPhrase(rng.choice(fitting), noun, adjective, plural)
+
+
+def log_probability(sentence: Sentence) -> float:
+    """How probable it is that `random_sentence` draws this sentence, as a natural logarithm.
+
+    Each English sentence comes about in one way only, so this is its probability as an English sentence, too: no
+    language model of such sentences can have a lower loss on average than what follows from it.
+    """
+    if isinstance(sentence.opening, tuple):
+        opening = -math.log(len(ADVERBS))
+    else:
+        opening = -math.log(len(CONJUNCTIONS)) if sentence.opening or sentence.closing else 0.0
+    return -math.log(4) + opening + sum(map(_log_probability_of_clause, sentence.clauses))
+
+
+def _log_probability_of_clause(clause: Clause) -> float:
+    """As `random_clause` draws it."""
+    if isinstance(clause.subject, Pronoun):
+        subject, others = math.log(0.2 / len(PRONOUNS)), len(LIVING)
+    else:
+        subject = math.log(0.8) + _log_probability_of_noun_phrase(clause.subject, len(LIVING))
+        others = len(LIVING) - 1
+    verbs = next(kind for kind in (VERBS, VERBS_WITH_OBJECT, VERBS_WITH_LIVING_OBJECT) if clause.verb in kind)
+    total = subject - math.log(4) - math.log(len(verbs))
+    if clause.preposition:
+        total -= math.log(len(PREPOSITIONS))
+    if clause.complement:
+        among = others if verbs is VERBS_WITH_LIVING_OBJECT else others + len(THINGS)
+        total += _log_probability_of_noun_phrase(clause.complement, among)
+    return total
+
+
+def _log_probability_of_noun_phrase(phrase: NounPhrase, among: int) -> float:
+    """As `random_noun_phrase` draws it from so many nouns."""
+    fitting = [d for d in DETERMINERS if (d.plural if phrase.plural else d.singular) is not None]
+    adjectives = ADJECTIVES + ADJECTIVES_OF_THE_LIVING if phrase.noun in LIVING else ADJECTIVES
+    adjective = len(adjectives) if phrase.adjective else 1
+    return math.log((0.4 if phrase.plural else 0.6) * 0.5 / (among * len(fitting) * adjective))
+
+
+def is_english(text: str) -> bool:
+    """Whether a text is an English sentence of this grammar: whether `random_sentence` could draw it.
+
+    But for one rule, which is not looked at: that nobody does anything to a noun like themselves.
+    """
+    first, _, rest = text.partition(" ")
+    conjunctions = [english for english, _ in CONJUNCTIONS]
+    if first in (english for english, _ in ADVERBS):
+        clauses = [rest]
+    elif first in conjunctions:
+        clauses = rest.split(" , ")
+        if len(clauses) == 1:
+            return False
+    else:
+        clauses = re.split(f" {_one_of(conjunctions)} ", text)
+    return len(clauses) <= 2 and all(map(_english_clause().fullmatch, clauses))
+
+
+@functools.cache
+def _english_clause() -> re.Pattern[str]:
+    living, thing = _phrases(LIVING, ADJECTIVES + ADJECTIVES_OF_THE_LIVING), _phrases(THINGS, ADJECTIVES)
+    subject = _one_of([*living, *(pronoun.english for pronoun in PRONOUNS)])
+    preposition = _one_of(preposition.english for preposition in PREPOSITIONS)
+    alone, with_object, with_living_object = (
+        _one_of(verb.english for verb in verbs) for verbs in (VERBS, VERBS_WITH_OBJECT, VERBS_WITH_LIVING_OBJECT)
+    )
+    return re.compile(
+        f"{subject} (?:{alone}|(?:{alone} {preposition}|{with_object}) {_one_of([*living, *thing])}"
+        f"|{with_living_object} {_one_of(living)})"
+    )
+
+
+def _phrases(nouns: Sequence[Noun], adjectives: Sequence[tuple[str, str]]) -> list[str]:
+    """All phrases around these nouns, in English."""
+    return [
+        " ".join(NounPhrase(determiner, noun, adjective, plural).in_english())
+        for plural in (False, True)
+        for determiner in DETERMINERS
+        if (determiner.plural if plural else determiner.singular) is not None
+        for noun in nouns
+        for adjective in (None, *adjectives)
+    ]
+
+
+def _one_of(texts: Iterable[str]) -> str:
+    return f"(?:{'|'.join(texts)})"
 
 
 THE_CAT_DANCED = Clause(NounPhrase(THE, LIVING[0]), VERBS[0])

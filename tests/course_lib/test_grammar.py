@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 
@@ -15,7 +16,9 @@ from course_lib.grammar import (
     Pronoun,
     Sentence,
     Subordinate,
+    is_english,
     is_held_out,
+    log_probability,
     random_sentence,
     toy_translation,
 )
@@ -206,6 +209,49 @@ class TestRandomSentences:
     def test_about_one_clause_in_ten_is_held_out(self) -> None:
         single = [s for s in self.SENTENCES if len(s.clauses) == 1]
         assert 0.05 < sum(is_held_out(s) for s in single) / len(single) < 0.2
+
+
+class TestProbabilities:
+    @pytest.mark.parametrize(
+        ("text", "probability"),
+        [
+            ("I danced", 1 / 4 * 0.2 / 5 * 1 / 4 / 7),
+            ("today I danced", 1 / 4 / 4 * 0.2 / 5 * 1 / 4 / 7),
+            ("the cat danced", 1 / 4 * 0.8 * (1 / 15 * 0.6 / 4 * 0.5) * 1 / 4 / 7),
+            ("we saw my old doors", 1 / 4 * 0.2 / 5 * 1 / 4 / 5 * (1 / 23 * 0.4 / 4 * 0.5 / 6)),
+            ("a cat helped happy dogs", 1 / 4 * 0.8 * (1 / 15 * 0.6 / 4 * 0.5) / 4 / 5 * (1 / 14 * 0.4 / 4 * 0.5 / 12)),
+            ("I sang with a dog", 1 / 4 * 0.2 / 5 * 1 / 4 / 7 / 4 * (1 / 23 * 0.6 / 4 * 0.5)),
+            ("I sang because he slept", 1 / 4 / 5 * (0.2 / 5 * 1 / 4 / 7) ** 2),
+        ],
+    )
+    def test_of_sentences_by_hand(self, text: str, probability: float) -> None:
+        assert math.exp(log_probability(sentence(text))) == pytest.approx(probability)
+
+    def test_are_those_of_the_drawing(self) -> None:
+        """Of the draws, as many repeat none of the others as the probabilities say."""
+        rng, draws = random.Random(4), 20_000
+        drawn = [random_sentence(rng) for _ in range(draws)]
+        texts = Counter(one.pair().source for one in drawn)
+        expected = sum((1 - math.exp(log_probability(one))) ** (draws - 1) for one in drawn)
+        assert sum(texts[one.pair().source] == 1 for one in drawn) == pytest.approx(expected, rel=0.01)
+
+
+class TestEnglish:
+    def test_is_what_is_drawn(self) -> None:
+        rng = random.Random(5)
+        assert all(is_english(random_sentence(rng).pair().source) for _ in range(100))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("", "danced", "the cat", "cat danced", "a angry cat slept", "an cat slept", "the cat cat danced"),
+            *("these cat slept", "this cats slept", "cats helped a door", "a hungry door slept", "the cat slept dogs"),
+            *("I danced , he slept", "because I danced he slept", "I danced , because he slept", "today , I danced"),
+            *("the cat danced .", "The cat danced", "with a cat", "I saw"),
+        ],
+    )
+    def test_is_nothing_else(self, text: str) -> None:
+        assert not is_english(text)
 
 
 def test_there_are_more_than_a_hundred_thousand_sentences() -> None:
