@@ -55,6 +55,7 @@ FLOORS = [
     "decoding",
     "beam",
     "sampling",
+    "stepwise",
     "tracing",
     "translation",
     "recipes",
