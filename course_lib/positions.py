@@ -1,8 +1,8 @@
-"""Positions: what tells attention where a word stands.
+"""Positions: what tells attention where a word stands (lesson 03).
 
-Attention by itself sees a set: shuffle the words and its outputs are shuffled alike (S3, S4). So each
-word's embedding gets a vector added that depends on its position alone; it is computed (sinusoidal) or
-learned. Two simpler ideas stand at the top, for the lesson to show where they fail.
+Attention by itself sees a set: shuffle the words and its outputs are shuffled alike (S4). So each word's
+embedding gets a vector added that depends on its position alone; it is computed (sinusoidal) or learned.
+What a shuffle does stands at the top, then two simpler ideas, for the lesson to show where they fail.
 
 Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 """
@@ -10,15 +10,43 @@ Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 WAVELENGTH_BASE = 10_000.0
 """The slowest sinusoid's wavelength is nearly 2π times this many words."""
 
 
+def shuffled_outputs(
+    out: Float[Tensor, "... words d_model"], order: Int[Tensor, " words"]
+) -> Float[Tensor, "... words d_model"]:
+    """What self-attention returns for shuffled words, from what it returned before: the same rows, shuffled alike.
+
+    This is called permutation equivariance (Lee et al., 2019, "Set Transformer", section 3.1). S4 says that a
+    shuffle "wouldn't affect the computation": each word's vector stays what it was, but it moves with its word.
+
+    Args:
+        out: unmasked self-attention's output, without positions, a row for each word.
+        order: word i of the shuffled sentence is word order[i] of the old one.
+    """
+    return out.index_select(-2, order)
+
+
+def same_under_causal_mask(order: Int[Tensor, " words"]) -> Bool[Tensor, " words"]:
+    """Which words of a shuffled sentence get the same vector as before from one causal self-attention.
+
+    Those that attend to the same words as before, in whatever order: a word keeps its place, and all that stood
+    before it stand before it still. Everything else depends on the order, although no position was added.
+
+    Args:
+        order: word i of the shuffled sentence is word order[i] of the old one.
+    """
+    place = torch.arange(len(order), device=order.device)
+    return (order == place) & (order.cummax(dim=0).values == place)
+
+
 def appended_index(x: Float[Tensor, "... words d_model"]) -> Float[Tensor, "... words d_model+1"]:
-    """Each word's vector with its position, counted from 0, as one more number (S3: the first idea).
+    """Each word's vector with its position, counted from 0, as one more number (S4: the easiest idea).
 
     It fails: the number grows without bound, and soon drowns the others.
     """
@@ -27,7 +55,7 @@ def appended_index(x: Float[Tensor, "... words d_model"]) -> Float[Tensor, "... 
 
 
 def binary_counting(length: int, bits: int, device: torch.device | str | None = None) -> Float[Tensor, "length bits"]:
-    """Positions as binary numbers, the lowest bit first: bit i of row pos is ⌊pos / 2^i⌋ mod 2 (S3).
+    """Positions as binary numbers, the lowest bit first: bit i of row pos is ⌊pos / 2^i⌋ mod 2 (S4).
 
     Bounded, but it jumps: from 7 to 8 four bits change, from 8 to 9 one. Sinusoids are its smooth form.
 
@@ -66,7 +94,7 @@ def sinusoidal_encoding(
 def shift_matrix(
     shift: int, d_model: int, device: torch.device | str | None = None
 ) -> Float[Tensor, "d_model d_model"]:
-    """The matrix M with encoding[pos + shift] = M encoding[pos], the same for every position (S2).
+    """The matrix M with encoding[pos + shift] = M encoding[pos], the same for every position (S4).
 
     A shift turns each pair (sin, cos) by its own angle, frequency · shift, so M holds one 2 x 2 rotation for
     each frequency on its diagonal: [[cos, sin], [-sin, cos]]. This is why the paper hopes that a model

@@ -20,6 +20,7 @@ LESSONS = {
     "00_words_in_a_bag": "course_lib.exercises.words_in_a_bag",
     "01_attention": "course_lib.exercises.attention",
     "02_masking": "course_lib.exercises.masking",
+    "03_positions": "course_lib.exercises.positions",
 }
 """Each lesson's folder and the module of its exercises, in lesson order."""
 
