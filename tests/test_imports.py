@@ -45,6 +45,7 @@ FLOORS = [
     "grammar",
     "data",
     "losses",
+    "language_models",
     "schedules",
     "precision",
     "processes",
