@@ -4,11 +4,13 @@
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
 - `loss_curve`: how a training went
+- `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
 - `when_ready`: a picture that waits for the function that a student is still writing
 - `attention_stepper`: worked example A, cell by cell
 """
 
 from course_lib.show.bars import bars
+from course_lib.show.clocks import clocks
 from course_lib.show.curves import loss_curve
 from course_lib.show.figures import figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
@@ -20,6 +22,7 @@ __all__ = [
     "Panel",
     "attention_stepper",
     "bars",
+    "clocks",
     "figure",
     "frames",
     "loss_curve",

@@ -255,13 +255,18 @@ def _shift_by_slices(shift: int, d_model: int) -> Tensor:
 
 def _shift_by_blocks(shift: int, d_model: int) -> Tensor:
     angles = [shift / 10_000 ** (2 * i / d_model) for i in range(d_model // 2)]
-    return torch.block_diag(*(torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles))
+    matrix: Tensor = torch.block_diag(
+        *(torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles)
+    )
+    return matrix
 
 
 def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
     """Turning steadily: the matrix exponential of the velocities."""
     speed = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
-    velocity = torch.block_diag(*(s * torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64) for s in speed))
+    velocity: Tensor = torch.block_diag(
+        *(s * torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64) for s in speed)
+    )
     return torch.matrix_exp(shift * velocity).float()
 
 
@@ -278,7 +283,8 @@ def _shift_by_power(shift: int, d_model: int) -> Tensor:
     once = torch.diag(angle.cos().repeat_interleave(2))
     aside = torch.stack([angle.sin(), torch.zeros_like(angle)], dim=1).flatten()[:-1]
     once += torch.diag(aside, 1) - torch.diag(aside, -1)
-    return torch.linalg.matrix_power(once, shift).float()
+    moved: Tensor = torch.linalg.matrix_power(once, shift)
+    return moved.float()
 
 
 def _shift_from_the_encoding(shift: int, d_model: int) -> Tensor:

@@ -1,0 +1,168 @@
+"""Sinusoidal positions as clocks: each pair of dimensions is the tip of a hand.
+
+A pair holds the sine and the cosine of an angle. Drawn as (across, upwards) this is a hand of length 1 that stands
+at twelve for angle 0 and turns like that of a clock: fast for the first pair, hardly at all for the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+from IPython.core.getipython import get_ipython
+from IPython.display import display
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+from torch import Tensor
+
+from course_lib.show.figures import BLUE, GREY, LAID_OUT, ORANGE, figure
+
+_CLOCK, _LABEL, _HEAD = 0.92, 1.15, 0.62
+"""Inches: a clock, the label of a row, and what stands above the first row."""
+
+Hand = tuple[float, float]
+
+
+def clocks(
+    encoding: Float[Tensor, "length d_model"], places: Sequence[int], *, alt: str, title: str, shift: int | None = None
+) -> None:
+    """Show the hands of some positions, and where there is a kernel a slider that turns them.
+
+    Args:
+        encoding: sinusoidal positions, a row each: sine and cosine alternate.
+        places: the positions that are drawn, a row of clocks each.
+        alt: one sentence for readers who cannot see the picture.
+        title: a line above the clocks.
+        shift: draws a second hand, of the position so many words further on.
+    """
+    shown = Clocks(encoding, shift)
+    figure(shown.draw(places, title), alt)
+    live = shown.live()
+    if live:
+        display(live, raw=True)
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """The hands of an encoding.
+
+    Attributes:
+        encoding: sinusoidal positions, a row each: sine and cosine alternate.
+        shift: how much further on the second hand's position is; None draws one hand only.
+    """
+
+    encoding: Float[Tensor, "length d_model"]
+    shift: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoding.ndim != 2 or self.encoding.shape[1] % 2:
+            raise ValueError(f"clocks need [length, d_model] with an even d_model, not {list(self.encoding.shape)}")
+
+    def hands(self, place: int) -> list[Hand]:
+        """The tip of each clock's hand, (across, upwards), at one position.
+
+        Raises:
+            IndexError: there is no such position.
+        """
+        if not 0 <= place < len(self.encoding):
+            raise IndexError(f"there is no position {place} among {len(self.encoding)}")
+        pairs: list[list[float]] = self.encoding[place].detach().double().view(-1, 2).tolist()
+        return [(sine, cosine) for sine, cosine in pairs]
+
+    @property
+    def last(self) -> int:
+        """The last position whose hands can all be drawn."""
+        return len(self.encoding) - 1 - (self.shift or 0)
+
+    def draw(self, places: Sequence[int], title: str) -> Figure:
+        """The figure that `clocks` shows: a row for each position, a column for each pair of dimensions."""
+        pairs = self.encoding.shape[1] // 2
+        width, height = _LABEL + _CLOCK * pairs + 0.1, _HEAD + _CLOCK * len(places)
+        with plt.rc_context(LAID_OUT):
+            drawn = Figure(figsize=(width, height))
+            for row, place in enumerate(places):
+                top = height - _HEAD - row * _CLOCK
+                drawn.text(0.1 / width, (top - _CLOCK / 2) / height, self._label(place), va="center", fontsize=10)
+                further = self.hands(place + self.shift) if self.shift is not None else [None] * pairs
+                for pair, (hand, other) in enumerate(zip(self.hands(place), further, strict=True)):
+                    box = (_LABEL + pair * _CLOCK, top - _CLOCK, _CLOCK, _CLOCK)
+                    scaled = (box[0] / width, box[1] / height, box[2] / width, box[3] / height)
+                    _draw_clock(drawn.add_axes(scaled), hand, other)
+                    if row == 0:
+                        middle = (box[0] + _CLOCK / 2) / width
+                        drawn.text(
+                            middle, (top + 0.04) / height, f"{2 * pair}, {2 * pair + 1}", ha="center", fontsize=9
+                        )
+            drawn.text(0.1 / width, (height - _HEAD + 0.04) / height, "dimensions", fontsize=9)
+            drawn.text(0.1 / width, 1 - 0.1 / height, title, fontsize=11, va="top")
+        return drawn
+
+    def _label(self, place: int) -> str:
+        return f"word {place}" if self.shift is None else f"words {place}, {place + self.shift}"
+
+    def svg(self, place: int) -> str:
+        """One row of clocks, as a picture that a slider can redraw."""
+        further = self.hands(place + self.shift) if self.shift is not None else None
+        faces = []
+        for pair, hand in enumerate(self.hands(place)):
+            lines = _svg_hand(further[pair], ORANGE) if further else ""
+            lines += _svg_hand(hand, BLUE)
+            name = f"{2 * pair}, {2 * pair + 1}"
+            label = f'<text y="66" text-anchor="middle" font-size="12" fill="currentColor">{name}</text>'
+            face = f'<circle r="46" fill="white" stroke="{GREY}" stroke-width="2"/>'
+            faces.append(f'<g transform="translate({52 + 104 * pair},50)">{face}{lines}{label}</g>')
+        width = 104 * len(faces)
+        return (
+            f'<svg viewBox="0 0 {width} 124" style="max-width:{width}px;width:100%" role="img" '
+            f'aria-label="hands of {self._label(place)}">{"".join(faces)}</svg>'
+        )
+
+    def widget(self) -> Any:
+        """A slider for the position above one row of clocks.
+
+        Raises:
+            ImportError: ipywidgets is not installed.
+        """
+        import ipywidgets as widgets
+
+        slider = widgets.IntSlider(value=0, min=0, max=self.last, description="word", layout={"width": "32em"})
+        row = widgets.HTML(self.svg(0))
+
+        def turn(change: dict[str, Any]) -> None:
+            row.value = self.svg(change["new"])
+
+        slider.observe(turn, names="value")
+        return widgets.VBox([slider, row])
+
+    def live(self) -> dict[str, Any]:
+        """The widget as a mime bundle; empty where nothing could answer the slider."""
+        if getattr(get_ipython(), "kernel", None) is None:
+            return {}
+        try:
+            view: dict[str, Any] = self.widget()._repr_mimebundle_()
+        except ImportError:
+            return {}
+        note = "The slider that turns the hands needs a running kernel: run this cell."
+        return {**view, "text/plain": note, "text/html": f"<p><em>{note}</em></p>"}
+
+
+def _draw_clock(axes: Axes, hand: Hand, other: Hand | None) -> None:
+    axes.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    axes.add_patch(Circle((0, 0), 1.05, fill=False, color=GREY, linewidth=1))
+    axes.plot([0, 0], [0.93, 1.05], color=GREY, linewidth=1)
+    if other is not None:
+        axes.plot([0, other[0]], [0, other[1]], color=ORANGE, linewidth=2.6, solid_capstyle="round")
+    axes.plot([0, hand[0]], [0, hand[1]], color=BLUE, linewidth=2.6, solid_capstyle="round")
+
+
+def _svg_hand(hand: Hand, colour: str) -> str:
+    across, down = 42 * hand[0], -42 * hand[1]
+    return (
+        f'<line x2="{across:.1f}" y2="{down:.1f}" stroke="{colour}" stroke-width="4" stroke-linecap="round"/>'
+        f'<circle cx="{across:.1f}" cy="{down:.1f}" r="4" fill="{colour}"/>'
+    )
