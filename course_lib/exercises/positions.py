@@ -123,6 +123,124 @@ SHUFFLED_OUTPUTS = Exercise(
 )
 
 
+# positions.same_under_causal_mask ----------------------------------------------------------------------------
+
+
+def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name}: <s> Katze die tanzte", (torch.tensor([0, 2, 1, 3]),))
+        yield Case("the dog chased the cat, dog and cat exchanged", (CHASE,))
+        yield Case("nobody moves", (torch.arange(5),))
+        yield Case("back to front", (torch.arange(5).flip(0),))
+        yield Case("the last word comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
+    for name in ("neighbours change places here and there", "shuffled in groups", "larger groups"):
+        yield Case(name, (_grouped(generator, name),))
+    words = integer(generator, 6, 9)
+    yield Case("all of them shuffled", (_shuffle(generator, words),))
+
+
+def _grouped(generator: Generator, name: str) -> Tensor:
+    """An order that only moves words within groups, some of one word, the first of several."""
+    largest = {"neighbours change places here and there": 2, "shuffled in groups": 3}.get(name, 4)
+    groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(3)), 1]
+    order: list[int] = []
+    for group in groups:
+        shuffled = torch.randperm(group, generator=generator) if group != largest else torch.arange(group).roll(1)
+        order += (shuffled + len(order)).tolist()
+    return torch.tensor(order)
+
+
+def _furthest(order: Tensor) -> Tensor:
+    """The largest old place among a word and those before it."""
+    return order.cummax(dim=0).values
+
+
+def _places(order: Tensor) -> Tensor:
+    return torch.arange(len(order))
+
+
+SAME_UNDER_CAUSAL_MASK = Exercise(
+    id="positions.same_under_causal_mask",
+    lesson=LESSON,
+    name="same_under_causal_mask",
+    title="Predict: shuffled under a mask",
+    statement=(
+        "same_under_causal_mask(order int64 [words]) -> bool [words]: True where the word at this place of a shuffled "
+        "sentence gets the same vector as before from one causally masked self-attention without positions; word i "
+        "is word order[i] of the old sentence, and all words differ."
+    ),
+    points=2,
+    minutes=12,
+    section="Shuffling under a mask",
+    source="S4, switching words; S2 and S4, the causal mask",
+    reference=positions.same_under_causal_mask,
+    cases=_causal_cases,
+    correct=correct.SAME_UNDER_CAUSAL_MASK,
+    misconceptions=(
+        Misconception(
+            "nothing_changes",
+            "Your prediction is that every word keeps its vector, as without a mask: S4's sentence on switching words "
+            "fails here. Under a causal mask a word attends only to those before it, and these may be others now.",
+            lambda order: torch.ones(len(order), dtype=torch.bool),
+        ),
+        Misconception(
+            "everything_changes",
+            "Your prediction is that no word keeps its vector. One that attends to the very same words as before "
+            "gets the same vector, even if these have changed places among themselves.",
+            lambda order: torch.zeros(len(order), dtype=torch.bool),
+        ),
+        Misconception(
+            "not_moved",
+            "Your prediction is that a word keeps its vector if it keeps its place. That is not enough: other words "
+            "may stand before it now.",
+            lambda order: order == _places(order),
+        ),
+        Misconception(
+            "same_words_so_far",
+            "Your prediction looks at the place: do the same words stand up to here as before? But the word itself "
+            "may be another one, which attended to fewer words or to more when it stood elsewhere.",
+            lambda order: _furthest(order) == _places(order),
+        ),
+        Misconception(
+            "order_before_it_counts",
+            "Your prediction is that a word keeps its vector only if all words before it stand as they did. Their "
+            "order does not matter: attention adds them up. It matters only which words they are.",
+            lambda order: (order == _places(order)).cumprod(dim=0).bool(),
+        ),
+        Misconception(
+            "moved_back_is_harmless",
+            "Your prediction is that a word keeps its vector if it stands where it was or further back. Further back "
+            "it attends to more words than before, and even where it was, other words may stand before it now.",
+            lambda order: order <= _places(order),
+        ),
+        Misconception(
+            "nothing_new_is_harmless",
+            "Your prediction is that a word keeps its vector if no new word has come before it. But it may have lost "
+            "some: it must attend to exactly the same words.",
+            lambda order: _furthest(order) == order,
+        ),
+        Misconception(
+            "first_word_only",
+            "Your prediction is that the first place alone keeps its vector. Which word stands there now? And later "
+            "words may keep theirs too: those that attend to exactly the same words as before.",
+            lambda order: _places(order) == 0,
+        ),
+        Misconception(
+            "inverted",
+            "Your prediction is turned round: True where the vector changes. True is asked for where it stays.",
+            lambda order: ~positions.same_under_causal_mask(order),
+        ),
+        Misconception(
+            "numbers",
+            "The prediction is right, but it is made of numbers, 1 and 0. Return booleans: compare, or end with "
+            ".bool().",
+            lambda order: positions.same_under_causal_mask(order).long(),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
 # positions.appended_index ------------------------------------------------------------------------------------
 
 
@@ -726,131 +844,13 @@ LEARNED_POSITIONS = Exercise(
 )
 
 
-# positions.same_under_causal_mask ----------------------------------------------------------------------------
-
-
-def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
-        yield Case(f"{B.name}: <s> Katze die tanzte", (torch.tensor([0, 2, 1, 3]),))
-        yield Case("the dog chased the cat, dog and cat exchanged", (CHASE,))
-        yield Case("nobody moves", (torch.arange(5),))
-        yield Case("back to front", (torch.arange(5).flip(0),))
-        yield Case("the last word comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
-    for name in ("neighbours change places here and there", "shuffled in groups", "larger groups"):
-        yield Case(name, (_grouped(generator, name),))
-    words = integer(generator, 6, 9)
-    yield Case("all of them shuffled", (_shuffle(generator, words),))
-
-
-def _grouped(generator: Generator, name: str) -> Tensor:
-    """An order that only moves words within groups, some of one word, the first of several."""
-    largest = {"neighbours change places here and there": 2, "shuffled in groups": 3}.get(name, 4)
-    groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(3)), 1]
-    order: list[int] = []
-    for group in groups:
-        shuffled = torch.randperm(group, generator=generator) if group != largest else torch.arange(group).roll(1)
-        order += (shuffled + len(order)).tolist()
-    return torch.tensor(order)
-
-
-def _furthest(order: Tensor) -> Tensor:
-    """The largest old place among a word and those before it."""
-    return order.cummax(dim=0).values
-
-
-def _places(order: Tensor) -> Tensor:
-    return torch.arange(len(order))
-
-
-SAME_UNDER_CAUSAL_MASK = Exercise(
-    id="positions.same_under_causal_mask",
-    lesson=LESSON,
-    name="same_under_causal_mask",
-    title="Predict: shuffled under a mask",
-    statement=(
-        "same_under_causal_mask(order int64 [words]) -> bool [words]: True where the word at this place of a shuffled "
-        "sentence gets the same vector as before from one causally masked self-attention without positions; word i "
-        "is word order[i] of the old sentence, and all words differ."
-    ),
-    points=2,
-    minutes=12,
-    section="Shuffling under a mask",
-    source="S4, switching words; S2 and S4, the causal mask",
-    reference=positions.same_under_causal_mask,
-    cases=_causal_cases,
-    correct=correct.SAME_UNDER_CAUSAL_MASK,
-    misconceptions=(
-        Misconception(
-            "nothing_changes",
-            "Your prediction is that every word keeps its vector, as without a mask: S4's sentence on switching words "
-            "fails here. Under a causal mask a word attends only to those before it, and these may be others now.",
-            lambda order: torch.ones(len(order), dtype=torch.bool),
-        ),
-        Misconception(
-            "everything_changes",
-            "Your prediction is that no word keeps its vector. One that attends to the very same words as before "
-            "gets the same vector, even if these have changed places among themselves.",
-            lambda order: torch.zeros(len(order), dtype=torch.bool),
-        ),
-        Misconception(
-            "not_moved",
-            "Your prediction is that a word keeps its vector if it keeps its place. That is not enough: other words "
-            "may stand before it now.",
-            lambda order: order == _places(order),
-        ),
-        Misconception(
-            "same_words_so_far",
-            "Your prediction looks at the place: do the same words stand up to here as before? But the word itself "
-            "may be another one, which attended to fewer words or to more when it stood elsewhere.",
-            lambda order: _furthest(order) == _places(order),
-        ),
-        Misconception(
-            "order_before_it_counts",
-            "Your prediction is that a word keeps its vector only if all words before it stand as they did. Their "
-            "order does not matter: attention adds them up. It matters only which words they are.",
-            lambda order: (order == _places(order)).cumprod(dim=0).bool(),
-        ),
-        Misconception(
-            "moved_back_is_harmless",
-            "Your prediction is that a word keeps its vector if it stands where it was or further back. Further back "
-            "it attends to more words than before, and even where it was, other words may stand before it now.",
-            lambda order: order <= _places(order),
-        ),
-        Misconception(
-            "nothing_new_is_harmless",
-            "Your prediction is that a word keeps its vector if no new word has come before it. But it may have lost "
-            "some: it must attend to exactly the same words.",
-            lambda order: _furthest(order) == order,
-        ),
-        Misconception(
-            "first_word_only",
-            "Your prediction is that the first place alone keeps its vector. Which word stands there now? And later "
-            "words may keep theirs too: those that attend to exactly the same words as before.",
-            lambda order: _places(order) == 0,
-        ),
-        Misconception(
-            "inverted",
-            "Your prediction is turned round: True where the vector changes. True is asked for where it stays.",
-            lambda order: ~positions.same_under_causal_mask(order),
-        ),
-        Misconception(
-            "numbers",
-            "The prediction is right, but it is made of numbers, 1 and 0. Return booleans: compare, or end with "
-            ".bool().",
-            lambda order: positions.same_under_causal_mask(order).long(),
-        ),
-    ),
-    withheld=WITHHELD,
-)
-
-
 EXERCISES = (
     SHUFFLED_OUTPUTS,
+    SAME_UNDER_CAUSAL_MASK,
     APPENDED_INDEX,
     BINARY_COUNTING,
     SINUSOIDAL_ENCODING,
     SHIFT_MATRIX,
     LEARNED_POSITIONS,
-    SAME_UNDER_CAUSAL_MASK,
 )
 """In the order of the lesson."""

@@ -43,6 +43,61 @@ SHUFFLED_OUTPUTS = (
 )
 
 
+# positions.same_under_causal_mask
+
+
+def _same_by_sets(order: Tensor) -> Tensor:
+    words = order.tolist()
+    return torch.tensor([set(words[: i + 1]) == set(range(word + 1)) for i, word in enumerate(words)])
+
+
+def _same_by_masks(order: Tensor) -> Tensor:
+    """Whom a word may attend to, before and after, as rows of the causal mask by word."""
+    before = torch.ones(len(order), len(order), dtype=torch.bool).tril()
+    after = torch.zeros_like(before)
+    after[order.unsqueeze(1), order] = before
+    return (before == after).all(dim=1)[order]
+
+
+def _same_by_attention(order: Tensor) -> Tensor:
+    """By trying it: one causal self-attention on random words, before and after."""
+    x = torch.randn(len(order), 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    before = F.scaled_dot_product_attention(x, x, x, is_causal=True)
+    after = F.scaled_dot_product_attention(x[order], x[order], x[order], is_causal=True)
+    return (before[order] - after).abs().amax(dim=1) < 1e-9
+
+
+def _same_by_sums(order: Tensor) -> Tensor:
+    """Among n different places the sum is smallest for the first n, and equal only for them."""
+    place = torch.arange(len(order))
+    return (order == place) & (order.cumsum(0) == place.cumsum(0))
+
+
+def _same_by_loop(order: Tensor) -> Tensor:
+    furthest, same = -1, []
+    for place, word in enumerate(order.tolist()):
+        furthest = max(furthest, word)
+        same.append(word == place == furthest)
+    return torch.tensor(same)
+
+
+SAME_UNDER_CAUSAL_MASK = (
+    _same_by_sets,
+    _same_by_masks,
+    _same_by_attention,
+    _same_by_sums,
+    _same_by_loop,
+    lambda order: (order == torch.arange(len(order))) & (order.cummax(0)[0] == order),
+    lambda order: torch.tensor(
+        [sorted(order[: i + 1].tolist()) == list(range(int(order[i]) + 1)) for i in range(len(order))]
+    ),
+    lambda order: torch.from_numpy(
+        (order.numpy() == numpy.arange(len(order)))
+        & (numpy.maximum.accumulate(order.numpy()) <= numpy.arange(len(order)))
+    ),
+)
+
+
 # positions.appended_index
 
 
@@ -382,59 +437,4 @@ LEARNED_POSITIONS = (
     learned(lambda x, encoding: x + F.one_hot(torch.arange(x.shape[-2]), len(encoding)).float() @ encoding),
     learned(lambda x, encoding: (x.double() + encoding.index_select(0, torch.arange(x.shape[-2])).double()).float()),
     learned(lambda x, encoding: torch.func.vmap(torch.add, (-2, 0), -2)(x, encoding[: x.shape[-2]])),
-)
-
-
-# positions.same_under_causal_mask
-
-
-def _same_by_sets(order: Tensor) -> Tensor:
-    words = order.tolist()
-    return torch.tensor([set(words[: i + 1]) == set(range(word + 1)) for i, word in enumerate(words)])
-
-
-def _same_by_masks(order: Tensor) -> Tensor:
-    """Whom a word may attend to, before and after, as rows of the causal mask by word."""
-    before = torch.ones(len(order), len(order), dtype=torch.bool).tril()
-    after = torch.zeros_like(before)
-    after[order.unsqueeze(1), order] = before
-    return (before == after).all(dim=1)[order]
-
-
-def _same_by_attention(order: Tensor) -> Tensor:
-    """By trying it: one causal self-attention on random words, before and after."""
-    x = torch.randn(len(order), 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    before = F.scaled_dot_product_attention(x, x, x, is_causal=True)
-    after = F.scaled_dot_product_attention(x[order], x[order], x[order], is_causal=True)
-    return (before[order] - after).abs().amax(dim=1) < 1e-9
-
-
-def _same_by_sums(order: Tensor) -> Tensor:
-    """Among n different places the sum is smallest for the first n, and equal only for them."""
-    place = torch.arange(len(order))
-    return (order == place) & (order.cumsum(0) == place.cumsum(0))
-
-
-def _same_by_loop(order: Tensor) -> Tensor:
-    furthest, same = -1, []
-    for place, word in enumerate(order.tolist()):
-        furthest = max(furthest, word)
-        same.append(word == place == furthest)
-    return torch.tensor(same)
-
-
-SAME_UNDER_CAUSAL_MASK = (
-    _same_by_sets,
-    _same_by_masks,
-    _same_by_attention,
-    _same_by_sums,
-    _same_by_loop,
-    lambda order: (order == torch.arange(len(order))) & (order.cummax(0)[0] == order),
-    lambda order: torch.tensor(
-        [sorted(order[: i + 1].tolist()) == list(range(int(order[i]) + 1)) for i in range(len(order))]
-    ),
-    lambda order: torch.from_numpy(
-        (order.numpy() == numpy.arange(len(order)))
-        & (numpy.maximum.accumulate(order.numpy()) <= numpy.arange(len(order)))
-    ),
 )
