@@ -3,6 +3,7 @@
 - `use_style`, `frames`, `figure`: matplotlib figures, sharp and legible on light and dark pages
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
+- `families` and `Family`: tasks as boxes, what goes in and what comes out
 - `loss_curve`: how a training went
 - `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
 - `when_ready`: a picture that waits for the function that a student is still writing
@@ -12,6 +13,7 @@
 from course_lib.show.bars import bars
 from course_lib.show.clocks import clocks
 from course_lib.show.curves import loss_curve
+from course_lib.show.families import Family, families
 from course_lib.show.figures import figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
 from course_lib.show.ready import when_ready
@@ -19,10 +21,12 @@ from course_lib.show.stepper import AttentionStepper, attention_stepper
 
 __all__ = [
     "AttentionStepper",
+    "Family",
     "Panel",
     "attention_stepper",
     "bars",
     "clocks",
+    "families",
     "figure",
     "frames",
     "loss_curve",

@@ -1,0 +1,111 @@
+"""Families of tasks: what goes in and what comes out, drawn as boxes along a line of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
+
+_COLUMN, _ROW, _GAP = 0.62, 0.62, 0.5
+"""Inches: of a box with the space beside it, of a row of boxes, and between two families."""
+_BOX = (0.74, 0.5)
+"""Width and height of a box, as a share of its column and of its row."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of tasks, by one example.
+
+    Attributes:
+        title: two lines at most.
+        inputs: what goes in, in the order of time.
+        outputs: what comes out. One comes after the last input; as many as there are inputs come one with each.
+        delay: whether the outputs begin only after the last input, however many they are.
+        example: a task of this kind, in a few words.
+    """
+
+    title: str
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    example: str
+    delay: bool = False
+
+    @property
+    def first_output(self) -> int:
+        """The step at which the first output comes, counted from 0."""
+        if self.delay:
+            return len(self.inputs)
+        return len(self.inputs) - 1 if len(self.outputs) == 1 else 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps it takes from the first input to the last output."""
+        return max(len(self.inputs), self.first_output + len(self.outputs))
+
+
+def families(*drawn: Family, alt: str) -> None:
+    """Show families of tasks side by side: inputs below, the model between, outputs above, time from left to right.
+
+    Args:
+        drawn: the families.
+        alt: one sentence for readers who cannot see the picture.
+    """
+    figure(draw_families(drawn), alt)
+
+
+def draw_families(drawn: Sequence[Family]) -> Figure:
+    """The figure that `families` shows."""
+    widths = [_COLUMN * max(family.steps, 2.6) for family in drawn]
+    size = (sum(widths) + _GAP * len(drawn), 3 * _ROW + 0.95)
+    with plt.rc_context(LAID_OUT):
+        picture = Figure(figsize=size)
+        x = _GAP / 2
+        for family, width in zip(drawn, widths, strict=True):
+            axes = picture.add_axes((x / size[0], 0.36 / size[1], width / size[0], 3 * _ROW / size[1]))
+            _draw(axes, family, width / _COLUMN)
+            x += width + _GAP
+    return picture
+
+
+def _draw(axes: Axes, family: Family, columns: float) -> None:
+    """One family; a column is one unit wide, a row one unit high."""
+    left = (columns - family.steps) / 2
+    axes.set(xlim=(0, columns), ylim=(0, 3))
+    axes.axis("off")
+    axes.set_title(family.title, fontsize=9.5, pad=6)
+    axes.text(columns / 2, -0.12, family.example, ha="center", va="top", fontsize=8.5, color=GREY, style="italic")
+    middles = [left + step + 0.5 for step in range(family.steps)]
+    for middle in middles:
+        _box(axes, middle, 1.5, "", GREY, filled=True)
+    for before, after in zip(middles, middles[1:], strict=False):
+        _arrow(axes, (before + _BOX[0] / 2, 1.5), (after - _BOX[0] / 2, 1.5))
+    for middle, text in zip(middles, family.inputs, strict=False):
+        _box(axes, middle, 0.5, text, BLUE)
+        _arrow(axes, (middle, 0.5 + _BOX[1] / 2), (middle, 1.5 - _BOX[1] / 2))
+    for middle, text in zip(middles[family.first_output :], family.outputs, strict=False):
+        _box(axes, middle, 2.5, text, ORANGE)
+        _arrow(axes, (middle, 1.5 + _BOX[1] / 2), (middle, 2.5 - _BOX[1] / 2))
+
+
+def _box(axes: Axes, x: float, y: float, text: str, colour: str, filled: bool = False) -> None:
+    width, height = _BOX
+    corner = (x - width / 2, y - height / 2)
+    face = "#e4e4e7" if filled else "white"
+    axes.add_patch(
+        FancyBboxPatch(
+            corner, width, height, boxstyle="round,pad=0.02", facecolor=face, edgecolor=colour, linewidth=1.3
+        )
+    )
+    axes.text(x, y, text, ha="center", va="center", fontsize=8 if len(text) < 7 else 6.8, color=INK)
+
+
+def _arrow(axes: Axes, begin: tuple[float, float], end: tuple[float, float]) -> None:
+    axes.annotate(
+        "", end, begin, arrowprops={"arrowstyle": "->", "color": GREY, "linewidth": 1.0, "shrinkA": 2, "shrinkB": 2}
+    )
