@@ -80,34 +80,94 @@ def grade_lesson(
             box of the level wanted. While grading: the disk is full; what was recorded stays.
     """
     start = time.perf_counter()
-    course.require_exercises(exercise.id for exercise in exercises.all())
+    course.require_exercises(exercises.find)
     course.release_notebook(lesson)  # a misspelt lesson is told before its submissions are missed
-    with _plainly_told():
+    console = console or Console(stderr=True)
+    with _plainly_told(), contextlib.ExitStack() as resources:
         submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
         refused = refused_submissions(course.submitted, lesson) if students is None else ()
-        assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
+        boxes = _Boxes(course, lesson, limits or course.limits, min(workers, len(submissions)), min_level, level)
+        resources.callback(boxes.close)
+        if lesson in exercises.LESSONS and (force or _looks_changed(course, submissions)):
+            boxes.begin()  # they warm up while the rest is found out
+        assignment = Assignment.load(course, lesson, boxes.limits, skip_demos, feedback)
         with GradebookFile(course.gradebook) as file:
-            console = console or Console(stderr=True)
             _warn_of_an_empty_gradebook(course, lesson, console)
             plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
             results = [SubmissionResult.recorded(record) for record in plan.unchanged]
             gradings: dict[str, Grading] = {}
-            boxes = ""
             if plan.tasks:
                 _check_places(course, feedback)
-                level = choose_level(min_level) if level is None else level
-                boxes = describe(level, assignment.limits)
-                console.print(boxes, highlight=False, soft_wrap=True)
-                for result, grading in _grade(
-                    assignment, plan, file, level, min(workers, len(plan.tasks)), force, console
-                ):
+                console.print(boxes.described(), highlight=False, soft_wrap=True)
+                for result, grading in _grade(assignment, plan, file, boxes, force, console):
                     results.append(result)
                     gradings[result.student] = grading
             given = bring_to_pages(assignment, file, {result.student for result in results})
     results = [replace(result, by_hand=given.cells.get(result.student, ())) for result in results]
     results.sort(key=lambda result: result.student)
     seconds = time.perf_counter() - start
-    return ClassResult(lesson, boxes, tuple(results), seconds, gradings, refused, given.pages, given.stale_pages)
+    described = boxes.described() if plan.tasks else ""
+    return ClassResult(lesson, described, tuple(results), seconds, gradings, refused, given.pages, given.stale_pages)
+
+
+class _Boxes:
+    """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
+
+    def __init__(
+        self, course: Course, lesson: str, limits: Limits, workers: int, min_level: Level | None, level: Level | None
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            course: the course.
+            lesson: the lesson, whose own modules are withheld.
+            limits: what each box may use.
+            workers: processes that open boxes, at most.
+            min_level: the weakest level to accept.
+            level: this level exactly, untried.
+        """
+        self._course = course
+        self._lesson = lesson
+        self._min_level = min_level
+        self._level = level
+        self._zygote: Zygote | None = None
+        self.limits = limits
+        self.workers = workers
+
+    def level(self) -> Level:
+        """The level.
+
+        Raises:
+            BadInput: this machine has none that is good enough.
+        """
+        if self._level is None:
+            self._level = choose_level(self._min_level)
+        return self._level
+
+    def described(self) -> str:
+        """Level and limits, in a line."""
+        return describe(self.level(), self.limits)
+
+    def begin(self) -> Zygote:
+        """Where boxes come from, perhaps still warming up."""
+        if self._zygote is None:
+            trains = b"optim" in self._course.release_notebook(self._lesson).read_bytes()
+            withheld = withheld_modules(self._lesson)
+            self._zygote = Zygote(withheld, self.level(), self.limits, channels=self.workers, trains=trains)
+        return self._zygote
+
+    def close(self) -> None:
+        """End what was begun."""
+        if self._zygote is not None:
+            self._zygote.close()
+
+
+def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> bool:
+    """Whether anything was handed in since the gradebook was written: a guess, to begin early with what takes time."""
+    if not course.gradebook.is_file():
+        return True
+    written = course.gradebook.stat().st_mtime
+    return any(folder.stat().st_mtime > written for _, folder in submissions)
 
 
 def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
@@ -165,8 +225,7 @@ def _grade(
     assignment: Assignment,
     plan: Plan,
     file: GradebookFile,
-    level: Level,
-    workers: int,
+    boxes: _Boxes,
     force: bool,
     console: Console,
 ) -> Iterator[tuple[SubmissionResult, Grading]]:
@@ -174,14 +233,12 @@ def _grade(
     lesson = assignment.lesson
     keys = AnswerKeys(assignment.course.secret())
     with contextlib.ExitStack() as resources:
-        trains = any("optim" in cell["source"] for cell in assignment.release.notebook["cells"])
-        zygote = Zygote(withheld_modules(lesson), level, assignment.limits, channels=workers, trains=trains)
-        resources.callback(zygote.close)
+        zygote, workers = boxes.begin(), min(boxes.workers, len(plan.tasks))
         from autograder.gradebook import GradebookWriter  # takes a second, while the zygote warms up
 
         gradebook = resources.enter_context(GradebookWriter(file, assignment.course.course_id))
         gradebook.ensure_assignment(lesson, assignment.release.notebook)
-        run = gradebook.begin_run(_run(assignment, level, workers, force, len(plan.tasks)))
+        run = gradebook.begin_run(_run(assignment, boxes, workers, force, len(plan.tasks)))
         if force:
             _set_aside(gradebook, assignment, plan, run)
         zygote.ready()
@@ -200,13 +257,13 @@ def _grade(
         gradebook.end_run(run)
 
 
-def _run(assignment: Assignment, level: Level, workers: int, force: bool, submissions: int) -> RunRecord:
+def _run(assignment: Assignment, boxes: _Boxes, workers: int, force: bool, submissions: int) -> RunRecord:
     return RunRecord(
         lesson=assignment.lesson,
         host=socket.gethostname(),
         platform=platform.platform(),
         workers=workers,
-        boxes=describe(level, assignment.limits),
+        boxes=boxes.described(),
         forced=force,
         submissions=submissions,
     )

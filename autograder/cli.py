@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run `katze` with these arguments, by default those of the command line; returns the exit status."""
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"  # before torch is imported: workers are forks, and threads do not survive one
+    # Else jsonschema, which nbformat imports, builds a grammar of web addresses: a second, and no notebook needs it.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     atexit.register(gc.freeze)  # else the collector looks through all of torch once more at the end: a second
     options = _parser().parse_args(arguments)
     try:

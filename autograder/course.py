@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -105,16 +105,22 @@ class Course:
             **folders,
         )
 
-    def require_exercises(self, known: Iterable[str]) -> None:
+    def require_exercises(self, find: Callable[[str], object]) -> None:
         """Refuse limits of exercises that do not exist: a misspelt id would change nothing, silently.
 
+        Args:
+            find: looks an exercise up by its id; raises a `KeyError` where there is none.
+
         Raises:
-            BadInput: `c.Katze.exercise_limits` names one that is not among `known`.
+            BadInput: `c.Katze.exercise_limits` names one that it does not find.
         """
-        for exercise in sorted(set(self.exercise_limits) - set(known)):
-            raise BadInput(
-                f"{CONFIG_NAME}: c.Katze.exercise_limits: there is no exercise {exercise!r}; see `katze exercises`"
-            )
+        for exercise in sorted(self.exercise_limits):
+            try:
+                find(exercise)
+            except KeyError:
+                raise BadInput(
+                    f"{CONFIG_NAME}: c.Katze.exercise_limits: there is no exercise {exercise!r}; see `katze exercises`"
+                ) from None
 
     def lessons(self) -> list[str]:
         """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""

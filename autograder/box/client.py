@@ -166,7 +166,7 @@ class Zygote:
             self._listener.close()
         if self._process is not None:
             try:
-                self._process.wait(ANSWER_SECONDS)
+                self._process.wait(ANSWER_SECONDS if self._is_ready else 0)  # one that still warms up hears nothing
             except subprocess.TimeoutExpired:
                 self._enclosure.end(self._root)
                 with contextlib.suppress(ProcessLookupError):

@@ -151,9 +151,9 @@ def test_limits_are_read_and_exercises_that_do_not_exist_are_told(tmp_path: Path
     )
     assert course.limits.submission_seconds == 120
     assert course.exercise_limits["attention.scores"].call_seconds == 20
-    course.require_exercises(["attention.scores", "attention.scale"])
+    course.require_exercises({"attention.scores": 1, "attention.scale": 2}.__getitem__)
     with pytest.raises(BadInput, match=r"no exercise 'attention\.scores'; see `katze exercises`"):
-        course.require_exercises(["attention.scale"])
+        course.require_exercises({"attention.scale": 2}.__getitem__)
     hash(course)
     with pytest.raises(BadInput, match=r"c\.Katze\.limits: there is no limit 'seconds'"):
         make_course(tmp_path / "other", 'c.Katze.limits = {"seconds": 120}\n')
