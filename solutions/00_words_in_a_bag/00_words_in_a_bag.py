@@ -1,0 +1,836 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 00 · Words in a bag
+#
+# Katze is German for cat, and this is a course with cats in it. At its end you will have built a transformer. Tonight you
+# build what came before: a model that throws all the words of a sentence into a bag, shakes it, and decides by what is
+# inside.
+#
+# It sounds like a joke and is a serious baseline: small, fast, and hard to beat where only the words matter. But cats and
+# dogs have their own opinion of it. *The dog chased the cat.* *The cat chased the dog.* Remember these two.
+#
+# At the end of this lesson you can turn words into vectors and sentences into means, train a classifier on them, judge it
+# fairly, and say exactly what it will never learn.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | looking words up in a table | 1 | 4 |
+# | 2 | how alike two words are | 2 | 8 |
+# | 3 | the mean of a sentence's words | 4 | 15 |
+# | 4 | a prediction: which sentences look alike? | 2 | 10 |
+# | 5 | a classifier, your first model | 4 | 15 |
+# | 6 | accuracy | 1 | 6 |
+# | 7 | the majority baseline | 2 | 8 |
+# | 8 | how many numbers a model learns | 1 | 5 |
+# | 9 | a short answer, in words | 2 | 10 |
+
+# %% [markdown]
+# **How checks work.** Below each task there is a cell to write in, and a cell that checks what you wrote. Run the check as
+# often as you like, nobody counts. It tells you what it called, what came back and what it expected; and if your answer is
+# a mistake that it knows, it tells you which. Hints fold out where you ask for them. Cells that show something with a
+# function of yours wait politely until it is there.
+
+# %% [markdown]
+# **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
+# numbers in other sizes, so an answer that works in general gets its points and one that repeats an example does not. No
+# task needs an earlier one to be right. A question marked *read by a person* is.
+#
+# The lectures that this course follows are cited as S0 to S4; `docs/sources.md` says what they are. Slides have slips, as
+# all slides do. Where we meet one, we show the right value *and* how the printed one came about.
+
+# %%
+from collections import Counter
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lib import show
+from course_lib.checking import check
+from course_lib.data import pad
+from course_lib.tokenization import WordVocabulary
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+# %% [markdown]
+# ## 1. What goes in, what comes out
+#
+# Before we build anything: what is a model of language *for*? Text goes in, and something comes out. S1 sorts all such
+# tasks by two questions. How many things go in, how many come out? And if many come out: one with every input, or only
+# after the last?
+
+# %% tags=["demo"]
+show.families(
+    show.Family("one in,\none out", ["bag"], ["class"], "topic of a document"),
+    show.Family("one in,\nmany out", ["image"], ["a", "cat", "!"], "caption of a picture"),
+    show.Family("many in,\none out", ["so", "much", "fun"], ["class"], "mood of a review"),
+    show.Family("many in, many out,\nno delay", ["the", "cat", "slept"], ["DET", "NOUN", "VERB"], "parts of speech"),
+    show.Family("many in, many out,\nwith delay", ["the", "cat"], ["die", "Katze"], "translation", delay=True),
+    alt="Five diagrams of boxes in time: one input and one output, one and many, many and one, many and many at once, "
+    "and many outputs that begin only after the last input.",
+)
+
+# %% [markdown]
+# Blue goes in, orange comes out, time runs to the right. The two on the right differ in one thing only. A tagger can name
+# each word's part of speech as it reads: **no time delay**. A translator must wait: the German verb may come from a word
+# that has not been read yet. That is a **time delay**, and the reason why translation needs two halves, one that reads
+# and one that writes.
+#
+# One trick on this picture is easily missed. A sentence is many words. Yet S1 files a *bag of words* under **one in**: by
+# throwing the words together we turn many inputs into one flat vector, and so a hard family into the easiest. That trick
+# is tonight's subject, and so is its price.
+#
+# ## 2. A vector for every word
+#
+# Computers add and multiply. So words must become numbers. First step: a list of all known words, the **vocabulary**. A
+# word's place in it, counted from 0, is its **id**.
+
+# %%
+words = ["<pad>", "the", "dog", "chased", "cat", "meow"]
+sentence = "the dog chased the cat"
+ids = torch.tensor([words.index(word) for word in sentence.split()])
+print(sentence, "->", ids.tolist())
+
+# %% [markdown]
+# But ids are names, not quantities: that *cat* is 4 and *dog* is 2 does not make a cat twice a dog. So, second step: give
+# every word a vector of its own, its **embedding**. All embeddings together form a table with one row for each word, and
+# those numbers are learned. (Here they are made up, two for each word, so that we can draw them.)
+
+# %%
+table = torch.tensor(
+    [
+        [-1.5, 1.0],  # <pad>, no word at all: section 3 needs it
+        [0.5, 0.5],  # the
+        [2.0, 0.3],  # dog
+        [1.0, -1.5],  # chased
+        [0.6, 1.7],  # cat
+        [1.5, 1.9],  # meow
+    ]
+)
+
+# %% [markdown]
+# ### Exercise 1 · Looking words up
+# `words_in_a_bag.look_up` · 1 point · about 4 minutes
+#
+# Take the row of each word from the table. It is a single short line, and a good one to try the check with: run the check
+# below before you have written anything, then with a mistake in it, then with the answer.
+#
+# Shapes: `table` is `[vocabulary, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
+# `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`.
+#
+# <details><summary>Hint</summary>
+#
+# A tensor may be indexed by a tensor of integers: `table[2]` is one row, `table[torch.tensor([2, 0, 2])]` is three.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-look_up-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def look_up(table, ids):
+    """The embedding of each word.
+
+    table: [vocabulary, d_model]
+    ids: int [..., words], each the number of a row, from 0
+    returns: [..., words, d_model]
+    """
+    ### BEGIN SOLUTION
+    return table[ids]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.look_up")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.look_up", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_table_and_a_sentence():
+    looked_up = look_up(table, ids)
+    show.matrices(
+        show.Panel("the table", table, [f"{i} {word}" for i, word in enumerate(words)], ["dim 0", "dim 1"]),
+        show.Panel("the sentence: its words' rows", looked_up, sentence.split(), ["dim 0", "dim 1"]),
+        alt="Left the table of six embeddings, right the five rows of the sentence; the row of “the” is there twice.",
+    )
+
+
+# %% [markdown]
+# *The* stands there twice, with the same numbers twice. A look-up table does not ask who the neighbours are.
+#
+# ### 2.1 Which words are alike?
+#
+# If the numbers are learned well, related words get similar vectors. How similar? Take the angle between them. Vectors
+# that point the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
+#
+# $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
+#
+# The dot product alone would do, were it not for the lengths: frequent words often have long vectors, and a long vector
+# has large dot products with everything. Dividing by both lengths leaves the direction.
+#
+# ### Exercise 2 · How alike two words are
+# `words_in_a_bag.cosine` · 2 points · about 8 minutes
+#
+# The cosine of one word with every word of the table, itself included. Torch's own `cosine_similarity` is not allowed, for
+# it *is* the exercise.
+#
+# Shapes: `table` is `[vocabulary, d_model]`, `i` is an int, the result is `[vocabulary]`. No row is all zeros.
+#
+# <details><summary>Hint: all dot products at once</summary>
+#
+# A matrix times a vector is a dot product with every row: `table @ table[i]` is `[vocabulary]`.
+#
+# </details>
+#
+# <details><summary>Hint: all lengths at once</summary>
+#
+# `table.norm(dim=-1)` is the length of each row, `[vocabulary]`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-cosine-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cosine_similarities(table, i):
+    """The cosine of word i's embedding with that of every word.
+
+    table: [vocabulary, d_model]
+    i: int, which word
+    returns: [vocabulary], from -1 to 1
+    """
+    ### BEGIN SOLUTION
+    lengths = table.norm(dim=-1)
+    return table @ table[i] / (lengths * lengths[i])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-cosine-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.cosine")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.cosine", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now ask for the neighbours of a difficult word. S3 brings it in three sentences:
+#
+# - The train left the **station** on time.
+# - The radio **station** was playing 60s hits.
+# - I was **stationed** on a remote island in Polynesia.
+#
+# The first two are the same word with the same id. Dimension 0 below says how much a word has to do with travelling,
+# dimension 1 how much with broadcasting. (*Stationed* is another string, and so another row, as little related to *station*
+# as *island* is. Lesson 08 mends that.)
+
+
+# %% tags=["demo"]
+@show.when_ready
+def neighbours_of_station():
+    nearby = ["train", "platform", "ticket", "station", "radio", "music", "hits", "island"]
+    vectors = torch.tensor(
+        [[2.3, 0.3], [1.9, 0.5], [1.5, 0.3], [1.4, 1.4], [0.3, 2.2], [0.4, 1.6], [0.2, 1.2], [0.9, -0.6]]
+    )
+    drawn, [axes] = show.frames(width=6.4, height=4.0)
+    for word, (x, y) in zip(nearby, vectors.tolist(), strict=True):
+        colour = "#d9822b" if word == "station" else "#3b6fb6"
+        axes.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.5})
+        beside = {"hits": (-26, 2), "ticket": (-2, -14)}.get(word, (5, 3))
+        axes.annotate(word, (x, y), xytext=beside, textcoords="offset points", fontsize=10)
+    axes.set(xlabel="travelling", ylabel="broadcasting", xlim=(-0.1, 2.8), ylim=(-0.8, 2.5))
+    axes.set_title("One vector for two meanings")
+    show.figure(
+        drawn,
+        "Word vectors in a plane: train, platform and ticket to the right, radio, music and hits upwards, "
+        "station half-way between the two groups.",
+    )
+    show.bars(
+        nearby,
+        cosine_similarities(vectors, nearby.index("station")),
+        title="Cosine with “station”",
+        highlight=3,
+        alt="Bars of cosines with station: itself 1, the words of travelling and of broadcasting all about 0.8.",
+    )
+
+
+# %% [markdown]
+# *Station* sits between two stools. Its vector must serve trains and radios at once, so it is a little like both and not
+# quite like either, in *every* sentence. That is the first thing wrong with embeddings alone: they know no **context**.
+#
+# S3's other pair is nastier: *the animal didn't cross the street because **it** was too tired*, and *... because **it** was
+# too wide*. In the first *it* is the animal, in the second the street. The table has one row for *it*.
+#
+# ## 3. A sentence is the mean of its words
+#
+# We want one vector for a whole sentence, however long. The simplest idea: take the mean of its words. This is called
+# **mean pooling**, and with it we have our bag.
+#
+# $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
+#
+# One complication. Training takes many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`. All
+# its rows must be equally long, so short sentences are filled up with the word `<pad>`, which means nothing. A **mask**
+# says what is what: True at words, False at padding.
+
+# %%
+batch = ["meow", "the dog chased the cat", "the cat"]
+padded = pad([torch.tensor([words.index(word) for word in text.split()]) for text in batch])
+mask = padded != 0
+print(padded)
+print(mask)
+
+# %% [markdown]
+# The code on S3's slide pools with `torch.mean(output, dim=1)`. What becomes of *meow*, alone, and in this batch?
+
+# %%
+meow_alone = table[torch.tensor([[5]])]
+meow_in_the_batch = table[padded]
+print("the slide's mean of meow, alone:       ", meow_alone.mean(dim=1)[0])
+print("the slide's mean of meow, in the batch:", meow_in_the_batch.mean(dim=1)[0])
+
+# %% [markdown]
+# The same word, two vectors, because a *neighbour* was longer. The slide's mean counts the padding as if it were words:
+# four rows of `<pad>` outvote one *meow*. A sentence should not look different because of who travels with it.
+#
+# ### Exercise 3 · The mean of the words
+# `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
+#
+# The mean of each sentence's words, with the padding left out. A sentence without a single word gets zeros.
+#
+# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. The
+# gradient of `x` is compared too, so that the embeddings can learn. Leave `x` itself as it is.
+#
+# <details><summary>Hint: leaving the padding out of the sum</summary>
+#
+# Multiply by 0 what should not count. `mask.unsqueeze(-1)` is `[batch, words, 1]`, so that `x * mask.unsqueeze(-1)` has
+# zeros at the padding. Then sum over the words, `dim=1`.
+#
+# </details>
+#
+# <details><summary>Hint: how many words?</summary>
+#
+# `mask.sum(dim=1, keepdim=True)` counts them, `[batch, 1]`. Dividing 0 by 0 gives `nan`; `.clamp(min=1)` divides by 1
+# instead.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-mean_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mean_pooling(x, mask):
+    """The mean of each sentence's words, padding left out.
+
+    x: [batch, words, d_model]
+    mask: bool [batch, words], True at words
+    returns: [batch, d_model]; zeros for a sentence without words
+    """
+    ### BEGIN SOLUTION
+    total = (x * mask.unsqueeze(-1)).sum(dim=1)
+    return total / mask.sum(dim=1, keepdim=True).clamp(min=1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-mean_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.mean_pooling")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.mean_pooling", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def meow_among_longer_and_longer_neighbours():
+    meow, padding = table[5], table[0]
+    counted = torch.stack([torch.stack([meow] + [padding] * longer).mean(dim=0) for longer in range(9)])
+    x = torch.stack([meow] + [padding] * 8).unsqueeze(0)
+    ours = mean_pooling(x, torch.arange(9).unsqueeze(0) < 1)[0]
+    drawn, [axes] = show.frames(width=6.4, height=3.6)
+    axes.plot(*counted.T, "o-", color="#d9822b", label="padding counted, as on the slide")
+    for longer in (0, 1, 2, 8):
+        where = counted[longer].tolist()
+        label = f"{longer} paddings" if longer != 1 else "1 padding"
+        axes.annotate(label, where, xytext=(8, -12), textcoords="offset points", fontsize=9, color="#b5651d")
+    axes.plot(*ours, "s", ms=11, mfc="none", mew=2, color="#3b6fb6", label="padding left out, however many")
+    axes.plot(*padding, "x", ms=9, mew=2, color="#8a8f98", label="the vector of <pad>")
+    axes.set(xlabel="dim 0", ylabel="dim 1", xlim=(-1.9, 3.0), ylim=(0.4, 2.3), title="Where “meow” is in a batch")
+    axes.legend(loc="lower right")
+    show.figure(
+        drawn,
+        "A plane: with each padding that is counted, meow moves towards the vector of <pad>; with the "
+        "padding left out it stays where it is.",
+    )
+
+
+# %% [markdown]
+# ## 4. What a bag forgets
+#
+# Now the two sentences from the beginning. Before you read on or compute anything: do *the dog chased the cat* and *the cat
+# chased the dog* get the same vector? And *she only eats pizza* and *only she eats pizza* (S3)? What about *ha* and
+# *ha ha ha*?
+#
+# ### Exercise 4 · Predict: which sentences look alike?
+# `words_in_a_bag.same_vector` · 2 points · about 10 minutes
+#
+# Write your prediction as a function: from two sentences, and from nothing else, say whether mean pooling will give them
+# the same vector **whatever the embeddings are**. No torch is needed. If your prediction is wrong, the check tells you what
+# you believed and why it isn't so.
+#
+# `first` and `second` are strings, words with spaces between them, in lower case. The result is True or False.
+#
+# <details><summary>Hint: counting words</summary>
+#
+# `Counter(first.split())` counts how often each word occurs; two Counters can be compared with `==`. Is that enough? Work
+# out the mean of *ha ha ha*.
+#
+# </details>
+#
+# <details><summary>Hint: comparing shares without fractions</summary>
+#
+# A mean weighs each word by its *share* of the sentence. Two shares $a/m$ and $b/n$ are equal if $a\,n = b\,m$. Or write
+# each sentence down as often as the other one has words, and compare the sorted lists.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-same_vector-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def same_vector(first, second):
+    """Whether two sentences have the same mean, whatever the embeddings are.
+
+    first, second: str, words with spaces between them
+    returns: bool
+    """
+    ### BEGIN SOLUTION
+    ours, theirs = first.split(), second.split()
+    return Counter(ours * len(theirs)) == Counter(theirs * len(ours))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.same_vector")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.same_vector", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Here is why. Lay the word vectors of a sentence end to end, like steps of a walk. Where you arrive is their sum. The two
+# sentences take different ways and arrive at **the same place**, since it does not matter in which order you add. Divide by
+# five, and you have the mean.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def two_walks_one_end():
+    pair = ("the dog chased the cat", "the cat chased the dog")
+    drawn, panels = show.frames(2, width=9.6, height=3.9)
+    for axes, text in zip(panels, pair, strict=True):
+        steps = look_up(table, torch.tensor([words.index(word) for word in text.split()]))
+        places = torch.cat([torch.zeros(1, 2), steps.cumsum(dim=0)])
+        for word, begin, end in zip(text.split(), places[:-1].tolist(), places[1:].tolist(), strict=True):
+            axes.annotate("", end, begin, arrowprops={"arrowstyle": "->", "color": "#3b6fb6", "linewidth": 1.8})
+            middle = [(a + b) / 2 for a, b in zip(begin, end, strict=True)]
+            beside = (5, -13) if word == "the" else (6, 5)
+            axes.annotate(word, middle, xytext=beside, textcoords="offset points", fontsize=10)
+        axes.plot(*places[-1], "o", ms=9, color="#d9822b")
+        axes.annotate("the sum", places[-1].tolist(), xytext=(-4, 10), textcoords="offset points", color="#b5651d")
+        mean = places[-1] / len(steps)
+        axes.plot(*mean, "D", ms=7, color="#3a8f5c")
+        axes.annotate("the mean", mean.tolist(), xytext=(9, -5), textcoords="offset points", color="#2c6e46")
+        axes.set(title=text, xlabel="dim 0", xlim=(-0.3, 5.4), ylim=(-1.1, 2.7))
+    panels[0].set_ylabel("dim 1")
+    show.figure(
+        drawn,
+        "Two walks of five arrows each, one for each sentence: the ways differ, the end and the mean are the same.",
+    )
+
+
+# %% [markdown]
+# And here is the bag itself: only *how often* each word occurs. The first two rows cannot be told apart. The third has the
+# same words and other counts.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def bags_as_rows_of_counts():
+    texts = ["the dog chased the cat", "the cat chased the dog", "the cat chased the cat"]
+    counts = torch.tensor([[Counter(text.split())[word] for word in words[1:5]] for text in texts])
+    same = [same_vector(texts[0], text) for text in texts]
+    labels = [f"{text} {'=' if alike else '≠'}" for text, alike in zip(texts, same, strict=True)]
+    show.matrices(
+        show.Panel("counts (= same vector as the first)", counts.float(), labels, words[1:5], decimals=0),
+        alt="Counts of four words in three sentences: the first two rows are equal, the third has two cats and no dog.",
+    )
+
+
+# %% [markdown]
+# So the second thing wrong with embeddings alone: a bag knows no **order**. Not *hardly any*, none at all. No training
+# helps, no longer vectors, no more data: the two sentences go in as the same numbers, so the same answer comes out, whoever
+# chased whom.
+#
+# ## 5. A classifier
+#
+# Enough accusations; let us give the bag a chance. S3's "simple model" for classifying texts has three parts: an embedding,
+# mean pooling, and a linear layer that turns the mean into one number for each class. These numbers are called **logits**;
+# the largest one wins.
+#
+# $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
+#
+# ### Exercise 5 · A bag of embeddings that decides
+# `words_in_a_bag.bag_of_embeddings` · 4 points · about 15 minutes
+#
+# Your first model. The constructor is given; leave its names as they are, since the check loads weights into them. Write
+# `forward`. This exercise is checked on its own: write the pooling out again rather than calling your `mean_pooling`, and a
+# slip up there costs you nothing here. Every sentence has a word at least. The gradients of all weights are compared too.
+#
+# Shapes: `ids` is an integer tensor `[batch, words]`, `mask` is boolean `[batch, words]`, the result is `[batch, classes]`.
+#
+# <details><summary>Hint: calling layers</summary>
+#
+# Layers are called like functions: `self.embedding(ids)` is `[batch, words, d_model]`, and `self.output(...)` takes
+# `[batch, d_model]` to `[batch, classes]`. Return what it gives: the loss takes the softmax itself.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-bag_of_embeddings-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class BagClassifier(nn.Module):
+    """The mean of a sentence's embeddings, and a linear layer that decides.
+
+    vocabulary: int, how many words there are
+    d_model: int, the length of an embedding
+    classes: int, how many answers there are
+    """
+
+    def __init__(self, vocabulary, d_model, classes):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, ids, mask):
+        """The logits of each sentence.
+
+        ids: int [batch, words]
+        mask: bool [batch, words], True at words
+        returns: [batch, classes]
+        """
+        ### BEGIN SOLUTION
+        x = self.embedding(ids)
+        total = (x * mask.unsqueeze(-1)).sum(dim=1)
+        return self.output(total / mask.sum(dim=1, keepdim=True))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-bag_of_embeddings-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.bag_of_embeddings")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.bag_of_embeddings", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 6. How good is it?
+#
+# The obvious measure is the **accuracy**: the share of right answers, on sentences that were not trained on.
+#
+# ### Exercise 6 · How often it is right
+# `words_in_a_bag.accuracy` · 1 point · about 6 minutes
+#
+# From the logits to the share of right answers: the model's answer is the class with the largest logit.
+#
+# Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a tensor of shape
+# `[]`, from 0 to 1.
+#
+# <details><summary>Hint</summary>
+#
+# `==` between two tensors gives booleans, and the mean of zeros and ones is a share. Booleans have no mean: `.float()`
+# first.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def accuracy(logits, labels):
+    """The share of examples whose largest logit is that of the right class.
+
+    logits: [examples, classes]
+    labels: int [examples]
+    returns: a tensor of shape []
+    """
+    ### BEGIN SOLUTION
+    return (logits.argmax(dim=-1) == labels).float().mean()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-accuracy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.accuracy")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.accuracy", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# An accuracy of 90 %: is that good? You cannot know. If nine of ten mails are no spam, then a program that answers *no
+# spam* without looking reaches 90 % as well. So always ask for the **majority baseline**: the accuracy of whoever knows
+# nothing but which answer is the most frequent one.
+#
+# Be fair in this. The most frequent answer is that of the *training* data, for nobody may look at the test's labels
+# beforehand. The accuracy is measured on the *test*, where everybody's is.
+#
+# ### Exercise 7 · The majority baseline
+# `words_in_a_bag.majority` · 2 points · about 8 minutes
+#
+# The accuracy, on the test, of always answering with the most frequent label of training. (No two labels are equally
+# frequent there.)
+#
+# Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one `[test]`, the result is a tensor of
+# shape `[]`.
+#
+# <details><summary>Hint: the most frequent label</summary>
+#
+# `torch.bincount(labels)` counts how often 0, 1, 2, ... occur. Which index has the largest count?
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-majority-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def majority_accuracy(training_labels, test_labels):
+    """The accuracy on the test of always giving training's most frequent label.
+
+    training_labels: int [training]
+    test_labels: int [test]
+    returns: a tensor of shape []
+    """
+    ### BEGIN SOLUTION
+    majority = torch.bincount(training_labels).argmax()
+    return (test_labels == majority).float().mean()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-majority-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.majority")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.majority", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now two tasks, made here, for your model.
+#
+# - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* Is there more praise than complaint?
+#   Two of three reviews are kind.
+# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is it the animal that acts? Each sentence
+#   comes with its mirror image, one yes and one no.
+
+# %%
+import random
+
+THINGS = ["film", "music", "food", "story", "hotel", "coffee", "room", "service"]
+PRAISE = ["lovely", "funny", "warm", "clever", "wonderful"]
+COMPLAINTS = ["boring", "cold", "awful", "noisy", "stale"]
+ANIMALS = ["dog", "cat", "mouse", "cow", "bear", "horse"]
+PEOPLE = ["queen", "king", "woman", "boy", "child", "girl"]
+VERBS = ["chased", "saw", "followed", "found", "painted"]
+
+
+def review(rng):
+    """A review of one or three clauses, and whether it is kind."""
+    clauses = rng.choice([1, 3])
+    kind = rng.random() < 2 / 3
+    most = [PRAISE, COMPLAINTS][not kind]
+    words_used = [rng.choice(most) for _ in range(clauses // 2 + 1)]
+    words_used += [rng.choice(PRAISE + COMPLAINTS) for _ in range(clauses // 2)]
+    rng.shuffle(words_used)
+    return " and ".join(f"the {rng.choice(THINGS)} was {word}" for word in words_used), int(kind)
+
+
+def mirrored(rng):
+    """A sentence in which an animal acts on a person, its mirror image, and their labels."""
+    animal, verb, person = rng.choice(ANIMALS), rng.choice(VERBS), rng.choice(PEOPLE)
+    return [(f"the {animal} {verb} the {person}", 1), (f"the {person} {verb} the {animal}", 0)]
+
+
+rng = random.Random(0)
+reviews = [review(rng) for _ in range(600)]
+chases = [example for _ in range(300) for example in mirrored(rng)]
+for text, label in [*reviews[:2], *chases[:2]]:
+    print(label, text)
+
+# %% [markdown]
+# Two thirds of the examples train the model, the rest tests it. Predict the results before you run the cell. What will the
+# accuracy on the second task be: bad, or can you say *exactly*?
+
+
+# %% tags=["demo"]
+def split(examples):
+    """The vocabulary of all texts; ids, mask and labels of the training and of the test."""
+    vocabulary = WordVocabulary.from_sentences(text for text, _ in examples)
+    sides = []
+    for side in (examples[:400], examples[400:]):
+        ids_of_side = pad([torch.tensor(vocabulary.encode(text)) for text, _ in side]).to(device)
+        sides.append((ids_of_side, ids_of_side != 0, torch.tensor([label for _, label in side], device=device)))
+    return vocabulary, *sides
+
+
+def trained(vocabulary, training, steps=120):
+    """A BagClassifier after so many steps on the whole training data."""
+    torch.manual_seed(0)
+    model = BagClassifier(len(vocabulary), 16, 2).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+    train_ids, train_mask, labels = training
+    for _ in range(steps):
+        loss = F.cross_entropy(model(train_ids, train_mask), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+@show.when_ready
+def two_tasks():
+    results = {}
+    for name, examples in (("reviews", reviews), ("who chases whom", chases)):
+        vocabulary, training, (test_ids, test_mask, test_labels) = split(examples)
+        model = trained(vocabulary, training)
+        with torch.no_grad():
+            right = accuracy(model(test_ids, test_mask), test_labels).item()
+        results[name] = (majority_accuracy(training[2].cpu(), test_labels.cpu()).item(), right)
+        print(f"{name}: majority {results[name][0]:.1%}, bag {right:.1%}")
+    drawn, [axes] = show.frames(width=6.4, height=3.2)
+    for offset, colour, label in ((-0.2, "#8a8f98", "majority baseline"), (0.2, "#3b6fb6", "bag of embeddings")):
+        heights = [result[offset > 0] for result in results.values()]
+        drawn_bars = axes.bar([place + offset for place in range(2)], heights, width=0.36, color=colour, label=label)
+        axes.bar_label(drawn_bars, [f"{height:.0%}" for height in heights], padding=2)
+    axes.axhline(0.5, color="#22252b", linestyle=":", linewidth=1)
+    axes.set_xticks(range(2), labels=list(results))
+    axes.set(ylim=(0, 1.25), title="Accuracy on the test: words are enough for one task only")
+    axes.set_yticks([0, 0.5, 1], labels=["0", "50 %", "100 %"])
+    axes.legend(loc="upper right", ncols=2)
+    show.figure(
+        drawn,
+        "Accuracy of the majority baseline and of the bag: on reviews the bag is far better, on who chases "
+        "whom both are at one half.",
+    )
+
+
+# %% [markdown]
+# On reviews the bag is nearly always right, far above the majority. On *who chases whom* it gets **half**, and not by
+# accident: a sentence and its mirror image get the same logits, so of each pair it answers one right and one wrong, whatever
+# it has learned. You could have known it before the first training step.
+#
+# What has it learned about reviews? The output layer's weights for *kind* minus those for *unkind* are a direction, and the
+# dot product of a word's embedding with it says which way that word pulls.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def which_way_words_pull():
+    vocabulary, training, _ = split(reviews)
+    model = trained(vocabulary, training)
+    chosen = ["lovely", "warm", "clever", "the", "was", "film", "cold", "stale", "awful"]
+    with torch.no_grad():
+        direction = model.output.weight[1] - model.output.weight[0]
+        chosen_ids = torch.tensor([vocabulary.encode(word) for word in chosen], device=device).squeeze(-1)
+        pull = (model.embedding(chosen_ids) @ direction).cpu()
+    show.bars(
+        chosen,
+        pull / pull.abs().max(),
+        title="How hard each word pulls towards “kind”, beside the hardest",
+        alt="Bars: words of praise pull up, complaints pull down, and the, was and film hardly at all.",
+    )
+
+
+# %% [markdown]
+# Nobody told it which words are praise. It found out from labels of whole sentences. This is what a bag is good at, and for
+# many a task it is all you need. Try it before you try a transformer.
+#
+# ## 7. What it costs
+#
+# A model's size is how many numbers it learns, its **parameters**. For a bag they are soon counted: the table, and the
+# linear layer, which has a weight for each of its inputs and a bias, for each of its outputs.
+#
+# S3 builds its model as `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`: the vocabulary, the embedding's length, a
+# `hidden_dim`, and the number of classes. The constructor takes `hidden_dim` and then never uses it; there is no hidden
+# layer. A parameter of a *function* is not yet a parameter of the *model*.
+#
+# ### Exercise 8 · How many numbers it learns
+# `words_in_a_bag.parameters` · 1 point · about 5 minutes
+#
+# Count, from the four numbers in the slide's order. All are ints, and so is the result.
+
+
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_parameters(vocabulary, d_model, hidden_dim, classes):
+    """How many numbers the slide's model learns: an embedding, a mean, a linear layer.
+
+    vocabulary, d_model, hidden_dim, classes: int
+    returns: int
+    """
+    ### BEGIN SOLUTION
+    return vocabulary * d_model + d_model * classes + classes
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-parameters-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("words_in_a_bag.parameters")
+### BEGIN HIDDEN TESTS
+check("words_in_a_bag.parameters", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def where_the_parameters_are():
+    total = count_parameters(30_522, 128, 128, 2)
+    in_the_table = 30_522 * 128
+    print(f"with BERT's vocabulary of 30,522: {total:,} parameters, {in_the_table / total:.2%} of them in the table")
+    model = BagClassifier(30_522, 128, 2)
+    print(f"torch counts {sum(parameter.numel() for parameter in model.parameters()):,}")
+
+
+# %% [markdown]
+# Nearly all of it is the table. That is worth remembering when somebody calls a model large: which part of it?
+#
+# ### Exercise 9 · In your own words
+# `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
+#
+# Find a pair of sentences of your own, in any language and none from this lesson, that a bag of embeddings cannot tell apart
+# although they mean different things. Say why it cannot, and name one task on which that would do harm and one on which it
+# would not. Three to six sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# *It was not good, it was bad* and *it was not bad, it was good* have the same words equally often. A mean weighs each word
+# by its share of the sentence and by nothing else, so both get the same vector, and from the same vector every later layer
+# makes the same answer; training cannot help. It does harm where the order carries the answer: the mood of a review, or who
+# owes whom money. It does none where the words are enough, such as sorting mails by topic: both sentences are about the
+# same thing.
+#
+# *(One point: a pair whose words have the same shares and whose meanings differ. One point: the mean does not depend on the
+# order, so the vectors are equal and no training can separate them; with a task of each kind.)*
+
+# %% [markdown]
+# ## Glossary
+#
+# - **Vocabulary**: the list of all words that a model knows; a word's place in it is its **id**.
+# - **Embedding**: the learned vector of a word, a row of the embedding table.
+# - **Cosine**: the dot product of two vectors divided by both lengths; 1 for the same direction.
+# - **Mean pooling**: one vector for a sentence, the mean of its words' vectors.
+# - **Padding**: words without meaning that make the sentences of a batch equally long.
+# - **Mask**: a boolean tensor, True at words and False at padding.
+# - **Bag of embeddings**: a model that sees of a sentence only the mean of its embeddings.
+# - **Logits**: a model's numbers for the classes, before any softmax; the largest one is its answer.
+# - **Accuracy**: the share of right answers.
+# - **Majority baseline**: the accuracy of always giving training's most frequent answer.
+# - **Parameters**: the numbers that a model learns.
+# - **Time delay**: outputs begin only after the last input has been read.
+#
+# ## What you have now
+#
+# A model, a fair way to judge it, and its two limits in a nutshell: **no context** (one vector for *station*, wherever it
+# stands) and **no order** (dog and cat). The transformer is the answer to both. Context comes first, in lesson 01: let the
+# other words of the sentence pull at *station*. Order has to wait until lesson 03.

@@ -1,0 +1,126 @@
+"""The slide's mean and its unused parameter are named mistakes, and so are slips in a student's own handwriting."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course_lib import exercises
+from course_lib.checking import Outcome
+from tests.course_lib.exercises.judging import mistake, verdict
+
+
+class TestTheSlide:
+    def test_its_mean_counts_padding(self) -> None:
+        x = exercises.find("words_in_a_bag.mean_pooling").visible_cases()[0].args[0]
+        mean = mistake("words_in_a_bag.mean_pooling", "padding_counted")(x, None)
+        assert torch.equal(mean, torch.mean(x, dim=1))
+
+    def test_its_model(self) -> None:
+        class EmbeddingModel(nn.Module):
+            """As printed, but for the names that the check loads weights into, and the mask that it passes."""
+
+            def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+                super().__init__()
+                self.embedding = nn.Embedding(vocabulary, d_model)
+                self.output = nn.Linear(d_model, classes)
+
+            def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+                output = self.embedding(inputs)
+                output = torch.mean(output, dim=1)
+                return self.output(output)
+
+        found = verdict("words_in_a_bag.bag_of_embeddings", EmbeddingModel)
+        assert found.misconception is not None
+        assert found.misconception.id == "padding_counted"
+
+    def test_its_hidden_dim_is_no_layer(self) -> None:
+        assert verdict("words_in_a_bag.parameters", lambda v, d, h, c: v * d + d * c + c).passed
+        found = verdict("words_in_a_bag.parameters", lambda v, d, h, c: v * d + (d + 1) * h + (h + 1) * c)
+        assert found.misconception is not None
+        assert found.misconception.id == "hidden_layer_counted"
+
+
+class _Summing(nn.Module):
+    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.output(torch.stack([self.embedding(row[seen]).sum(0) for row, seen in zip(ids, mask, strict=True)]))
+
+
+class _Deciding(_Summing):
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        means = [self.embedding(row[seen]).mean(0) for row, seen in zip(ids, mask, strict=True)]
+        return torch.softmax(self.output(torch.stack(means)), dim=1)
+
+
+def _mean_over_zeroed(x: Tensor, mask: Tensor) -> Tensor:
+    zeroed = x.clone()
+    zeroed[~mask] = 0
+    return zeroed.mean(1)
+
+
+def _sorted_words(first: str, second: str) -> bool:
+    return sorted(first.split()) == sorted(second.split())
+
+
+def _most_common_of_the_test(training_labels: Tensor, test_labels: Tensor) -> Tensor:
+    ((_, times),) = Counter(test_labels.tolist()).most_common(1)
+    return torch.tensor(times / len(test_labels))
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        ("words_in_a_bag.look_up", lambda table, ids: table.index_select(0, ids.unique()), "each_word_once"),
+        ("words_in_a_bag.look_up", lambda table, ids: torch.from_numpy(table.detach().numpy())[ids], "table_detached"),
+        ("words_in_a_bag.cosine", lambda table, i: (table * table[i]).sum(1), "dot_product"),
+        ("words_in_a_bag.cosine", lambda table, i: table @ table[i] / table.norm(dim=1), "other_length_only"),
+        (
+            "words_in_a_bag.cosine",
+            lambda table, i: table @ table[i] / ((table**2).sum(1) * (table[i] ** 2).sum()),
+            "squared_lengths",
+        ),
+        ("words_in_a_bag.mean_pooling", _mean_over_zeroed, "padding_counted_in_the_number"),
+        ("words_in_a_bag.mean_pooling", lambda x, mask: x.sum(1) / x.size(1), "padding_counted"),
+        (
+            "words_in_a_bag.mean_pooling",
+            lambda x, mask: torch.stack([a[m].mean(0) for a, m in zip(x, mask, strict=True)]),
+            "nan_without_words",
+        ),
+        ("words_in_a_bag.same_vector", _sorted_words, "counts_must_be_equal"),
+        ("words_in_a_bag.same_vector", lambda a, b: not set(a.split()) ^ set(b.split()), "words_without_counts"),
+        ("words_in_a_bag.bag_of_embeddings", _Summing, "sum"),
+        ("words_in_a_bag.bag_of_embeddings", _Deciding, "probabilities"),
+        (
+            "words_in_a_bag.accuracy",
+            lambda logits, labels: (logits.argmax(1) == labels).sum(),
+            "number_of_right_ones_as_an_integer",
+        ),
+        ("words_in_a_bag.majority", _most_common_of_the_test, "majority_of_the_test"),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+def test_words_without_an_empty_sentence_earn_their_part() -> None:
+    exercise_id = "words_in_a_bag.mean_pooling"
+    assert verdict(exercise_id, mistake(exercise_id, "nan_without_words")).points == 3
+
+
+def test_a_list_of_the_right_numbers_is_told_what_is_missing() -> None:
+    found = verdict("words_in_a_bag.look_up", lambda table, ids: table[ids].tolist())
+    assert found.outcome is Outcome.WRONG
+    assert "should be a torch.Tensor" in found.text()
