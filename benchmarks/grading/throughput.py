@@ -55,7 +55,7 @@ def throughput(
         plain.add("otter", peers.otter_cost(environments["otter"], course, share, place / "otter"))
         course = make_course(place / "nbgrader-full", share, keep_demos=True)
         full.add("nbgrader", peers.nbgrader_cost(environments["nbgrader"], course, share))
-        full.add("ours", _ours(place / "ours-full", submissions // 2, seed, workers, demos=True))
+        full.add("ours", _ours(place / "ours-full", submissions, seed, workers, demos=True))
         print(f"round {turn + 1}: {_said(plain)}; every cell run: {_said(full)}", flush=True)
     yield from _rows(plain, "demo cells left out", {"nbgrader": 30.0, "otter": 60.0})
     yield from _rows(full, "every cell run", {"nbgrader": 10.0})
