@@ -23,7 +23,7 @@ from safetensors.numpy import save as save_arrays
 from safetensors.torch import load, save
 from torch import Tensor
 
-from course_lib.checking.exercise import Callback, Case, Value
+from course_lib.checking.exercise import Callback, Case, Value, is_key
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
 
 Json = Any
@@ -268,7 +268,9 @@ class Encoder:
         if kind is list or kind is tuple:
             return {kind.__name__: [self.value(item, depth + 1) for item in value]}
         if kind is dict:
-            return {"dict": {_key(name): self.value(item, depth + 1) for name, item in value.items()}}
+            if all(type(key) is str for key in value):
+                return {"dict": {_key(name): self.value(item, depth + 1) for name, item in value.items()}}
+            return {"items": [[self._dict_key(key), self.value(item, depth + 1)] for key, item in value.items()]}
         if kind is Foreign:
             return {"foreign": clean(value.type_name)[:MAX_NAME]}
         if isinstance(value, Tensor):
@@ -277,6 +279,12 @@ class Encoder:
             self.callbacks.append(value)
             return {"callback": [len(self.callbacks) - 1, value.name]}
         raise TypeError(f"a {kind.__name__} is not plain data")
+
+    def _dict_key(self, key: object) -> Json:
+        """A key among which one at least is no string: JSON has no such objects."""
+        if not is_key(key):
+            raise TypeError("a dict with keys that are neither strings nor tuples of strings is not plain data")
+        return self.value(key)
 
     def _tensor(self, tensor: Tensor) -> Json:
         if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in _DTYPES:
@@ -338,6 +346,8 @@ class Decoder:
         if tag == "dict":
             _require(type(content) is dict, "a dict that is none")
             return {name: self.value(item, depth + 1) for name, item in content.items()}
+        if tag == "items":
+            return self._items(content, depth)
         if tag == "float":
             _require(type(content) is str and content in _FLOATS, "a float that is none")
             return _FLOATS[content]
@@ -347,6 +357,17 @@ class Decoder:
             return Callback(name, partial(self._remote, number), most_calls=sys.maxsize, most_numbers=sys.maxsize)
         _require(tag == "foreign", "an unknown tag")
         return Foreign(text(content, MAX_NAME))
+
+    def _items(self, content: Json, depth: int) -> dict[Value, Value]:
+        """A dict whose keys are not all strings."""
+        _require(type(content) is list, "a dict that is none")
+        found: dict[Value, Value] = {}
+        for item in content:
+            _require(type(item) is list and len(item) == 2, "a dict's item that is none")
+            key = self.value(item[0], depth + 1)
+            _require(is_key(key) and key not in found, "a dict's key that is none, or there twice")
+            found[key] = self.value(item[1], depth + 1)
+        return found
 
     def tensor(self, data: Json) -> Tensor:
         """The tensor that `data` stands for."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -132,10 +133,7 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
         return _first(value_difference(e, a, f"item {i} of {where}") for i, e, a in parts)
     if isinstance(expected, dict):
         if expected.keys() != actual.keys():
-            wanted, got = short_repr(sorted(expected)[:8]), short_repr(sorted(actual)[:8])
-            return Difference(
-                Kind.SHAPE, f"{_sentence(where)} should have the keys {wanted}, not {got}.", None, wanted, got
-            )
+            return _other_keys(expected, actual, where)
         return _first(value_difference(expected[key], actual[key], f"{key!r} of {where}") for key in expected)
     if isinstance(expected, float):  # in single precision: it may come out of such a tensor
         return _tensor_difference(torch.tensor(expected), torch.tensor(actual), where)
@@ -153,6 +151,26 @@ def _way_to_a_number(expected: Value, actual: Value) -> str:
     """How a tensor becomes the plain number that was asked for; empty where it is something else."""
     single = isinstance(actual, Tensor) and actual.numel() == 1
     return ": its .item() is a plain number" if single and type(expected) in (int, float) else ""
+
+
+def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:
+    """What to tell of two dicts with different keys: the first ones that are missing, or else that are too many."""
+    missing = [key for key in expected if key not in actual]
+    extra = [key for key in actual if key not in expected]
+    first = missing or extra
+    some = ", ".join(short_repr(key) for key in first[:_KEYS_SHOWN])
+    some += f" and {len(first) - _KEYS_SHOWN} more" if len(first) > _KEYS_SHOWN else ""
+    keys = f"{len(first)} key{'s' if len(first) != 1 else ''}"
+    return Difference(
+        Kind.SHAPE,
+        f"{_sentence(where)} {f'lacks {keys}' if missing else f'has {keys} too many'}: {some}.",
+        expected=f"{len(expected)} keys",
+        actual=f"{len(actual)} keys",
+    )
+
+
+_KEYS_SHOWN = 4
+"""Of keys that are missing or too many, so many are named."""
 
 
 def _several_values(expected: Value, actual: Value, where: str) -> str:

@@ -16,7 +16,8 @@ from torch import Tensor
 
 Value = Any
 """Plain data that can cross from a box: None, bool, int, float, str, Tensor, and lists, tuples
-and str-keyed dicts of those. Among the arguments of a case there may be a `Callback` as well."""
+and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`).
+Among the arguments of a case there may be a `Callback` as well."""
 
 CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
 """`cases(generator, hidden)`: the visible cases (`hidden=False`) or the hidden ones, drawn from the generator."""
@@ -26,6 +27,14 @@ CALLS, NUMBERS = 1000, 100_000
 
 CORE = "values"
 """The part of an exercise that must be right before any other part earns points."""
+
+
+def is_key(key: object) -> bool:
+    """Whether a dict of plain data may have this key: a string, or a tuple of strings.
+
+    No numbers: who sends them could choose such that all fall on one place of the dict, and make it slow.
+    """
+    return type(key) is str or (type(key) is tuple and all(type(part) is str for part in key))
 
 
 class CallRefused(RuntimeError):

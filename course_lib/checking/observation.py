@@ -11,6 +11,7 @@ import linecache
 import os
 import sysconfig
 import time
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from course_lib.checking.exercise import Callback, Case, Value
+from course_lib.checking.exercise import Callback, Case, Value, is_key
 from course_lib.checking.trap import RuleBroken, Trap
 
 _NOT_ITS_OWN = (str(Path(__file__).parents[1]) + os.sep, sysconfig.get_path("stdlib") + os.sep)
@@ -281,6 +282,10 @@ def _identical(old: Value, new: Value) -> bool:
     return bool(old == new)
 
 
+_DICTS = (dict, Counter, defaultdict, OrderedDict)
+"""Exact types that count as a dict: whoever counts with a `Counter` has counted."""
+
+
 def _plain(value: Value) -> Value:
     """`value` as plain data, with `Foreign` in place of anything else. Exact types only."""
     kind = type(value)
@@ -290,7 +295,7 @@ def _plain(value: Value) -> Value:
         return value
     if kind in (list, tuple):
         return kind(_plain(item) for item in value)
-    if kind is dict and all(type(key) is str for key in value):
+    if kind in _DICTS and all(map(is_key, value)):
         return {key: _plain(item) for key, item in value.items()}
     return Foreign(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("__main__."))
 

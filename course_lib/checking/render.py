@@ -25,6 +25,9 @@ MOST_ENTRIES = 64
 MOST_ITEMS = 8
 """Of lists, tuples and dicts, so many items are shown."""
 
+_SHORT = 20
+"""Strings up to so many characters are shown whole inside another value."""
+
 TEXT_WIDTH = 84
 """Sentences for terminals are broken at this width."""
 
@@ -191,7 +194,7 @@ def _brief(value: Value) -> str:
     if isinstance(value, Tensor):
         kind = "" if value.dtype == torch.float32 else f"{str(value.dtype).removeprefix('torch.')} "
         return f"{kind}tensor{list(value.shape)}"
-    return repr(value)
+    return short_repr(value)
 
 
 def value_text(value: Value) -> str:
@@ -208,7 +211,7 @@ def value_text(value: Value) -> str:
     if isinstance(value, Foreign):
         return f"a {value.type_name[:200]}"
     if isinstance(value, dict):
-        shown = [f"{key[:60]!r}: {_inside(item)}" for key, item in itertools.islice(value.items(), MOST_ITEMS)]
+        shown = [f"{_key(key)}: {_inside(item)}" for key, item in itertools.islice(value.items(), MOST_ITEMS)]
         return "{" + ", ".join(shown) + (", ..." if len(value) > MOST_ITEMS else "") + "}"
     if isinstance(value, (list, tuple)):
         shown = [_inside(item) for item in value[:MOST_ITEMS]]
@@ -217,13 +220,29 @@ def value_text(value: Value) -> str:
     return _inside(value)
 
 
+def _key(key: str | tuple[str, ...]) -> str:
+    """A key of a dict, in a few words."""
+    if isinstance(key, str):
+        return repr(key[:60])
+    return f"({', '.join(repr(part[:60]) for part in key[:MOST_ITEMS])})"
+
+
 def _inside(value: Value) -> str:
     """A value inside another one, in a few words."""
     if isinstance(value, Tensor):
         return _brief(value)
     if isinstance(value, (list, tuple, dict)):
-        return f"a {type(value).__name__} of {len(value)}"
+        return repr(value) if _few_words(value) else f"a {type(value).__name__} of {len(value)}"
     return short_repr(value)
+
+
+def _few_words(value: Value) -> bool:
+    """Whether this is a short list or tuple of short strings, such as the pieces of a word."""
+    return (
+        isinstance(value, (list, tuple))
+        and 0 < len(value) <= MOST_ITEMS
+        and all(type(item) is str and len(item) <= _SHORT for item in value)
+    )
 
 
 def _tensor_text(value: Tensor) -> str:

@@ -61,10 +61,11 @@ leaves = (
     | st.builds(Foreign, texts)
     | tensors()
 )
+keys = texts | st.lists(texts, max_size=3).map(tuple)
 values = st.recursive(
     leaves,
     lambda inner: (
-        st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(tuple) | st.dictionaries(texts, inner, max_size=4)
+        st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(tuple) | st.dictionaries(keys, inner, max_size=4)
     ),
     max_leaves=12,
 )
@@ -273,6 +274,13 @@ def test_no_bytes_do_more_than_be_refused(header: bytes, payload: bytes) -> None
         {"float": "1.0"},
         {"float": 1.0},
         {"dict": []},
+        {"items": {}},
+        {"items": [["a"]]},
+        {"items": [[1, 2]]},
+        {"items": [[None, 2]]},
+        {"items": [[{"list": ["a"]}, 2]]},
+        {"items": [[{"tuple": ["a", 1]}, 2]]},
+        {"items": [["a", 1], ["a", 2]]},
         {"set": []},
         {"foreign": 3},
         {"foreign": "x" * 1000},

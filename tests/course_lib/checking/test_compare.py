@@ -91,6 +91,25 @@ def test_lists_tuples_and_dicts_are_walked() -> None:
     assert kind({"a": 1.0}, {"b": 1.0}) is Kind.SHAPE
 
 
+def test_keys_that_are_missing_or_too_many_are_named() -> None:
+    expected = {("a", "b"): 2, ("b", "c"): 1}
+    lacking = value_difference(expected, {("a", "b"): 2}, "the result")
+    assert lacking is not None
+    assert lacking.message == "The result lacks 1 key: ('b', 'c')."
+    more = value_difference(expected, {**expected, "ab": 1, ("x",): 3}, "the result")
+    assert more is not None
+    assert more.message == "The result has 2 keys too many: 'ab', ('x',)."
+    wrong = value_difference(expected, {**expected, ("a", "b"): 3}, "the result")
+    assert wrong is not None
+    assert wrong.message == "('a', 'b') of the result should be 2, not 3."
+
+
+def test_of_many_missing_keys_some_are_named() -> None:
+    found = value_difference({str(number): number for number in range(9)}, {}, "the result")
+    assert found is not None
+    assert found.message == "The result lacks 9 keys: '0', '1', '2', '3' and 5 more."
+
+
 def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> None:
     case = Case("a vector", (torch.tensor([1.0, 2.0]),), gradients=(0,))
     right = observe(lambda x: x * 2, case)

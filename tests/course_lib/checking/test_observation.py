@@ -1,3 +1,4 @@
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -120,6 +121,28 @@ def test_a_class_that_is_not_a_module_is_told_so() -> None:
     seen = observe(dict, case)
     assert seen.raised is not None
     assert "torch.nn.Module" in seen.raised.message
+
+
+@pytest.mark.parametrize("kind", [dict, Counter, OrderedDict])
+def test_every_usual_dict_is_plain_data(kind: type) -> None:
+    seen = observe(lambda: kind({("a", "b"): 2, "c": 1}), Case("no arguments"))
+    assert seen.value == {("a", "b"): 2, "c": 1}
+    assert type(seen.value) is dict
+    assert type(observe(lambda: defaultdict(int, a=1), Case("no arguments")).value) is dict
+
+
+@pytest.mark.parametrize("key", [1, None, ("a", 1), (("a",),), frozenset("a")])
+def test_other_keys_than_strings_and_tuples_of_strings_are_foreign(key: object) -> None:
+    assert observe(lambda: {key: 1}, Case("no arguments")).value == Foreign("dict")
+
+
+def test_a_dict_changed_in_place_is_noticed() -> None:
+    def count(words: dict[tuple[str, ...], int]) -> int:
+        words[("new",)] = 1
+        return 2
+
+    seen = observe(count, Case("a dict", ({("a", "b"): 1},)))
+    assert seen.modified == (0,)
 
 
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])

@@ -94,6 +94,8 @@ def test_values_are_shown_whole_or_by_their_first_row() -> None:
     assert "tensor[100, 100], which begins" in value_text(torch.zeros(100, 100))
     assert value_text([torch.zeros(2), 1.5, "a"]) == "[tensor[2], 1.5, 'a']"
     assert value_text({"a": (1, 2)}) == "{'a': a tuple of 2}"
+    assert value_text([("pl", "ay"), ("x" * 100,)]) == "[('pl', 'ay'), a tuple of 1]"
+    assert value_text({("pl", "ay"): 2, "b": 1}) == "{('pl', 'ay'): 2, 'b': 1}"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,7 @@ def test_values_are_shown_whole_or_by_their_first_row() -> None:
         [torch.zeros([6] * 9, dtype=torch.uint8)] * 3,
         [[0] * 1_000_000] * 20,
         {str(number): number for number in range(100_000)},
+        {("x" * 1_000_000, str(number)): number for number in range(9)},
         "x" * 10_000_000,
         10**4000,
         torch.zeros([1] * 64),
