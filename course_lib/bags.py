@@ -27,7 +27,7 @@ def cosine_similarities(table: Float[Tensor, "vocabulary d_model"], i: int) -> F
 
     Salton et al. (1975), "A Vector Space Model for Automatic Indexing", of documents.
     """
-    lengths = table.norm(dim=-1)
+    lengths: Tensor = torch.linalg.vector_norm(table, dim=-1)
     return table @ table[i] / (lengths * lengths[i])
 
 

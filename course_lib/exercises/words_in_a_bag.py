@@ -145,7 +145,8 @@ def _cosine_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _lengths(table: Tensor) -> Tensor:
-    return table.norm(dim=-1)
+    lengths: Tensor = torch.linalg.vector_norm(table, dim=-1)
+    return lengths
 
 
 COSINE = Exercise(

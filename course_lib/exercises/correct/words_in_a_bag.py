@@ -173,7 +173,7 @@ class _BagOfLogits(_BagWithLoops):
     """The mean of every word's logits: a linear layer and a mean may change places."""
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        logits = self.output(self.embedding(ids))
+        logits: Tensor = self.output(self.embedding(ids))
         return (logits * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
@@ -182,7 +182,8 @@ class _BagOfCounts(_BagWithLoops):
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         counts = (F.one_hot(ids, self.embedding.num_embeddings) * mask.unsqueeze(-1)).sum(1).float()
-        return self.output(counts / counts.sum(1, keepdim=True) @ self.embedding.weight)
+        logits: Tensor = self.output(counts / counts.sum(1, keepdim=True) @ self.embedding.weight)
+        return logits
 
 
 class _BagWithMatrices(_BagWithLoops):
@@ -203,7 +204,8 @@ class _BagByEmbeddingBag(_BagWithLoops):
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         weights = mask.float() / mask.sum(dim=1, keepdim=True)
         pooled = F.embedding_bag(ids, self.embedding.weight, mode="sum", per_sample_weights=weights)
-        return self.output(pooled)
+        logits: Tensor = self.output(pooled)
+        return logits
 
 
 BAG_OF_EMBEDDINGS = (
@@ -245,7 +247,8 @@ def _majority_by_counting(training_labels: Tensor, test_labels: Tensor) -> Tenso
 
 def _majority_by_unique(training_labels: Tensor, test_labels: Tensor) -> Tensor:
     labels, counts = training_labels.unique(return_counts=True)
-    return (test_labels == labels[counts.argmax()]).float().mean()
+    right: Tensor = test_labels == labels[counts.argmax()]
+    return right.float().mean()
 
 
 def _majority_in_numpy(training_labels: Tensor, test_labels: Tensor) -> Tensor:
