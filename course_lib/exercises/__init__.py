@@ -21,6 +21,7 @@ LESSONS = {
     "01_attention": "course_lib.exercises.attention",
     "02_masking": "course_lib.exercises.masking",
     "03_positions": "course_lib.exercises.positions",
+    "07_gpt": "course_lib.exercises.gpt",
     "10_evaluation": "course_lib.exercises.evaluation",
 }
 """Each lesson's folder and the module of its exercises, in lesson order."""
