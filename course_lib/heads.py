@@ -19,6 +19,7 @@ Pre-Training", section 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import torch
@@ -51,9 +52,18 @@ def head_loss(model: nn.Module, batch: LabelledBatch, label_smoothing: float = 0
         )
     if not (batch.labels != IGNORED).any():
         raise ValueError("there is nothing to learn from: no label of this batch counts")
-    return F.cross_entropy(
-        logits.flatten(0, -2), batch.labels.flatten(), ignore_index=IGNORED, label_smoothing=label_smoothing
-    )
+    return label_loss(logits, batch.labels, label_smoothing)
+
+
+def label_loss(
+    logits: Float[Tensor, "*places classes"], labels: Int[Tensor, "*places"], label_smoothing: float = 0.0
+) -> Float[Tensor, ""]:
+    """The mean cross-entropy, in nats, over the places whose label is not `IGNORED`; NaN where there is none.
+
+    For masked words it is the loss of Devlin et al. (2019), section 3.1, task 1.
+    """
+    flat = logits.flatten(0, -2), labels.flatten()
+    return F.cross_entropy(*flat, ignore_index=IGNORED, label_smoothing=label_smoothing)
 
 
 # --- Encoders, and using them as they are ----------------------------------------------------------------------
@@ -237,11 +247,37 @@ class MultipleChoice(nn.Module):
         """
         if ids.dim() != 3:
             raise ValueError(f"ids must be [batch, choices, words], not {list(ids.shape)}")
-        rows, row_mask = ids.flatten(0, 1), None if mask is None else mask.flatten(0, 1)
-        read = self.encoder(rows, None if segments is None else segments.flatten(0, 1), row_mask)
-        vector = _vector(read, row_mask, self.pooling)
-        out: Tensor = self.output(self.dropout(vector)).view(ids.shape[:2])
+        return score_choices(self._score, ids, segments, mask)
+
+    def _score(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Float[Tensor, " rows"]:
+        vector = _vector(self.encoder(ids, segments, mask), mask, self.pooling)
+        out: Tensor = self.output(self.dropout(vector)).squeeze(-1)
         return out
+
+
+Score = Callable[[Tensor, "Tensor | None", "Tensor | None"], Tensor]
+"""One number for each row of words, [rows], from ids, segments and mask, [rows, words] each."""
+
+
+def score_choices(
+    score: Score,
+    ids: Int[Tensor, "batch choices words"],
+    segments: Int[Tensor, "batch choices words"] | None,
+    mask: Bool[Tensor, "batch choices words"] | None,
+) -> Float[Tensor, "batch choices"]:
+    """Every choice scored by itself, all of them in one batch of rows."""
+    rows = [None if tensor is None else tensor.flatten(0, 1) for tensor in (segments, mask)]
+    return score(ids.flatten(0, 1), *rows).view(ids.shape[:2])
+
+
+def choice_probabilities(
+    score: Score,
+    ids: Int[Tensor, "batch choices words"],
+    segments: Int[Tensor, "batch choices words"],
+    mask: Bool[Tensor, "batch choices words"],
+) -> Float[Tensor, "batch choices"]:
+    """How probable each choice is: the softmax of a question's scores (Devlin et al., 2019, section 4.4)."""
+    return torch.softmax(score_choices(score, ids, segments, mask), dim=-1)
 
 
 def _require_classes(classes: int) -> None:
@@ -252,6 +288,45 @@ def _require_classes(classes: int) -> None:
 def _require_pooling(pooling: Pooling) -> None:
     if pooling not in ("pooled", "mean"):
         raise ValueError(f"pooling must be 'pooled' or 'mean', not {pooling!r}")
+
+
+# --- Heads alone, on the states that an encoder has left -----------------------------------------------------------
+
+
+class SequenceHead(nn.Module):
+    """One label from a sequence's states: [CLS] through a dense layer and tanh, and from there to the classes.
+
+    The dense layer is BERT's pooler, which here belongs to the head, as it does in RoBERTa (Liu et al., 2019).
+    """
+
+    def __init__(self, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, states: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch classes"]:
+        """A score for each class."""
+        out: Tensor = self.output(torch.tanh(self.dense(states[:, 0])))
+        return out
+
+
+class WordHead(nn.Module):
+    """A label for every word, however many pieces it was cut into, from its first piece's state.
+
+    Devlin et al. (2019), section 5.3.
+    """
+
+    def __init__(self, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(
+        self, states: Float[Tensor, "batch pieces d_model"], starts: Int[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words classes"]:
+        """A score for each class at each word; `starts` says where each word's first piece stands."""
+        places = starts.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        out: Tensor = self.output(states.gather(1, places))
+        return out
 
 
 # --- BERT's pre-training ---------------------------------------------------------------------------------------

@@ -10,11 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.heads import MaskedLanguageModel, head_loss
 from course_lib.labelled import IGNORED, LabelledBatch
+from course_lib.masking import padding_mask
+from course_lib.tokenization import join_pair
+
+SHARE = 0.15
+"""Of the words, how many BERT is asked for."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class MaskedWords:
     vocabulary: int
     mask_id: int
     special_ids: tuple[int, ...]
-    share: float = 0.15
+    share: float = SHARE
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
@@ -61,11 +67,9 @@ class MaskedWords:
             generator: on the device of `ids`; None for torch's own.
         """
         special = torch.isin(ids, torch.tensor(self.special_ids, device=ids.device))
-        chosen = (_uniform(ids, generator) < self.share) & ~special
-        fate = _uniform(ids, generator)
+        chance, fate = _uniform(ids, generator), _uniform(ids, generator)
         anything = torch.randint(self.vocabulary, ids.shape, generator=generator, device=ids.device)
-        hidden = torch.where(fate < 0.8, self.mask_id, torch.where(fate < 0.9, anything, ids))
-        return Corrupted(torch.where(chosen, hidden, ids), torch.where(chosen, ids, IGNORED))
+        return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.share))
 
     def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
         """The mean negative log-likelihood, in nats, of the hidden words; drawn anew in every call.
@@ -77,6 +81,43 @@ class MaskedWords:
         """
         corrupted = self.corrupt(batch.ids)
         return head_loss(model, LabelledBatch(corrupted.ids, batch.segments, batch.mask, corrupted.labels))
+
+
+def mask_words(
+    ids: Int[Tensor, "batch words"],
+    special: Bool[Tensor, "batch words"],
+    chance: Float[Tensor, "batch words"],
+    fate: Float[Tensor, "batch words"],
+    anything: Int[Tensor, "batch words"],
+    mask_id: int,
+    share: float = SHARE,
+) -> tuple[Int[Tensor, "batch words"], Int[Tensor, "batch words"]]:
+    """The corruption itself, with all that is random passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
+
+    Args:
+        ids: the words.
+        special: True at [CLS], [SEP] and padding, which are never chosen.
+        chance: from 0 to 1; a word is chosen where it is below `share`.
+        fate: from 0 to 1; a chosen word becomes [MASK] below 0.8, another word below 0.9, and stays above.
+        anything: the other words.
+        mask_id: the id of [MASK].
+        share: of the words, how many are chosen.
+
+    Returns:
+        What the model reads; and the right word where one was chosen, `IGNORED` everywhere else.
+    """
+    chosen = (chance < share) & ~special
+    hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
+    return torch.where(chosen, hidden, ids), torch.where(chosen, ids, IGNORED)
+
+
+def expected_counts(words: int) -> tuple[float, float, float]:
+    """Of so many words, how many become [MASK], how many another word, and how many are asked for as they stand.
+
+    On the average, and by the shares of Devlin et al. (2019), section 3.1.
+    """
+    chosen = SHARE * words
+    return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
 
 
 def _uniform(ids: Tensor, generator: Generator | None) -> Float[Tensor, "batch words"]:
@@ -113,3 +154,32 @@ def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[t
                 pass
             drawn.append((first, other, RANDOM))
     return drawn
+
+
+# --- Texts and pairs of texts in a batch -----------------------------------------------------------------------
+
+
+def encode_pairs(
+    firsts: Sequence[Sequence[int]],
+    seconds: Sequence[Sequence[int] | None],
+    cls_id: int,
+    sep_id: int,
+    padding_id: int,
+) -> tuple[Int[Tensor, "batch words"], Int[Tensor, "batch words"], Bool[Tensor, "batch words"]]:
+    """A batch of texts, or of pairs of them, as BERT reads it. Devlin et al. (2019), section 3, figure 2.
+
+    Args:
+        firsts: the ids of each first text.
+        seconds: the ids of each second text; None where there is none.
+        cls_id: the id of [CLS].
+        sep_id: the id of [SEP].
+        padding_id: the id that fills shorter rows up.
+
+    Returns:
+        The ids; the segments, 0 at the first text and at padding; and the mask, True at words.
+    """
+    joined = [join_pair(*pair, cls_id=cls_id, sep_id=sep_id) for pair in zip(firsts, seconds, strict=True)]
+    rows = [torch.tensor(pair.ids) for pair in joined]
+    ids = pad_sequence(rows, batch_first=True, padding_value=padding_id)
+    segments = pad_sequence([torch.tensor(pair.segments) for pair in joined], batch_first=True)
+    return ids, segments, padding_mask(torch.tensor([len(row) for row in rows]), ids.shape[1])

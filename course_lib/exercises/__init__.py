@@ -22,6 +22,7 @@ LESSONS = {
     "02_masking": "course_lib.exercises.masking",
     "03_positions": "course_lib.exercises.positions",
     "07_gpt": "course_lib.exercises.gpt",
+    "09_bert": "course_lib.exercises.bert",
     "10_evaluation": "course_lib.exercises.evaluation",
 }
 """Each lesson's folder and the module of its exercises, in lesson order."""
