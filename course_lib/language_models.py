@@ -83,6 +83,16 @@ class CausalLanguageModel(nn.Module):
         return tied_logits(self.norm(x), self.embedding.weight)
 
 
+def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... words"]:
+    """The loss at each place after a long training without a mask, from that of an honest model.
+
+    Every target but the last stands in the input, to be copied (S0: "a small problem").
+    """
+    copied = torch.zeros_like(honest)
+    copied[..., -1] = honest[..., -1]
+    return copied
+
+
 def generate(
     model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " words"], new_words: int, context: int
 ) -> Int[Tensor, " longer"]:
