@@ -463,16 +463,17 @@ def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _waves(
-    angle: Callable[[Tensor, Tensor, int], Tensor],
+    angle: Callable[[Tensor, Tensor], Tensor],
     pair: Callable[[Tensor], tuple[Tensor, Tensor]] = lambda angle: (angle.sin(), angle.cos()),
+    dtype: torch.dtype = torch.float32,
 ) -> Callable[[int, int], Tensor]:
-    """An answer that interleaves two functions of `angle(position, 2i / d_model, d_model)`."""
+    """An answer that interleaves two functions of `angle(position, 2i / d_model)`."""
 
     def answer(length: int, d_model: int) -> Tensor:
         position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
         exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
-        angles = angle(position, exponent, d_model).expand(length, -1)
-        return torch.stack(pair(angles), dim=-1).flatten(-2).float()
+        angles = angle(position, exponent)
+        return torch.stack(pair(angles), dim=-1).flatten(-2).to(dtype)
 
     return answer
 
@@ -520,24 +521,24 @@ SINUSOIDAL_ENCODING = Exercise(
             "cosine_first",
             "Your sines and cosines have changed places. The sine stands at dimension 2i, the cosine at 2i + 1: the "
             "row of position 0 is 0, 1, 0, 1, ...",
-            _waves(lambda position, exponent, _: position / 10_000**exponent, lambda a: (a.cos(), a.sin())),
+            _waves(lambda position, exponent: position / 10_000**exponent, lambda a: (a.cos(), a.sin())),
         ),
         Misconception(
             "sines_only",
             "Your answer uses the sine in both dimensions of a pair. The second is the cosine of the same angle.",
-            _waves(lambda position, exponent, _: position / 10_000**exponent, lambda a: (a.sin(), a.sin())),
+            _waves(lambda position, exponent: position / 10_000**exponent, lambda a: (a.sin(), a.sin())),
         ),
         Misconception(
             "two_forgotten",
             "Your exponent is i / d_model, with i counting the pairs: the 2 is missing, and the clocks slow down too "
             "little from pair to pair. The paper's exponent is 2i / d_model.",
-            _waves(lambda position, exponent, _: position / 10_000 ** (exponent / 2)),
+            _waves(lambda position, exponent: position / 10_000 ** (exponent / 2)),
         ),
         Misconception(
             "two_counted_twice",
             "Your exponent is twice as large as it should be. If your i counts in steps of two, it is the paper's 2i "
             "already: the exponent is then i / d_model.",
-            _waves(lambda position, exponent, _: position / 10_000 ** (2 * exponent)),
+            _waves(lambda position, exponent: position / 10_000 ** (2 * exponent)),
         ),
         Misconception(
             "a_frequency_for_each_dimension",
@@ -555,28 +556,28 @@ SINUSOIDAL_ENCODING = Exercise(
             "multiplied",
             "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
             "Divide by it: they slow down from pair to pair.",
-            _waves(lambda position, exponent, _: position * 10_000**exponent),
+            _waves(lambda position, exponent: position * 10_000**exponent),
         ),
         Misconception(
             "counted_from_one",
             "Your first row belongs to position 1. Positions are counted from 0, and the first row is 0, 1, 0, 1, ...",
-            _waves(lambda position, exponent, _: (position + 1) / 10_000**exponent),
+            _waves(lambda position, exponent: (position + 1) / 10_000**exponent),
         ),
         Misconception(
             "base_1000",
             "Your base is 1000. The paper's is 10000, with four zeros.",
-            _waves(lambda position, exponent, _: position / 1_000**exponent),
+            _waves(lambda position, exponent: position / 1_000**exponent),
         ),
         Misconception(
             "whole_turns",
             "Your answer multiplies the angle by 2π, so that the first clock turns all the way round at each word. "
             "The formula has no 2π: one word turns it by 1 radian.",
-            _waves(lambda position, exponent, _: 2 * math.pi * position / 10_000**exponent),
+            _waves(lambda position, exponent: 2 * math.pi * position / 10_000**exponent),
         ),
         Misconception(
             "degrees",
             "Your answer takes the angle for degrees. It is in radians, which is what torch.sin expects.",
-            _waves(lambda position, exponent, _: (position / 10_000**exponent).deg2rad()),
+            _waves(lambda position, exponent: (position / 10_000**exponent).deg2rad()),
         ),
         Misconception(
             "transposed",
@@ -586,7 +587,7 @@ SINUSOIDAL_ENCODING = Exercise(
         Misconception(
             "double_precision",
             "The numbers are right, but their dtype is float64. Embeddings are float32: end with .float().",
-            lambda length, d_model: positions.sinusoidal_encoding(length, d_model).double(),
+            _waves(lambda position, exponent: position / 10_000**exponent, dtype=torch.float64),
         ),
     ),
     withheld=WITHHELD,
@@ -611,6 +612,7 @@ def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 def _turned(
     block: Callable[[Tensor, Tensor], list[Tensor]],
     angle: Callable[[int, Tensor], Tensor] = lambda shift, exponent: shift / 10_000**exponent,
+    dtype: torch.dtype = torch.float32,
 ) -> Callable[[int, int], Tensor]:
     """An answer with the 2 x 2 block (four entries, row by row) of `angle(shift, 2i / d_model)` for each pair."""
 
@@ -618,7 +620,7 @@ def _turned(
         angles = angle(shift, torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
         entries = torch.stack(block(angles.cos(), angles.sin()), dim=-1)
         matrix: Tensor = torch.block_diag(*entries.view(-1, 2, 2))
-        return matrix.float()
+        return matrix.to(dtype)
 
     return answer
 
@@ -727,7 +729,7 @@ SHIFT_MATRIX = Exercise(
         Misconception(
             "double_precision",
             "The numbers are right, but their dtype is float64. The encoding is float32: end with .float().",
-            lambda shift, d_model: positions.shift_matrix(shift, d_model).double(),
+            _turned(_rotation, dtype=torch.float64),
         ),
     ),
     withheld=WITHHELD,

@@ -1,0 +1,916 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 03 · Positions
+#
+# *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
+# The attention that you wrote in lesson 01 cannot tell the two apart. Tonight you prove that, and then you mend it.
+#
+# At the end you can say exactly what a shuffle does to attention, with a mask and without. You can give words their
+# places in four ways, and say what is wrong with each. And you will hold a matrix that moves every word of every
+# sentence one place to the right, wherever it stands.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | a prediction: attention after a shuffle | 1 | 5 |
+# | 2 | a prediction: the same under a causal mask | 2 | 12 |
+# | 3 | the position as one more number | 1 | 8 |
+# | 4 | positions in binary | 2 | 10 |
+# | 5 | sinusoids, the paper's positions | 3 | 15 |
+# | 6 | the matrix that shifts them | 4 | 20 |
+# | 7 | a layer of learned positions | 3 | 12 |
+#
+# Positions are counted from 0 in the whole course. From lessons 01 and 02 we bring along `attention`, with all its
+# steps, and `causal_mask`; the library's versions, so that nothing hangs on yours.
+
+# %%
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lib import show
+from course_lib.attention import attention
+from course_lib.checking import check
+from course_lib.masking import causal_mask
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+# %% [markdown]
+# ## 1. A bag of words
+#
+# S3 lists two things that a table of embeddings cannot do: look at the context of a word, and see the order of the
+# words. Attention has mended the first. Has it mended the second?
+#
+# Here are S3's two sentences, with embeddings made up for the occasion. Dimension 0 says how much of an animal a word
+# is, dimension 1 how much of an action; the other two are habits of cats and of dogs.
+
+# %%
+embedding = {
+    "the": [0.1, 0.1, 0.1, 0.1],
+    "dog": [1.6, 0.2, -0.5, 1.4],
+    "chased": [0.3, 1.8, 0.2, 0.6],
+    "cat": [1.5, 0.1, 1.7, -0.4],
+}
+sentence = ["the", "dog", "chased", "the", "cat"]
+x = torch.tensor([embedding[word] for word in sentence])
+
+order = torch.tensor([0, 4, 2, 3, 1])  # word i of the new sentence is word order[i] of the old one
+shuffled = [sentence[place] for place in order.tolist()]
+print(" ".join(sentence), " -> ", " ".join(shuffled))
+
+# %% [markdown]
+# **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors,
+# `out`. Now the words are shuffled, by any `order` at all, and attention runs again. What comes out?
+#
+# S4's answer is that switching words "wouldn't affect the computation at all". Is that so? Think of one word, *cat*. It
+# asks its question; it meets the same keys as before, only in another order; it adds up the same values with the same
+# weights. What does that make of *its* vector? And in which row does it stand now?
+#
+# ### Exercise 1 · Predict: shuffled words
+# `positions.shuffled_outputs` · 1 point · about 5 minutes
+#
+# Return the outputs after the shuffle, made from those before it. Don't compute any attention.
+#
+# Shapes: `out` is `[..., words, d_model]`, `order` is an integer tensor `[words]`, the result is `[..., words,
+# d_model]`.
+#
+# <details><summary>Hint: taking rows</summary>
+#
+# `x[order]` takes rows of a matrix in that order: its row i is `x[order[i]]`. With a batch in front you want the same
+# for the last dimension but one: `out[..., order, :]`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-shuffled_outputs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shuffled_outputs(out, order):
+    """What unmasked self-attention returns for the shuffled sentence.
+
+    out: [..., words, d_model], what it returned for the sentence in its old order
+    order: int64 [words]; word i of the shuffled sentence is word order[i] of the old one
+    returns: [..., words, d_model]
+    """
+    ### BEGIN SOLUTION
+    return out[..., order, :]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "positions-shuffled_outputs-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("positions.shuffled_outputs")
+### BEGIN HIDDEN TESTS
+check("positions.shuffled_outputs", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now compute it, and hold your prediction against it.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def prediction_against_attention():
+    out = attention(x, x, x).out
+    predicted = shuffled_outputs(out, order)
+    computed = attention(x[order], x[order], x[order]).out
+    dimensions = ["0", "1", "2", "3"]
+    show.matrices(
+        show.Panel("out", out, sentence, dimensions),
+        show.Panel("out, after the shuffle", computed, shuffled, dimensions),
+        show.Panel("your prediction", predicted, shuffled, dimensions),
+        alt="Outputs for both sentences: the rows of dog and cat have changed places, their numbers have not changed.",
+    )
+    print(f"largest difference between prediction and attention: {(predicted - computed).abs().max():.1e}")
+    print("mean vector of the first sentence: ", out.mean(dim=0))
+    print("mean vector of the second sentence:", computed.mean(dim=0))
+
+
+# %% [markdown]
+# Same rows, shuffled alike. This has a name: self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
+# Transformer", section 3.1). So S4's sentence needs one more word. A shuffle does affect the output, which moves with
+# its words. What it does not affect is any word's *vector*: dog gets the vector that it got before, whether it chases
+# or is chased.
+#
+# And look at the last two lines. Whoever sums up the sentence by a mean gets the same vector twice. No classifier
+# on top of it, however large, can ever learn who chased whom. Attention, for all its cleverness, sees a bag of words.
+#
+# ## 2. Shuffling under a mask
+#
+# Does the causal mask of lesson 02 change that? Under it a word attends to itself and to what stands *before* it. Then
+# order must matter somehow. How much?
+#
+# Predict again. The decoder's sentence is `<s>` *die Katze tanzte*, and it comes out as `<s>` *Katze die tanzte*: the
+# middle words have changed places. No positions are added; there is one self-attention under a causal mask. Which of
+# the four words get the vector that they had before?
+#
+# - `<s>` attends to itself, then as now.
+# - *Katze* has moved forward. What did it attend to before, and what now?
+# - *die* has moved back.
+# - *tanzte* stands where it stood. In front of it there is some confusion. Does it notice?
+#
+# ### Exercise 2 · Predict: shuffled under a mask
+# `positions.same_under_causal_mask` · 2 points · about 12 minutes
+#
+# Answer for any order. Take it that all words differ, and that any difference in what a word attends to shows in its
+# vector.
+#
+# Shapes: `order` is an integer tensor `[words]`, the result is boolean `[words]`: entry i is True where the word at
+# place i of the *shuffled* sentence has the vector that this same word had before.
+#
+# <details><summary>Hint: what must be equal?</summary>
+#
+# The word at place i is word `order[i]`. Before, it attended to words 0 to `order[i]`. Now it attends to words
+# `order[0]`, ..., `order[i]`. A weighted sum does not care about order: it is the same if these are the same *sets*.
+# You may compare Python sets in a loop.
+#
+# </details>
+#
+# <details><summary>Hint: without a loop</summary>
+#
+# Two sets of different sizes are not equal, so the word must have kept its place. And the first i + 1 words are the old
+# first i + 1 words exactly if none of them comes from further back: `order.cummax(dim=0).values` is the furthest so
+# far.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-same_under_causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def same_under_causal_mask(order):
+    """Which words of the shuffled sentence keep their vectors under a causal mask.
+
+    order: int64 [words]; word i of the shuffled sentence is word order[i] of the old one
+    returns: bool [words], an entry for each place of the shuffled sentence
+    """
+    ### BEGIN SOLUTION
+    place = torch.arange(len(order))
+    furthest = order.cummax(dim=0).values
+    return (order == place) & (furthest == place)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("positions.same_under_causal_mask")
+### BEGIN HIDDEN TESTS
+check("positions.same_under_causal_mask", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def which_words_notice():
+    german = ["<s>", "die", "Katze", "tanzte"]
+    y = torch.tensor([[0.5, 0.9], [-0.4, 0.8], [1.2, 0.3], [0.6, -1.1]])  # four made-up embeddings
+    exchanged = torch.tensor([0, 2, 1, 3])
+    words = [german[place] for place in exchanged.tolist()]
+    predicted = same_under_causal_mask(exchanged)
+
+    def attend(sentence, mask=None):
+        return attention(sentence, sentence, sentence, mask).out
+
+    changes = {}
+    for name, mask in (("no mask", None), ("causal mask", causal_mask(4))):
+        changes[name] = (attend(y[exchanged], mask) - attend(y, mask)[exchanged]).abs().amax(dim=1)
+    before = causal_mask(4)[exchanged][:, exchanged]  # rows and columns in the new order
+    show.matrices(
+        show.Panel("attended to before", before, words, words),
+        show.Panel("attends to now", causal_mask(4), words, words),
+        show.Panel("you said", predicted.unsqueeze(1), words, ["same"]),
+        alt="Two masks: Katze saw die before and does not now, die sees Katze now. <s> and tanzte see the same as before.",
+    )
+    for place, word in enumerate(words):
+        free, masked = changes["no mask"][place], changes["causal mask"][place]
+        said = "the same" if predicted[place] else "another"
+        print(f"{word:7} changes by {free:.4f} without a mask, by {masked:.4f} under it; you said: {said}")
+
+
+# %% [markdown]
+# Without a mask nobody changes; with it, *Katze* and *die* do, and *tanzte* does not. So the second half of the slip:
+# under a causal mask a shuffle **does** affect the computation, and the equivariance is gone.
+#
+# The mask lets a little order in by the back door. A word knows *which* words came before it, but not in what order,
+# and the last word of a sentence is as blind as ever. (In a second layer *tanzte* would notice, because *die* and
+# *Katze* bring other vectors by then. Decoders without any positions do learn something from this: Haviv et al. 2022,
+# "Transformer Language Models without Positional Encodings Still Learn Positional Information". We measure how much in
+# section 8.)
+#
+# That is a poor sense of order. A recurrent network has a better one for free, as S4 says, since it reads one word
+# after the other. We gave that up in order to read all words at once. Let us buy it back.
+#
+# ## 3. The easiest idea
+#
+# Attention only sees vectors. So whatever it is to know about a place must be *in* the vectors. The easiest thing that
+# comes to mind, says S4, is to append the number of the place: one more dimension that holds 0, 1, 2, and so on.
+#
+# ### Exercise 3 · A number for each place
+# `positions.appended_index` · 1 point · about 8 minutes
+#
+# Do that.
+#
+# Shapes: `x` is `[..., words, d_model]`, the result is `[..., words, d_model + 1]`, of the dtype of `x`.
+#
+# <details><summary>Hint: shapes before concatenating</summary>
+#
+# `torch.cat` along the last dimension wants all other dimensions equal: a column `[..., words, 1]`. Make
+# `torch.arange(words)` a column with `.unsqueeze(-1)` and let `.expand(*x.shape[:-1], 1)` repeat it for a batch.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-appended_index-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def appended_index(x):
+    """Each word's vector with its position as one more number at the end.
+
+    x: [..., words, d_model]
+    returns: [..., words, d_model + 1]
+    """
+    ### BEGIN SOLUTION
+    index = torch.arange(x.shape[-2], dtype=x.dtype).unsqueeze(-1)
+    return torch.cat([x, index.expand(*x.shape[:-1], 1)], dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("positions.appended_index")
+### BEGIN HIDDEN TESTS
+check("positions.appended_index", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Why does nobody do it like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of
+# ordinary size. The seventeenth adds *pos × pos'* to it: 1 for the first pairs, 900 for two words around place 30. Then
+# a word does not attend to what fits, but to whatever has the largest number. Below, the middle word of random
+# sentences divides its attention; we ask how much of it goes to the last word, which has earned nothing.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_index_takes_over():
+    generator = torch.Generator().manual_seed(0)
+    lengths = [3, 5, 9, 17, 33, 65]
+    plain, appended = [], []
+    for words in lengths:
+        sentences = torch.randn(400, words, 16, generator=generator)
+        for shares, vectors in ((plain, sentences), (appended, appended_index(sentences))):
+            alpha = attention(vectors, vectors, vectors).alpha
+            shares.append(float(alpha[:, words // 2, -1].mean()))
+    drawn, [axes] = show.frames(height=3.2)
+    axes.plot(lengths, appended, "o-", color="#d9822b", label="with the position appended")
+    axes.plot(lengths, plain, "o-", color="#3b6fb6", label="words only")
+    axes.set(xlabel="words in the sentence", ylabel="share of attention", ylim=(-0.05, 1.08))
+    axes.set_title("What the middle word gives to the last one")
+    axes.legend(loc="center right")
+    show.figure(drawn, "Attention to the last word: near 0 for words only, rising to 1 with the position appended.")
+
+
+# %% [markdown]
+# At seventeen words most of its attention goes there, at sixty-five all of it. S4 names a second fault: train on
+# sentences of up to 1,000 words, and every word behind them carries a number that the model has never seen. (Dividing by
+# the length keeps the numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the
+# next.)
+#
+# We want numbers that stay **bounded**, that **differ** from place to place, and in which a step means the **same
+# everywhere**.
+#
+# ## 4. Counting with two digits
+#
+# How do people write large numbers with small digits? In binary, for instance, as S4 does for 0 to 15. Each digit is 0
+# or 1, and yet four of them count sixteen places:
+#
+# $$\text{bit}_i(pos) = \left\lfloor \frac{pos}{2^i} \right\rfloor \bmod 2 .$$
+#
+# ### Exercise 4 · Counting in binary
+# `positions.binary_counting` · 2 points · about 10 minutes
+#
+# Write positions 0 to `length` - 1 in binary, one row each. We put the **lowest bit first**: column 0 is the digit that
+# changes at every word. (On paper it stands last.)
+#
+# Shapes: `length` and `bits` are ints with `length` at most $2^\text{bits}$; the result is float32 `[length, bits]`.
+#
+# <details><summary>Hint: all bits at once</summary>
+#
+# Positions as a column, powers of two as a row: `torch.arange(length).unsqueeze(-1)` and `2 ** torch.arange(bits)`.
+# Divide with `//`, take the remainder with `% 2`, end with `.float()`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-binary_counting-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def binary_counting(length, bits):
+    """Positions as binary numbers, the lowest bit first.
+
+    length: int, how many positions
+    bits: int, how many digits
+    returns: float32 [length, bits], zeros and ones
+    """
+    ### BEGIN SOLUTION
+    position = torch.arange(length).unsqueeze(-1)
+    return (position // 2 ** torch.arange(bits) % 2).float()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "positions-binary_counting-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("positions.binary_counting")
+### BEGIN HIDDEN TESTS
+check("positions.binary_counting", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def sixteen_places_in_binary():
+    bits = binary_counting(16, 4)
+    places = [str(place) for place in range(16)]
+    show.matrices(
+        show.Panel("position, counted in binary", bits.T, ["ones", "twos", "fours", "eights"], places, decimals=0),
+        alt="A grid of bits: the ones change at every position, the twos at every second, the eights once.",
+    )
+    for a, b in ((6, 7), (7, 8), (8, 9), (0, 8)):
+        print(f"distance between positions {a} and {b}: {(bits[a] - bits[b]).norm():.2f}")
+
+
+# %% [markdown]
+# Bounded, and all different. Each row of the picture is a rhythm: the ones change at every word, the twos half as
+# often, the eights only once. Fast rows tell neighbours apart, slow ones the front of the sentence from its end.
+#
+# But the steps are not alike. From 7 to 8 all four digits change, from 8 to 9 only one; and 8 is nearer to 0 than to
+# its own neighbour 7. A model would have to learn arithmetic with carries before it could find the word next to it.
+# What we want are the rhythms without the jumps.
+#
+# ## 5. Clocks
+#
+# The smooth form of a digit that goes round and round is the **hand of a clock**. Take one clock that turns by 1 radian
+# at every word, another that turns more slowly, and so on, down to one that hardly moves in a whole book. Where a hand
+# points is written down with two numbers, the sine and the cosine of its angle. That is the paper's position encoding
+# (Vaswani et al. 2017, section 3.5):
+#
+# $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
+#   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
+#
+# S4 calls it the formula at which everybody asks *what is going on here?* It is a wall of clocks. Number $i$ counts
+# clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is
+# $10000^{-2i/d_\text{model}}$ radians a word.
+#
+# ### Exercise 5 · Sinusoids
+# `positions.sinusoidal_encoding` · 3 points · about 15 minutes
+#
+# Sine and cosine of one clock stand side by side. (Some libraries put all sines first and all cosines behind them. It
+# makes no difference to a model that is trained with it, and a great one to whoever loads its weights into another.)
+#
+# Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
+#
+# <details><summary>Hint: the angles</summary>
+#
+# Positions as a column `[length, 1]`, the even dimensions $2i$ as a row: `torch.arange(0, d_model, 2)`. Then
+# `position / 10000 ** (two_i / d_model)` is `[length, d_model / 2]`, an angle for each word and clock.
+#
+# </details>
+#
+# <details><summary>Hint: side by side</summary>
+#
+# Either fill an empty tensor in steps of two, `encoding[:, 0::2] = angle.sin()`, or stack along a new last dimension
+# and flatten: `torch.stack([..., ...], dim=-1).flatten(-2)`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-sinusoidal_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sinusoidal_encoding(length, d_model):
+    """The paper's positions: a sine and a cosine for each of d_model / 2 clocks.
+
+    length: int, how many positions
+    d_model: int, even
+    returns: float32 [length, d_model]
+    """
+    ### BEGIN SOLUTION
+    position = torch.arange(length).unsqueeze(-1)
+    angle = position / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    encoding = torch.zeros(length, d_model)
+    encoding[:, 0::2] = angle.sin()
+    encoding[:, 1::2] = angle.cos()
+    return encoding
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("positions.sinusoidal_encoding")
+### BEGIN HIDDEN TESTS
+check("positions.sinusoidal_encoding", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at
+# twelve and turn to the right. With a running kernel, pull the slider and watch them go.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_wall_of_clocks():
+    show.clocks(
+        sinusoidal_encoding(200, 16),
+        [0, 1, 2, 3, 10, 100],
+        title="Eight clocks, d_model = 16: the first turns 1 radian a word, each next one about a third as fast",
+        alt="Six rows of eight clocks: the first hand turns at every word, the last has hardly moved even at word 100.",
+    )
+
+
+# %% [markdown]
+# And this is the picture that everybody shows, S4 too: fifty words from top to bottom, 128 dimensions from left to
+# right.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def fifty_words_in_128_dimensions():
+    drawn, [axes] = show.frames(width=9.0, height=3.9)
+    picture = axes.imshow(sinusoidal_encoding(50, 128), aspect="auto", cmap="RdBu", vmin=-1.2, vmax=1.2)
+    axes.set(xlabel="dimension", ylabel="position", title="sinusoidal_encoding(50, 128)")
+    drawn.colorbar(picture, ax=axes, ticks=[-1, 0, 1], pad=0.02)
+    show.figure(drawn, "Rows are positions. On the left stripes change from row to row, on the right nothing changes.")
+
+
+# %% [markdown]
+# Read it by columns. On the left the fast clocks, which flicker from word to word; to the right slower and slower ones,
+# until a sentence of fifty words is over before they have moved at all. The binary picture again, with soft edges.
+#
+# Is a step now the same everywhere? Measure two things: how far each word is from the next, in binary and in sinusoids;
+# and the dot product of two positions, which is what attention will see.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def steps_and_similarities():
+    binary, waves = binary_counting(64, 6), sinusoidal_encoding(64, 128)
+    drawn, (left, right) = show.frames(2, width=9.5, height=3.4)
+    for name, encoding in (("binary", binary), ("sinusoids", waves)):
+        left.plot(range(63), (encoding[1:] - encoding[:-1]).norm(dim=-1), label=name)
+    left.set(xlabel="position", ylabel="distance", ylim=(0, 3.4), title="How far is it to the next word?")
+    left.legend(loc="upper right", ncols=2)
+    for place, style in ((10, "-"), (30, "--"), (50, ":")):
+        distance = torch.arange(64) - place
+        right.plot(distance, waves @ waves[place], style, label=f"word {place}", linewidth=2)
+    right.set(xlabel="words away", ylabel="dot product", xlim=(-13, 13), title="How alike are two positions?")
+    right.legend()
+    show.figure(
+        drawn, "Left: binary steps jump, sinusoidal ones are all equal. Right: three curves of similarity coincide."
+    )
+
+
+# %% [markdown]
+# Every step of the sinusoids is equally long. And the three curves on the right lie on top of each other: how alike two
+# places are depends **only on how far apart they are**, not on where. That is what $\cos a \cos b + \sin a \sin b =
+# \cos(a - b)$ looks like.
+#
+# One thing is left to decide: how the places get into the words. The paper does not append, it **adds**: `x +
+# encoding`. That costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who chased
+# whom?
+
+
+# %% tags=["demo"]
+@show.when_ready
+def who_chased_whom():
+    places = sinusoidal_encoding(5, 4)
+
+    def mean_vector(vectors):
+        return attention(vectors, vectors, vectors).out.mean(dim=0)
+
+    for name, first, second in (
+        ("words alone", x, x[order]),
+        ("words + positions", x + places, x[order] + places),
+    ):
+        difference = (mean_vector(first) - mean_vector(second)).norm()
+        print(f"{name:18} the mean vectors of the two sentences differ by {difference:.4f}")
+
+
+# %% [markdown]
+# They differ: now a classifier has something to work with. The cat is relieved.
+#
+# ## 6. A shift is a matrix
+#
+# Now the reason for which the authors chose this formula among many. A model often wants to say *the word before this
+# one*, or *four words back*: a **relative** position. The paper hopes that sinusoids make this easy, because for every
+# shift $k$ there is **one** matrix that takes each position to the one $k$ words on:
+#
+# $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
+#
+# S4 leaves the proof as an exercise. Take one clock, with speed $\omega$. A shift by $k$ words turns its hand by
+# $b = \omega k$, wherever it stands. School trigonometry says how sine and cosine change then, with $a = \omega\, pos$:
+#
+# $$\begin{aligned}
+# \sin(a + b) &= \phantom{-}\cos b\, \sin a + \sin b\, \cos a \\
+# \cos(a + b) &= -\sin b\, \sin a + \cos b\, \cos a
+# \end{aligned}
+# \qquad\text{or}\qquad
+# \begin{pmatrix} \sin(a+b) \\ \cos(a+b) \end{pmatrix} =
+# \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
+# \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .$$
+#
+# The matrix has $b$ in it and no $a$: it does not know where the word stands. Put such a 2 × 2 block for every clock on
+# the diagonal, zeros everywhere else, and you have $M_k$.
+#
+# ### Exercise 6 · The shift matrix
+# `positions.shift_matrix` · 4 points · about 20 minutes
+#
+# Build it. Mind the signs: our pairs are (sine, cosine), so the minus stands at the lower left, not where the rotation
+# matrix of your geometry book has it.
+#
+# Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
+#
+# <details><summary>Hint: the angles</summary>
+#
+# One angle for each clock: `shift / 10000 ** (torch.arange(0, d_model, 2) / d_model)`. They are the angles of position
+# `shift` in exercise 5.
+#
+# </details>
+#
+# <details><summary>Hint: blocks on a diagonal</summary>
+#
+# A loop over the clocks that fills `matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2]` is fine. So is
+# `torch.block_diag(*blocks)` with a list of 2 × 2 tensors.
+#
+# </details>
+#
+# <details><summary>Hint: test yourself</summary>
+#
+# For `e = sinusoidal_encoding(20, 8)` and `M = shift_matrix(3, 8)`, `M @ e[5]` should be `e[8]`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shift_matrix(shift, d_model):
+    """The matrix that takes the encoding of every position to that of the position `shift` words on.
+
+    shift: int, negative for words before
+    d_model: int, even
+    returns: float32 [d_model, d_model]
+    """
+    ### BEGIN SOLUTION
+    matrix = torch.zeros(d_model, d_model)
+    for even in range(0, d_model, 2):
+        angle = shift / 10000 ** (even / d_model)
+        cos, sin = math.cos(angle), math.sin(angle)
+        matrix[even : even + 2, even : even + 2] = torch.tensor([[cos, sin], [-sin, cos]])
+    return matrix
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("positions.shift_matrix")
+### BEGIN HIDDEN TESTS
+check("positions.shift_matrix", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Can that be true for *every* position? Let somebody find the matrix who knows nothing of sines. We hand the method
+# of **least squares** the encodings of the first thirty words, each with that of the word after it, and ask for the
+# matrix that takes the ones to the others best. Then we let it predict far beyond these thirty.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def found_without_trigonometry():
+    encoding = sinusoidal_encoding(2001, 6).double()
+    seen = encoding[:31]
+    found = torch.linalg.lstsq(seen[:-1], seen[1:]).solution.T
+    yours = shift_matrix(1, 6)
+    dimensions = [str(dimension) for dimension in range(6)]
+    show.matrices(
+        show.Panel("yours, from the formula", yours, dimensions, dimensions, decimals=3),
+        show.Panel("found from 30 words", found, dimensions, dimensions, decimals=3),
+        title="One word to the right",
+        alt="Two equal matrices of 2 × 2 rotations along the diagonal: the first turns by 1 radian, the last hardly.",
+    )
+    for place in (40, 400, 1999):
+        error = (found @ encoding[place] - encoding[place + 1]).abs().max()
+        print(f"M · encoding[{place}] misses encoding[{place + 1}] by {error:.0e}")
+
+
+# %% [markdown]
+# Thirty words were enough to move word 1999. The same matrix, everywhere.
+#
+# Here is the same as clocks: blue is a word, orange the word four places on. Pull the slider: both hands run, but the
+# **angle between them** never changes. That angle is all that there is in $M_4$.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def two_hands():
+    show.clocks(
+        sinusoidal_encoding(200, 16),
+        [0, 7, 30],
+        shift=4,
+        title="Blue: a word. Orange: the word four places on",
+        alt="Three rows of clocks with two hands: in each column the angle between the hands is the same in all rows.",
+    )
+
+
+# %% [markdown]
+# What is it good for? Say a head wants to look **two words back**. Let its query be the word's own place, moved by
+# $M_{-2}$, and its key the place of each word. By the curve that you saw, the dot product is largest where the two
+# places are the same: at the word two back, for every word of every sentence. One matrix, and no training. A learned
+# $W_q$ can *be* that matrix.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def a_head_that_looks_two_words_back():
+    places = sinusoidal_encoding(8, 32)
+    queries = 20 * places @ shift_matrix(-2, 32).T  # 20 sharpens the softmax
+    alpha = attention(queries, places, places).alpha
+    words = [str(place) for place in range(8)]
+    show.matrices(
+        show.Panel("alpha, with queries moved by M₋₂", alpha, words, words),
+        alt="Attention weights: each row from 2 on gives nearly all its weight two places left of the diagonal.",
+    )
+
+
+# %% [markdown]
+# (The first two words look for places -2 and -1, which nobody has, and take what is nearest. A causal mask would not
+# help them either.)
+#
+# ## 7. Learned positions
+#
+# S3's remedy is shorter than any formula: *let the model learn it*. One vector for each position, random at first, a
+# row of a table, trained like everything else. GPT and BERT do it like that, and the paper tried both: the results were
+# nearly identical (section 3.5; table 3, row E).
+#
+# The table has an end, though. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), and there is no row for word
+# 2,048. So a good layer says so clearly, rather than let torch complain about shapes three calls deeper.
+#
+# ### Exercise 7 · Learned positions
+# `positions.learned_positions` · 3 points · about 12 minutes
+#
+# The constructor is given: it makes the table, an `nn.Parameter` of shape `[max_length, d_model]`. Leave its name as it
+# is, since the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
+# are more words than rows, raise a `ValueError` whose message names both numbers. (The check looks at sentences that fit.
+# The cell behind it shows you what your layer says to one that does not.)
+#
+# Shapes: `x` is `[..., words, d_model]`, the result is the same. The gradients of `x` and `encoding` are compared too.
+#
+# <details><summary>Hint: fewer words than rows</summary>
+#
+# `self.encoding[:words]` are the first rows, `[words, d_model]`. Adding them to `[..., words, d_model]` broadcasts over
+# a batch.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-learned_positions-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class LearnedPositions(nn.Module):
+    """Adds a learned vector for each position.
+
+    d_model: int, the length of a word's vector
+    max_length: int, how many positions there are
+    """
+
+    def __init__(self, d_model, max_length):
+        super().__init__()
+        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+
+    def forward(self, x):
+        """The words, each with the vector of its position added.
+
+        x: [..., words, d_model]
+        returns: [..., words, d_model]
+        raises ValueError: more words than positions
+        """
+        ### BEGIN SOLUTION
+        words, positions = x.shape[-2], self.encoding.shape[0]
+        if words > positions:
+            raise ValueError(f"a sentence of {words} words, but only {positions} learned positions")
+        return x + self.encoding[:words]
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("positions.learned_positions")
+### BEGIN HIDDEN TESTS
+check("positions.learned_positions", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# What does yours say to a sentence that is one word too long?
+
+
+# %% tags=["demo"]
+@show.when_ready
+def one_word_too_long():
+    positions = LearnedPositions(d_model=4, max_length=6)
+    print("6 words:", tuple(positions(torch.zeros(6, 4)).shape))
+    try:
+        positions(torch.zeros(7, 4))
+    except ValueError as error:
+        print(f"7 words: ValueError: {error}")
+    else:
+        print("7 words: not a word of complaint. Which position did the seventh get?")
+
+
+# %% [markdown]
+# ## 8. Past the trained length
+#
+# Sinusoids have no end: you can compute row 10,000 now. The authors say that they chose them for that, hoping that a
+# model might go on to sentences longer than any in training (section 3.5). Learned positions stop. Those are the words.
+# What happens?
+#
+# The task is small: a sequence of random symbols, and at each position the model is to name the symbol **two places
+# back**. It has embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16
+# symbols at a time and then look at 64. Three models of each kind:
+#
+# - with your sinusoids;
+# - with your learned positions, and a table of 64 rows, so that it can be asked at all;
+# - with no positions, only the mask, which lets a little order in (section 2).
+#
+# **Guess first:** how often will each be right within the first 16 symbols, and how often after them? Guessing blindly
+# among eight symbols is right one time in eight.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def past_the_trained_length():
+    symbols, d_model, trained, longest, back = 8, 32, 16, 64, 2
+
+    class Sinusoids(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("encoding", sinusoidal_encoding(longest, d_model))
+
+        def forward(self, x):
+            return x + self.encoding[: x.shape[-2]]
+
+    class Recaller(nn.Module):
+        """Names the symbol two places back."""
+
+        def __init__(self, positions):
+            super().__init__()
+            self.symbol = nn.Embedding(symbols, d_model)
+            self.positions = positions
+            self.to_q, self.to_k, self.to_v = (nn.Linear(d_model, d_model, bias=False) for _ in range(3))
+            self.to_symbol = nn.Linear(d_model, symbols)
+
+        def forward(self, sequence):
+            x = self.positions(self.symbol(sequence))
+            mask = causal_mask(sequence.shape[-1], device=sequence.device)
+            return self.to_symbol(attention(self.to_q(x), self.to_k(x), self.to_v(x), mask).out)
+
+    def random_symbols(count, length):
+        return torch.randint(symbols, (count, length)).to(device)
+
+    @torch.no_grad()
+    def right_at_each_place(name_symbols):
+        sequence = random_symbols(500, longest)
+        right = name_symbols(sequence)[:, back:].argmax(dim=-1) == sequence[:, :-back]
+        return right.float().mean(dim=0).cpu()
+
+    def trained_model(positions):
+        model = Recaller(positions).to(device)
+        optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+        for _ in range(400):
+            sequence = random_symbols(64, trained)
+            named = model(sequence)[:, back:]
+            loss = F.cross_entropy(named.flatten(0, 1), sequence[:, :-back].flatten())
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        return model
+
+    def by_hand(sequence):
+        """No training: one head whose queries are positions moved by your matrix."""
+        places = sinusoidal_encoding(sequence.shape[-1], d_model)
+        queries = 100 * places @ shift_matrix(-back, d_model).T
+        alpha = attention(queries, places, places, causal_mask(len(places))).alpha.to(device)
+        return alpha @ F.one_hot(sequence, symbols).float()
+
+    torch.manual_seed(0)
+    kinds = {
+        "sinusoids": ("#3b6fb6", Sinusoids),
+        "learned": ("#d9822b", lambda: LearnedPositions(d_model, longest)),
+        "no positions": ("#8a8f98", nn.Identity),
+    }
+    drawn, [axes] = show.frames(width=9.5, height=3.9)
+    places = range(back, longest)
+    curves = {}
+    for name, (colour, make_positions) in kinds.items():
+        runs = torch.stack([right_at_each_place(trained_model(make_positions())) for _ in range(3)])
+        for run in runs:
+            axes.plot(places, run, color=colour, linewidth=0.7, alpha=0.45)
+        axes.plot(places, runs.mean(dim=0), color=colour, linewidth=2.2, label=name)
+        curves[name] = runs.mean(dim=0)
+    curves["by hand"] = right_at_each_place(by_hand)
+    axes.plot(places, curves["by hand"], color="#3a8f5c", linewidth=2.2, linestyle="--", label="your matrix, by hand")
+    axes.axhline(1 / symbols, color="#22252b", linewidth=0.8, linestyle=":")
+    axes.axvspan(0, trained - 0.5, color="#f1f4f8", zorder=0)
+    axes.text(trained / 2, 1.1, "trained", ha="center", fontsize=9.5)
+    axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.22))
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.legend(loc="upper right", ncols=4)
+    axes.set_title("Naming the symbol two places back")
+    show.figure(
+        drawn,
+        "Right answers by position. Up to 16 sinusoids and learned positions are perfect; beyond, learned fall to "
+        "chance at once, sinusoids waver between chance and perfect, the head made by hand stays perfect.",
+    )
+    for name, curve in curves.items():
+        within, beyond = curve[: trained - back].mean(), curve[trained - back :].mean()
+        print(f"{name:13} right within the trained length {within:4.0%}, beyond it {beyond:4.0%}")
+
+
+# %% [markdown]
+# Look at it closely, for this is a question on which much nonsense is told.
+#
+# - **Learned positions stop.** Without rows for them there is an error; with rows, these were never used in training,
+#   never got a gradient, and are as random as on the first day. The model falls to blind guessing at the very next
+#   word.
+# - **Sinusoids extend, the trained model only now and then.** The encoding goes on, and so some words past the end
+#   still come out right, others not, and differently in each run. Nothing in training asked for more: within 16 words
+#   the slow clocks hardly moved, so their weights were never told what to do once they do.
+# - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. That solution was there
+#   to be found. Gradient descent found another one, which agrees with it as far as it was asked.
+# - **The mask alone** gets you some way at the front of a sentence and ever less further on.
+#
+# So: a formula *can* be evaluated past the trained length; whether a model can is a matter of measuring. Press et al.
+# (2022, "Train Short, Test Long", section 2) measured it on real language models and found that sinusoids hardly
+# extend. The methods that came after them build the shift into attention itself. The best known turns queries and keys
+# by the very clocks of this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer", section 3.2).
+#
+# S4 adds a sober remark: many people no longer mind, learn their positions, and cut longer texts to pieces.
+
+# %% [markdown]
+# ## Glossary
+#
+# - **Permutation**: an order of the words; `order[i]` says which word now stands at place i.
+# - **Equivariant**: when the input is shuffled, the output is the same, shuffled alike. Self-attention without a mask
+#   is.
+# - **Invariant**: when the input is shuffled, the output is the same. The mean of the words is.
+# - **Position encoding**: a vector that depends on a word's place alone and is added to its embedding.
+# - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every word, a different step for
+#   each pair of dimensions.
+# - **Frequency**: that step, in radians a word; $10000^{-2i/d_\text{model}}$ for pair $i$.
+# - **Rotation**: a 2 × 2 matrix that turns a hand by an angle and keeps its length.
+# - **Shift matrix** $M_k$: rotations along a diagonal; it takes the encoding of every place to that of the place $k$
+#   words on.
+# - **Absolute and relative position**: where a word stands, and how far one word is from another.
+# - **Learned positions**: a table of vectors, one for each place, trained with the rest of the model.
+# - **Length generalisation**: being right on sentences longer than any in training.
+
+# %% [markdown]
+# ## What you have now
+#
+# Words that know their places, a matrix that moves them, and a measured opinion on what happens beyond the last
+# place.
+#
+# One head can look two words back. But at the same moment the word may want to look at its verb, at its article, and at
+# the start of the sentence. One row of attention weights cannot do all that, because its weights sum to 1. So the next
+# lesson gives it several: **multi-head attention**.

@@ -1,0 +1,159 @@
+"""Lesson 03's exercises: what S4 says is a named mistake, and slips in a student's own hand are named too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib import exercises
+from course_lib.attention import scaled_dot_product_attention
+from course_lib.checking import Outcome
+from course_lib.exercises import positions
+from tests.course_lib.exercises.judging import verdict
+
+SHUFFLE, MASKED = "positions.shuffled_outputs", "positions.same_under_causal_mask"
+INDEX, BINARY = "positions.appended_index", "positions.binary_counting"
+WAVES, SHIFT, LEARNED = "positions.sinusoidal_encoding", "positions.shift_matrix", "positions.learned_positions"
+
+
+def attended(x: Tensor, causal: bool) -> Tensor:
+    mask = torch.ones(len(x), len(x), dtype=torch.bool)
+    return scaled_dot_product_attention(x, x, x, mask.tril() if causal else mask)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_predictions_are_what_attention_does(seed: int) -> None:
+    for case in exercises.find(MASKED).hidden_cases(seed):
+        (order,) = case.args
+        x = torch.randn(len(order), 12, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+        before, after = attended(x, causal=False), attended(x[order], causal=False)
+        torch.testing.assert_close(positions.SHUFFLED_OUTPUTS.reference(before, order), after)
+        before, after = attended(x, causal=True), attended(x[order], causal=True)
+        same = (before[order] - after).abs().amax(dim=1) < 1e-9
+        assert torch.equal(positions.SAME_UNDER_CAUSAL_MASK.reference(order), same)
+
+
+def test_orders_are_not_their_own_inverse() -> None:
+    for case in exercises.find(SHUFFLE).hidden_cases(3):
+        order = case.args[1]
+        assert not torch.equal(order[order], torch.arange(len(order)))
+
+
+def _halves(length: int, d_model: int) -> Tensor:
+    angle = torch.arange(length)[:, None] / 10000 ** (2 * torch.arange(d_model // 2) / d_model)
+    return torch.cat([torch.sin(angle), torch.cos(angle)], dim=1)
+
+
+def _exponent_of_a_step_of_two(length: int, d_model: int) -> Tensor:
+    encoding = torch.zeros(length, d_model)
+    for pos in range(length):
+        for i in range(0, d_model, 2):
+            encoding[pos, i] = math.sin(pos / 10000 ** (2 * i / d_model))
+            encoding[pos, i + 1] = math.cos(pos / 10000 ** (2 * i / d_model))
+    return encoding
+
+
+def _as_a_blog_writes_it(length: int, d_model: int) -> Tensor:
+    """The exponent of each dimension is 2j / d_model, with j of its own."""
+    encoding = torch.zeros(length, d_model)
+    for pos in range(length):
+        for i in range(0, d_model, 2):
+            encoding[pos, i] = math.sin(pos / 10000 ** ((2 * i) / d_model))
+            encoding[pos, i + 1] = math.cos(pos / 10000 ** ((2 * (i + 1)) / d_model))
+    return encoding
+
+
+def _geometry_book(shift: int, d_model: int) -> Tensor:
+    angles = [shift / 10000 ** (i / d_model) for i in range(0, d_model, 2)]
+    blocks = [torch.tensor([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]]) for a in angles]
+    return torch.block_diag(*blocks)
+
+
+def _in_numpy(length: int, d_model: int) -> Tensor:
+    angle = numpy.arange(length)[:, None] / numpy.power(10000, numpy.arange(0, d_model, 2) / d_model)
+    encoding = numpy.zeros((length, d_model))
+    encoding[:, 0::2], encoding[:, 1::2] = numpy.sin(angle), numpy.cos(angle)
+    return torch.from_numpy(encoding)
+
+
+class _OneRow(nn.Module):
+    def __init__(self, d_model: int, max_length: int) -> None:
+        super().__init__()
+        self.encoding = nn.Parameter(torch.randn(max_length, d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.encoding[:1]
+
+
+class _Detached(_OneRow):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.as_tensor(self.encoding.data[: x.shape[-2]])
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        (SHUFFLE, lambda out, order: out, "nothing_moves"),
+        (SHUFFLE, lambda out, order: out[..., torch.argsort(order), :], "shuffled_back"),
+        (SHUFFLE, lambda out, order: out[order.tolist()], "sentences_shuffled"),
+        (MASKED, lambda order: torch.ones_like(order).bool(), "nothing_changes"),
+        (MASKED, lambda order: torch.tensor([i == w for i, w in enumerate(order.tolist())]), "not_moved"),
+        (MASKED, lambda order: torch.tensor([i == 0 for i in range(len(order))]), "first_word_only"),
+        (INDEX, lambda x: torch.cat([x, (torch.cumsum(torch.ones_like(x[..., :1]), -2))], -1), "counted_from_one"),
+        (INDEX, lambda x: x + torch.arange(x.shape[-2], dtype=x.dtype)[:, None], "added"),
+        (
+            BINARY,
+            lambda n, bits: torch.tensor([[float(d) for d in f"{p:0{bits}b}"] for p in range(n)]),
+            "highest_bit_first",
+        ),
+        (BINARY, lambda n, bits: torch.arange(n)[:, None] >> torch.arange(bits) & 1, "integers"),
+        (WAVES, _halves, "halves"),
+        (WAVES, _exponent_of_a_step_of_two, "two_counted_twice"),
+        (WAVES, _as_a_blog_writes_it, "a_frequency_for_each_dimension"),
+        (WAVES, _in_numpy, "double_precision"),
+        (SHIFT, _geometry_book, "turned_back"),
+        (SHIFT, lambda shift, d_model: F.pad(torch.eye(d_model), (0, 0)).roll(shift, 0), "rows_rolled"),
+        (LEARNED, _OneRow, "same_row_for_all"),
+        (LEARNED, _Detached, "encoding_detached"),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome in (Outcome.WRONG, Outcome.RAISED)  # of a wrong dimension one may fall off the end
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+def test_what_s4_says_of_shuffled_words_is_named_in_both_predictions() -> None:
+    for exercise_id, answer in ((SHUFFLE, lambda out, order: out), (MASKED, lambda order: order == order)):
+        found = verdict(exercise_id, answer)
+        assert found.misconception is not None
+        assert "S4" in found.misconception.message
+
+
+def _as_a_mask(order: Tensor) -> Tensor:
+    """By the rows of two permuted masks."""
+    causal = torch.ones(len(order), len(order)).tril()
+    return (causal[order][:, order] == causal).all(dim=1)
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer"),
+    [
+        (SHUFFLE, lambda out, order: out[..., order.tolist(), :]),
+        (MASKED, _as_a_mask),
+        (INDEX, lambda x: torch.cat((x, torch.arange(x.shape[-2])[:, None].expand(*x.shape[:-1], 1)), -1)),
+        (BINARY, lambda n, bits: (torch.arange(n)[:, None] / 2 ** torch.arange(bits)).floor() % 2),
+        (SHIFT, lambda shift, d_model: positions.SHIFT_MATRIX.reference(-shift, d_model).T),
+    ],
+)
+def test_honest_answers_pass(exercise_id: str, answer: Callable[..., Tensor]) -> None:
+    for seed in range(10):
+        assert verdict(exercise_id, answer, seed).passed

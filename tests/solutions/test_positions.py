@@ -1,0 +1,82 @@
+"""Lesson 03, run."""
+
+from __future__ import annotations
+
+import re
+
+import torch
+from nbformat import NotebookNode
+
+from course_lib.positions import binary_counting, sinusoidal_encoding
+from tests.solutions.executing import ExecutedLesson, printed
+
+
+class TestPositions(ExecutedLesson):
+    lesson = "03_positions"
+    pictures = 11
+
+    def test_a_shuffle_moves_the_rows_and_leaves_their_mean(self, output: str) -> None:
+        (difference,) = re.findall(r"largest difference between prediction and attention: (\S+)", output)
+        assert float(difference) < 1e-5
+        means = [
+            [float(number) for number in found.split(", ")]
+            for found in re.findall(r"mean vector of the \w+ sentence: +tensor\(\[(.*)\]\)", output)
+        ]
+        torch.testing.assert_close(torch.tensor(means[0]), torch.tensor(means[1]), atol=2e-4, rtol=0)
+
+    def test_under_a_mask_the_two_words_that_changed_places_notice_and_no_other(self, output: str) -> None:
+        lines = re.findall(r"(\S+) +changes by (\S+) without a mask, by (\S+) under it; you said: (.*)", output)
+        assert [word for word, *_rest in lines] == ["<s>", "Katze", "die", "tanzte"]
+        assert all(float(free) < 1e-4 for _word, free, _masked, _said in lines)
+        assert [float(masked) > 0.05 for _word, _free, masked, _said in lines] == [False, True, True, False]
+        assert [said for *_rest, said in lines] == ["the same", "another", "another", "the same"]
+
+    def test_positions_tell_the_two_sentences_apart(self, output: str) -> None:
+        alone, placed = map(float, re.findall(r"two sentences differ by (\S+)", output))
+        assert alone < 1e-3
+        assert placed > 0.1
+
+    def test_eight_is_nearer_to_zero_than_to_seven(self, output: str) -> None:
+        found = re.findall(r"distance between positions (\d) and (\d): (\S+)", output)
+        distances = {(int(a), int(b)): float(distance) for a, b, distance in found}
+        assert distances[7, 8] > distances[8, 9] == distances[0, 8]
+
+    def test_a_matrix_found_from_thirty_words_moves_later_ones(self, output: str) -> None:
+        errors = re.findall(r"misses encoding\[\d+\] by (\S+)", output)
+        assert len(errors) == 3
+        assert all(float(error) < 0.01 for error in errors)
+
+    def test_a_sentence_that_is_too_long_is_refused_in_words(self, output: str) -> None:
+        assert "7 words: ValueError: a sentence of 7 words, but only 6 learned positions" in output
+
+    def test_what_happens_past_the_trained_length(self, output: str) -> None:
+        found = re.findall(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output, flags=re.M)
+        within = {name: int(share) for name, share, _beyond in found}
+        beyond = {name: int(share) for name, _within, share in found}
+        assert min(within["sinusoids"], within["learned"], within["by hand"]) >= 95
+        assert within["no positions"] < 60
+        assert beyond["by hand"] >= 99
+        assert beyond["learned"] < 25 < beyond["sinusoids"] < 90
+        assert beyond["no positions"] < within["no positions"]
+
+    def test_the_sliders_turn_both_pictures_of_clocks(self, solved: NotebookNode) -> None:
+        views = [
+            cell
+            for cell in solved.cells
+            for shown in cell.get("outputs", ())
+            if "application/vnd.jupyter.widget-view+json" in shown.get("data", {})
+        ]
+        assert ["show.clocks" in cell.source for cell in views] == [True, True]
+        assert not any(printed(cell) for cell in views)
+
+
+def test_what_the_prose_says_of_steps_and_places() -> None:
+    bits, waves = binary_counting(16, 4), sinusoidal_encoding(64, 128)
+    assert (bits[7] != bits[8]).sum() == 4
+    assert (bits[8] != bits[9]).sum() == 1
+    steps = (waves[1:] - waves[:-1]).norm(dim=-1)
+    torch.testing.assert_close(steps, steps[0].expand_as(steps), rtol=1e-4, atol=0)
+    alike = [waves[place - 9 : place + 10] @ waves[place] for place in (10, 30, 50)]
+    torch.testing.assert_close(alike[0], alike[1], rtol=1e-4, atol=1e-3)
+    torch.testing.assert_close(alike[0], alike[2], rtol=1e-4, atol=1e-3)
+    assert alike[0].argmax() == 9
