@@ -6,6 +6,9 @@
 - `families` and `Family`: tasks as boxes, what goes in and what comes out
 - `loss_curve`: how a training went
 - `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
+- `tree`: what a model might write, as a tree, with ways through it
+- `distributions`: several over the same words, side by side
+- `writing` and `Written`: a sentence written word by word, with a slider that steps through it
 - `edits`: the table of an edit distance, and the way through it
 - `questionnaire`: questions with buttons
 - `when_ready`: a picture that waits for the function that a student is still writing
@@ -15,6 +18,7 @@
 from course_lib.show.bars import bars
 from course_lib.show.clocks import clocks
 from course_lib.show.curves import loss_curve
+from course_lib.show.distributions import distributions
 from course_lib.show.edits import edits
 from course_lib.show.families import Family, families
 from course_lib.show.figures import figure, frames, use_style
@@ -22,15 +26,19 @@ from course_lib.show.matrices import Panel, matrices
 from course_lib.show.questionnaire import Questionnaire, questionnaire
 from course_lib.show.ready import when_ready
 from course_lib.show.stepper import AttentionStepper, attention_stepper
+from course_lib.show.tree import tree
+from course_lib.show.writing import Written, writing
 
 __all__ = [
     "AttentionStepper",
     "Family",
     "Panel",
     "Questionnaire",
+    "Written",
     "attention_stepper",
     "bars",
     "clocks",
+    "distributions",
     "edits",
     "families",
     "figure",
@@ -38,6 +46,8 @@ __all__ = [
     "loss_curve",
     "matrices",
     "questionnaire",
+    "tree",
     "use_style",
     "when_ready",
+    "writing",
 ]

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from course_lib.show.figures import BLUE, INK, LAID_OUT, figure
 
-_WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
+WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
 _NARROWEST, _CELL_HEIGHT = 0.44, 0.44
 """Inches."""
@@ -125,11 +125,11 @@ def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:
     axes.tick_params(which="minor", length=0)
     for row, line in enumerate(_texts(panel)):
         for column, text in enumerate(line):
-            colour = _readable_on(colours[row][column])
+            colour = readable_on(colours[row][column])
             axes.text(column, row, text, ha="center", va="center", fontsize=9, color=colour)
 
 
-def _readable_on(background: tuple[float, float, float, float]) -> str:
+def readable_on(background: tuple[float, float, float, float]) -> str:
     """White or ink, whichever has the higher contrast."""
     red, green, blue = (part**2.2 for part in background[:3])
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -145,7 +145,7 @@ def _colours(panel: Panel) -> list[list[tuple[float, float, float, float]]]:
     cells = values.detach().double().tolist()
     finite = [cell for row in cells for cell in row if math.isfinite(cell)] or [0.0]
     if min(finite) >= 0 and max(finite) <= 1:
-        palette, scale = _WEIGHTS, Normalize(0, panel.reach or 1)
+        palette, scale = WEIGHTS, Normalize(0, panel.reach or 1)
     else:
         reach = panel.reach or 1.3 * max(map(abs, finite))
         palette, scale = mpl.colormaps["RdBu"], Normalize(-reach, reach)

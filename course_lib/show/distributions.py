@@ -1,0 +1,86 @@
+"""Several distributions over the same words, side by side, and how often each word was drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
+
+_PANEL, _ROW, _LETTER = 1.9, 0.29, 0.085
+"""Inches: the width of a distribution, the height of a word, and what a letter takes, about."""
+
+
+def distributions(
+    words: Sequence[str],
+    probabilities: Mapping[str, Float[Tensor, " words"]],
+    *,
+    alt: str,
+    drawn: Mapping[str, Float[Tensor, " words"]] | None = None,
+) -> None:
+    """Show distributions over the same words as bars that lie side by side.
+
+    Args:
+        words: what is distributed, from top to bottom; whole sentences, too.
+        probabilities: of each distribution one for each word, by its name. Words of probability 0 are greyed.
+        alt: one sentence for readers who cannot see the picture.
+        drawn: for some of them the share of each word in a sample; marked by dots.
+    """
+    figure(draw_distributions(words, probabilities, drawn or {}), alt)
+
+
+def draw_distributions(
+    words: Sequence[str], probabilities: Mapping[str, Tensor], drawn: Mapping[str, Tensor]
+) -> Figure:
+    """The figure that `distributions` shows. All its bars have one scale.
+
+    Raises:
+        ValueError: a distribution has not one number for each word, or a sample belongs to none of them.
+    """
+    for name, values in (*probabilities.items(), *drawn.items()):
+        if tuple(values.shape) != (len(words),):
+            raise ValueError(
+                f"{name}: {len(words)} words need values of shape [{len(words)}], not {list(values.shape)}"
+            )
+    if set(drawn) - set(probabilities):
+        raise ValueError(f"no distribution is called {', '.join(sorted(set(drawn) - set(probabilities)))}")
+    left = 0.25 + _LETTER * max(map(len, words))
+    reach = 1.35 * max(float(values.max()) for values in (*probabilities.values(), *drawn.values()))
+    width, height = left + _PANEL * len(probabilities), _ROW * len(words) + 0.45
+    with plt.rc_context(LAID_OUT):
+        picture = Figure(figsize=(width, height))
+        for place, (name, values) in enumerate(probabilities.items()):
+            box = (
+                (left + place * _PANEL) / width,
+                0.08 / height,
+                (_PANEL - 0.15) / width,
+                (height - 0.45) / height,
+            )
+            axes = picture.add_axes(box)
+            axes.set(xlim=(0, reach), ylim=(len(words) - 0.5, -0.5))
+            _draw(axes, name, values, drawn.get(name))
+            axes.set_yticks(range(len(words)), labels=words if place == 0 else [])
+    return picture
+
+
+def _draw(axes: Axes, name: str, values: Tensor, shares: Tensor | None) -> None:
+    lengths = values.detach().double().tolist()
+    axes.set_title(name, loc="left", pad=6)
+    axes.barh(range(len(lengths)), lengths, height=0.66, color=BLUE)
+    if shares is not None:
+        axes.plot(shares.tolist(), range(len(lengths)), "o", color=ORANGE, ms=5, zorder=3)
+    farthest = [max(pair) for pair in zip(lengths, lengths if shares is None else shares.tolist(), strict=True)]
+    for row, (length, edge) in enumerate(zip(lengths, farthest, strict=True)):
+        text, colour = ("0", GREY) if length == 0 else (f"{length:.3f}", INK)
+        axes.annotate(
+            text, (edge, row), (4, 0), textcoords="offset points", va="center_baseline", fontsize=8.5, color=colour
+        )
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    axes.spines["bottom"].set_visible(False)
+    axes.spines["left"].set_color(GREY)
