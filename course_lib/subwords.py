@@ -18,7 +18,7 @@ Every choice is fixed, so that the same text gives the same pieces and ids every
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,6 +59,64 @@ def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
     return counts
 
 
+def most_frequent_pair(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
+    """The pair to join next: of several most frequent ones, that with the smallest ids, the left piece's first."""
+    return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
+
+
+def learn_merges(
+    words: Mapping[Pieces, int],
+    ids: Mapping[str, int],
+    merges: int,
+    count: Callable[[Mapping[Pieces, int]], Mapping[Merge, int]] = count_pairs,
+    choose: Callable[[Mapping[Merge, int], Mapping[str, int]], Merge] = most_frequent_pair,
+    join: Callable[[Pieces, Merge], Pieces] = join,
+) -> list[Merge]:
+    """The pairs to join, in order: count, choose, join everywhere, and begin anew. Fewer where none is left.
+
+    Args:
+        words: each word's characters, and how often it occurs.
+        ids: each character's id. A joined piece gets the next one, unless it has one: abc is ab-c as well as a-bc.
+        merges: how many pairs at most.
+        count, choose, join: the three steps.
+    """
+    words, ids = dict(words), dict(ids)
+    learned: list[Merge] = []
+    while len(learned) < merges and (pairs := count(words)):
+        best = choose(pairs, ids)
+        learned.append(best)
+        ids.setdefault("".join(best), len(ids))
+        words = {join(pieces, best): times for pieces, times in words.items()}
+    return learned
+
+
+def cut(word: str, ranks: Mapping[Merge, int]) -> Pieces:
+    """A marked word's pieces: its characters, joined pair by pair, of the known ones always that of the lowest rank."""
+    pieces: Pieces = tuple(word)
+    while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
+        pieces = join(pieces, min(known, key=ranks.__getitem__))
+    return pieces
+
+
+def encode_pieces(text: str, merges: Sequence[Merge]) -> list[str]:
+    """A text's pieces, from the pairs in the order in which they were learned."""
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    return [piece for word in marked_words(text) for piece in cut(word, ranks)]
+
+
+def decode_pieces(pieces: Sequence[str]) -> str:
+    """The text that these pieces spell, with a space where a word begins, but not before the first."""
+    return "".join(pieces).replace(MARK, " ").strip(" ")
+
+
+def vocabulary_size(characters: int, merges: int, special: int) -> int:
+    """How many pieces there are: joining makes a new one, and the two that it was made of stay.
+
+    GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.2.
+    """
+    return special + characters + merges
+
+
 @dataclass(frozen=True)
 class BytePairVocabulary:
     """What was learned: the pieces, a piece's id being its index, and the pairs in the order they were joined.
@@ -91,13 +149,8 @@ class BytePairVocabulary:
             raise ValueError("there is nothing to learn pieces from: the texts have no words")
         words: dict[Pieces, int] = {tuple(word): times for word, times in counts.items()}
         ids = {piece: i for i, piece in enumerate((*SPECIAL, *sorted({piece for word in words for piece in word})))}
-        learned: list[Merge] = []
-        while len(learned) < merges and (pairs := count_pairs(words)):
-            best = min(pairs, key=lambda pair: (-pairs[pair], ids[pair[0]], ids[pair[1]]))
-            learned.append(best)
-            ids.setdefault("".join(best), len(ids))
-            words = {join(pieces, best): times for pieces, times in words.items()}
-        return cls(tuple(ids), tuple(learned))
+        learned = learn_merges(words, ids, merges)
+        return cls(tuple(dict.fromkeys([*ids, *map("".join, learned)])), tuple(learned))
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -114,10 +167,7 @@ class BytePairVocabulary:
 
     def cut(self, word: str) -> Pieces:
         """A marked word's pieces: its characters, joined in the order in which the pairs were learned."""
-        pieces: Pieces = tuple(word)
-        while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in self.ranks]:
-            pieces = join(pieces, min(known, key=self.ranks.__getitem__))
-        return pieces
+        return cut(word, self.ranks)
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text's pieces, without <s> and <e>; <unk>'s for characters that are not known."""
@@ -129,4 +179,4 @@ class BytePairVocabulary:
         Raises:
             ValueError: there is no piece with one of these ids.
         """
-        return "".join(self.pieces[i] for i in shown(ids, len(self))).replace(MARK, " ").strip(" ")
+        return decode_pieces([self.pieces[i] for i in shown(ids, len(self))])

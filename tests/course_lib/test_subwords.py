@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.grammar import toy_translation
-from course_lib.subwords import BytePairVocabulary, count_pairs, join, marked_words
+from course_lib.subwords import (
+    BytePairVocabulary,
+    count_pairs,
+    decode_pieces,
+    encode_pieces,
+    join,
+    learn_merges,
+    marked_words,
+    most_frequent_pair,
+    vocabulary_size,
+)
 from course_lib.tokenization import END_ID, PADDING_ID, SPECIAL, START_ID, UNKNOWN_ID
 
 # The words of Sennrich et al. (2016), algorithm 1, as often as they stand there.
@@ -44,6 +54,30 @@ def test_overlapping_occurrences_are_joined_from_the_left() -> None:
 
 def test_pairs_are_counted_with_their_words() -> None:
     assert count_pairs({("a", "b", "a"): 2, ("a", "b"): 3}) == {("a", "b"): 5, ("b", "a"): 2}
+
+
+def test_of_equally_frequent_pairs_the_smallest_ids_win() -> None:
+    ids = {"a": 4, "b": 5, "c": 6, "ab": 7}
+    assert most_frequent_pair({("ab", "c"): 2, ("b", "c"): 2, ("a", "a"): 1}, ids) == ("b", "c")
+    assert most_frequent_pair({("b", "c"): 2, ("b", "a"): 2}, ids) == ("b", "a")
+
+
+def test_merges_are_learned_without_changing_what_comes_in() -> None:
+    words, ids = {("▁", "b", "a"): 2}, {"a": 0, "b": 1, "▁": 2}
+    assert learn_merges(words, ids, merges=9) == [("b", "a"), ("▁", "ba")]
+    assert words == {("▁", "b", "a"): 2}
+    assert ids == {"a": 0, "b": 1, "▁": 2}
+
+
+def test_pieces_of_a_text_and_back() -> None:
+    merges = [("b", "a"), ("▁", "ba")]
+    assert encode_pieces("ba  bab", merges) == ["▁ba", "▁ba", "b"]
+    assert decode_pieces(["▁ba", "▁ba", "b"]) == "ba bab"
+    assert decode_pieces(["b", "▁ba"]) == "b ba"
+
+
+def test_gpt2_has_its_bytes_its_merges_and_one_special_token() -> None:
+    assert vocabulary_size(256, 50_000, 1) == 50_257
 
 
 class TestLearning:
