@@ -1,0 +1,1423 @@
+"""The exercises of lesson 04: projections, heads, the parts of a block, and the block itself.
+
+Built like those of `course_lib/exercises/attention.py`; read that file first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib import blocks, multihead
+from course_lib.attention import attention
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.correct import heads_and_blocks as correct
+from course_lib.exercises.worked_examples import A, B
+from course_lib.multihead import join_heads, split_heads
+
+LESSON = "04_heads_and_blocks"
+WITHHELD = ("course_lib.multihead", "course_lib.blocks")
+READY_MADE_HEADS = ("multi_head_attention_forward", "MultiheadAttention")
+"""Forbidden where the student writes multi-head attention."""
+
+_FOUR_NUMBERS_A_WORD = torch.cat([B.q, B.q.flip(1)], dim=1)
+"""The words of worked example B, [4, 4]: its own two numbers, then the same two exchanged."""
+
+
+# heads_and_blocks.project ----------------------------------------------------------------------------------
+
+
+def _project_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        matrices = [[[1.0, 2.0], [0.0, 1.0]], [[1.0, 0.0], [-1.0, 2.0]], [[0.0, 1.0], [3.0, 1.0]]]
+        yield Case(f"{A.name}: die, Katze ask the, cat, danced", (A.q, A.k, *map(torch.tensor, matrices)))
+    for kind in kinds(generator):
+        queries, keys, d_model = kind.sizes(3)
+        d_key = kind.d_head()
+        matrices_of = [Kind("", generator, dtype=kind.dtype, transposed=kind.transposed) for _ in range(3)]
+        W = [
+            matrix.normal(d_model, width) for matrix, width in zip(matrices_of, (d_key, d_key, d_key + 1), strict=True)
+        ]
+        yield Case(f"{kind.name}, cross-attention", (kind.normal(queries, d_model), kind.normal(keys, d_model), *W))
+        x = kind.normal(queries, d_model)
+        yield Case(f"{kind.name}, self-attention", (x, x, *W))
+
+
+PROJECT = Exercise(
+    id="heads_and_blocks.project",
+    lesson=LESSON,
+    name="project",
+    title="Queries, keys, values",
+    statement=(
+        "project(x [..., queries, d_model], memory [..., keys, d_model], W_q [d_model, d_key], W_k [d_model, d_key], "
+        "W_v [d_model, d_value]) -> (q, k, v): queries from x, keys and values from memory, each as x W."
+    ),
+    points=2,
+    minutes=8,
+    section="Learned projections",
+    source="S3, projections K, Q, V; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
+    reference=multihead.project,
+    cases=_project_cases,
+    correct=correct.PROJECT,
+    misconceptions=(
+        Misconception(
+            "transposed",
+            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
+            "is x W: x @ W_q.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q.mT, memory @ W_k.mT, memory @ W_v.mT),
+        ),
+        Misconception(
+            "x_and_memory_exchanged",
+            "Your answer makes the queries from memory, and the keys and values from x. Whoever asks is x: queries "
+            "from x, keys and values from memory.",
+            lambda x, memory, W_q, W_k, W_v: (memory @ W_q, x @ W_k, x @ W_v),
+        ),
+        Misconception(
+            "memory_ignored",
+            "Your answer makes all three from x. In cross-attention the keys and the values come from memory.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, x @ W_k, x @ W_v),
+        ),
+        Misconception(
+            "queries_from_memory_too",
+            "Your answer makes all three from memory. The queries come from x.",
+            lambda x, memory, W_q, W_k, W_v: (memory @ W_q, memory @ W_k, memory @ W_v),
+        ),
+        Misconception(
+            "values_from_x",
+            "Your answer takes the values from x, as slide S1 does in its translation. What is looked at is what is "
+            "brought home: keys and values both come from memory.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, x @ W_v),
+        ),
+        Misconception(
+            "keys_from_x",
+            "Your answer takes the keys from x. Only the queries come from x; keys and values both come from memory.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, x @ W_k, memory @ W_v),
+        ),
+        Misconception(
+            "keys_as_values",
+            "Your answer returns the keys as the values, too. They come from the same words, but the values have a "
+            "matrix of their own: memory @ W_v.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory @ W_k),
+        ),
+        Misconception(
+            "values_not_projected",
+            "Your answer returns memory itself as the values. They are projected as well: memory @ W_v.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory),
+        ),
+        Misconception(
+            "W_q_and_W_k_exchanged",
+            "Your answer uses W_k for the queries and W_q for the keys. Each has its own.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_k, memory @ W_q, memory @ W_v),
+        ),
+        Misconception(
+            "one_matrix_for_all",
+            "Your answer uses W_q three times. Keys and values have matrices of their own, W_k and W_v.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_q, memory @ W_q),
+        ),
+        Misconception(
+            "other_order",
+            "The three are right, but they come as k, q, v. Return them as q, k, v.",
+            lambda x, memory, W_q, W_k, W_v: (memory @ W_k, x @ W_q, memory @ W_v),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# heads_and_blocks.split_heads ------------------------------------------------------------------------------
+
+
+def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name} with four numbers a word, two heads", (_FOUR_NUMBERS_A_WORD.unsqueeze(0), 2))
+    for name, dtype, transposed in (
+        ("a batch", torch.float32, False),
+        ("another batch", torch.float32, False),
+        ("double precision", torch.float64, False),
+        ("transposed in memory", torch.float32, True),
+    ):
+        batch, words, heads, d_head = sizes(generator, 4)
+        kind = Kind(name, generator, (batch,), dtype=dtype, transposed=transposed)
+        yield Case(name, (kind.normal(words, heads * d_head), heads))
+    batch, words, d_model = sizes(generator, 3)
+    yield Case("one head", (Kind("", generator, (batch,)).normal(words, d_model), 1))
+    yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(words, d_model), d_model))
+
+
+def _split_by_view(x: Tensor, heads: int) -> Tensor:
+    return x.view(len(x), heads, x.shape[1], -1)
+
+
+SPLIT_HEADS = Exercise(
+    id="heads_and_blocks.split_heads",
+    lesson=LESSON,
+    name="split_heads",
+    title="Splitting into heads",
+    statement=(
+        "split_heads(x [batch, words, d_model], heads) -> [batch, heads, words, d_model / heads]: head i gets the i-th "
+        "piece of every word's vector."
+    ),
+    points=2,
+    minutes=10,
+    section="Several heads",
+    source="S1 to S4, multi-head attention; Vaswani et al. (2017), section 3.2.2",
+    reference=multihead.split_heads,
+    cases=_split_cases,
+    correct=correct.SPLIT_HEADS,
+    misconceptions=(
+        Misconception(
+            "viewed_not_transposed",
+            "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head then "
+            "gets whole words instead of a piece of every word. Split the last dimension first, then exchange words "
+            "and heads with transpose(1, 2).",
+            _split_by_view,
+        ),
+        Misconception(
+            "reshaped_not_transposed",
+            "Your answer reshapes to the final shape at once, which cuts the numbers in the order of memory: a head "
+            "then gets whole words instead of a piece of every word. Split the last dimension first, then exchange "
+            "words and heads with transpose(1, 2).",
+            lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
+        ),
+        Misconception(
+            "words_before_heads",
+            "The pieces are right, but your answer is [batch, words, heads, d_head]. The heads stand before the words: "
+            "transpose(1, 2).",
+            lambda x, heads: split_heads(x, heads).transpose(1, 2),
+        ),
+        Misconception(
+            "interleaved",
+            "Your answer deals the numbers out in turn, so that head 0 gets numbers 0, heads, 2 heads, ... of a word. "
+            "Head 0 gets the first d_head numbers: the dimension of the heads comes before that of d_head.",
+            lambda x, heads: x.reshape(*x.shape[:2], -1, heads).permute(0, 3, 1, 2),
+        ),
+        Misconception(
+            "d_head_and_heads_exchanged",
+            "Your answer has d_head heads of as many numbers as there should be heads. `heads` is how many pieces "
+            "there are, not how long one is.",
+            lambda x, heads: x.reshape(*x.shape[:2], -1, heads).transpose(1, 2),
+        ),
+        Misconception(
+            "numbers_before_words",
+            "The pieces are right, but each head's matrix is transposed: [batch, heads, d_head, words]. Words come "
+            "before numbers.",
+            lambda x, heads: split_heads(x, heads).mT,
+        ),
+        Misconception(
+            "heads_before_the_batch",
+            "The pieces are right, but your answer is [heads, batch, words, d_head]. The batch comes first.",
+            lambda x, heads: split_heads(x, heads).transpose(0, 1),
+        ),
+        Misconception(
+            "heads_folded_into_the_batch",
+            "The pieces are right, but your answer is [batch · heads, words, d_head]. Keep the heads as a dimension of "
+            "their own, behind the batch.",
+            lambda x, heads: split_heads(x, heads).flatten(0, 1),
+        ),
+        Misconception(
+            "pieces_not_stacked",
+            "Your answer is a tuple of pieces, one for each head. Make one tensor of them: torch.stack(pieces, dim=1).",
+            lambda x, heads: x.chunk(heads, dim=-1),
+        ),
+        Misconception(
+            "words_split",
+            "Your answer gives each head some of the words, whole. Every head sees every word, but only a piece of its "
+            "vector: split the last dimension.",
+            lambda x, heads: torch.stack([x[:, head::heads] for head in range(heads)], dim=1),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# heads_and_blocks.multi_head_attention ---------------------------------------------------------------------
+
+
+def _heads_case(
+    name: str, kind: Kind, shape: tuple[int, int | None, int, int], mask: Tensor | None = None, part: str = CORE
+) -> Case:
+    """One call with random weights; without a number of keys it is self-attention."""
+    queries, keys, heads, d_head = shape
+    d_model = heads * d_head
+    x = kind.normal(queries, d_model)
+    memory = x if keys is None else kind.normal(keys, d_model)
+    plain = Kind("", kind.generator, dtype=kind.dtype)
+    W = [plain.normal(d_model, d_model) / math.sqrt(d_model) * scale for scale in (2.0, 2.0, 1.0, 1.0)]
+    gradients = () if kind.dtype == torch.float64 else (2, 3, 4, 5)
+    return Case(name, (x, memory, *W, heads, mask), gradients=gradients, part=part)
+
+
+def _some_allowed_some_not(generator: Generator, *shape: int) -> Tensor:
+    """A random mask in which every row allows something and forbids something."""
+    mask = torch.rand(*shape, generator=generator) < 0.5
+    two = torch.rand(*shape, generator=generator).argsort(dim=-1)[..., :2]
+    return mask.scatter(-1, two, torch.tensor([True, False]).expand(two.shape))
+
+
+def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        I = torch.eye(4)  # noqa: E741  the identity is called I
+        x = _FOUR_NUMBERS_A_WORD.unsqueeze(0)
+        yield Case(f"{B.name} twice, side by side: two heads, no mask", (x, x, I, I, I, I, 2, None))
+    few, several = sizes(generator, 2)
+    words = integer(generator, 8, 11)
+    yield _heads_case("a batch", Kind("", generator, (few,)), (words, None, 2, 3))
+    yield _heads_case("other sizes", Kind("", generator, (several,)), (words + 3, None, 3, 5))
+    yield _heads_case("as many words as d_head", Kind("", generator, (several,)), (5, None, 2, 5))
+    yield _heads_case("double precision", Kind("", generator, (few,), torch.float64), (words, None, 3, 2))
+    yield _heads_case("transposed in memory", Kind("", generator, (2,), transposed=True), (words, None, 2, 6))
+
+    cross = "cross-attention"
+    yield _heads_case("memory of other length", Kind("", generator, (few,)), (words, 5, 2, 3), part=cross)
+    yield _heads_case("memory of the same length", Kind("", generator, (several,)), (7, 7, 3, 2), part=cross)
+
+    for name, batch, keys in (
+        ("a mask for each of as many sentences as heads", 3, None),
+        ("a mask for each of more sentences than heads", 5, None),
+        ("a mask over a memory", 2, 6),
+    ):
+        mask = _some_allowed_some_not(generator, batch, words, keys or words)
+        yield _heads_case(name, Kind("", generator, (batch,)), (words, keys, 3, 2), mask, "mask")
+
+
+Heads = Callable[..., Tensor]
+
+
+def _multi_head(
+    attend: Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor],
+    join: Callable[[Tensor], Tensor] = join_heads,
+    split: Callable[[Tensor, int], Tensor] = split_heads,
+) -> Heads:
+    """Multi-head attention with other steps than the right ones; `attend` gets q, k, v of all heads and the mask."""
+
+    def answer(
+        x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Tensor | None
+    ) -> Tensor:
+        q, k, v = (split(y, heads) for y in multihead.project(x, memory, W_q, W_k, W_v))
+        return join(attend(q, k, v, None if mask is None else mask.unsqueeze(1))) @ W_o
+
+    return answer
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    return attention(q, k, v, mask).out
+
+
+def _attend_scaled(factor: Callable[[Tensor, Tensor], float], dim: int = -1) -> Callable[..., Tensor]:
+    """Attention whose scores are multiplied by `factor(q, k)`, with a softmax over `dim`."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        scaled = q @ k.mT * factor(q, k)
+        if mask is not None:
+            scaled = scaled.masked_fill(~mask, -math.inf)
+        return torch.softmax(scaled, dim=dim) @ v
+
+    return attend
+
+
+def _root(q: Tensor, k: Tensor) -> float:
+    return 1 / math.sqrt(q.shape[-1])
+
+
+def _without_transpose(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    scaled = q @ k / math.sqrt(q.shape[-1])
+    return torch.softmax(scaled if mask is None else scaled.masked_fill(~mask, -math.inf), dim=-1) @ v
+
+
+MULTI_HEAD_ATTENTION = Exercise(
+    id="heads_and_blocks.multi_head_attention",
+    lesson=LESSON,
+    name="multi_head_attention",
+    title="Multi-head attention",
+    statement=(
+        "multi_head_attention(x [batch, queries, d_model], memory [batch, keys, d_model], W_q, W_k, W_v, W_o "
+        "[d_model, d_model], heads, mask bool [batch, queries, keys] or None) -> [batch, queries, d_model]: "
+        "concat(head_1, ..., head_h) W_o."
+    ),
+    points=6,
+    minutes=25,
+    section="Putting the heads together",
+    source="S1 to S4, multi-head attention; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
+    reference=multihead.multi_head_attention,
+    cases=_multi_head_cases,
+    parts={CORE: 4, "cross-attention": 1, "mask": 1},
+    correct=correct.MULTI_HEAD_ATTENTION,
+    misconceptions=(
+        Misconception(
+            "memory_ignored",
+            "Self-attention is right, but your answer never looks at memory: keys and values must come from it.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, x, W_q, W_k, W_v, W_o, heads, mask
+            ),
+        ),
+        Misconception(
+            "x_and_memory_exchanged",
+            "Self-attention is right, but with a memory your answer asks from there: queries come from x, keys and "
+            "values from memory.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                memory, x, W_q, W_k, W_v, W_o, heads, mask
+            ),
+        ),
+        Misconception(
+            "values_from_x",
+            "Self-attention is right, but with a memory your answer takes the values from x, as slide S1 does in its "
+            "translation. Keys and values both come from memory.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: (
+                join_heads(
+                    attention(
+                        split_heads(x @ W_q, heads),
+                        split_heads(memory @ W_k, heads),
+                        split_heads(x @ W_v, heads),
+                        None if mask is None else mask.unsqueeze(1),
+                    ).out
+                )
+                @ W_o
+            ),
+        ),
+        Misconception(
+            "mask_ignored",
+            "Your answer is right without a mask, and makes no use of one. Forbid the keys where it is False, in "
+            "every head.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, memory, W_q, W_k, W_v, W_o, heads
+            ),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your answer forbids the keys where the mask is True. True means `may attend`.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, memory, W_q, W_k, W_v, W_o, heads, None if mask is None else ~mask
+            ),
+        ),
+        Misconception(
+            "masks_meet_heads",
+            "Your answer uses the mask [batch, queries, keys] as it is beside scores [batch, heads, queries, keys]: "
+            "sentence i's mask then falls on head i, or nothing fits. Make room for the heads: mask.unsqueeze(1).",
+            _multi_head(lambda q, k, v, mask: _attend(q, k, v, None if mask is None else mask.squeeze(1))),
+        ),
+        Misconception(
+            "scaled_by_d_model",
+            "Your answer divides the scores by √d_model. Each head's queries have only d_head = d_model / heads "
+            "numbers: divide by √d_head.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: _multi_head(
+                _attend_scaled(lambda q, k: 1 / math.sqrt(x.shape[-1]))
+            )(x, memory, W_q, W_k, W_v, W_o, heads, mask),
+        ),
+        Misconception(
+            "not_scaled",
+            "Your answer takes the softmax of the unscaled scores. Divide them by √d_head in every head.",
+            _multi_head(_attend_scaled(lambda q, k: 1.0)),
+        ),
+        Misconception(
+            "divided_by_d_head",
+            "Your answer divides the scores by d_head, as slide S1 prints it. The paper's formula takes the root: "
+            "divide by √d_head.",
+            _multi_head(_attend_scaled(lambda q, k: 1 / q.shape[-1])),
+        ),
+        Misconception(
+            "transpose_left_out",
+            "Your answer multiplies the queries by the keys without transposing them, as S1's expanded formula is "
+            "printed. That fits only where there are as many words as d_head, and is wrong there, too: k.mT.",
+            _multi_head(_without_transpose),
+        ),
+        Misconception(
+            "W_o_left_out",
+            "Your answer returns the heads side by side. The last step mixes them: multiply by W_o.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, memory, W_q, W_k, W_v, torch.eye(len(W_o), dtype=x.dtype), heads, mask
+            ),
+        ),
+        Misconception(
+            "one_head",
+            "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a word "
+            "share one distribution. Split them into `heads` pieces.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, memory, W_q, W_k, W_v, W_o, 1, mask
+            ),
+        ),
+        Misconception(
+            "split_without_transpose",
+            "Your answer splits into heads by reshaping to [batch, heads, words, d_head] at once, which gives a head "
+            "whole words. Split the last dimension, then transpose(1, 2).",
+            _multi_head(_attend, split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1)),
+        ),
+        Misconception(
+            "joined_without_transpose",
+            "Your answer joins the heads by reshaping [batch, heads, words, d_head] at once, which mixes the words. "
+            "Bring the words to the front again first: transpose(1, 2).",
+            _multi_head(_attend, join=lambda y: y.reshape(len(y), y.shape[2], -1)),
+        ),
+        Misconception(
+            "split_and_joined_without_transpose",
+            "Your answer reshapes to [batch, heads, words, d_head] at once, and back. A head then gets whole words "
+            "instead of a piece of every word: exchange words and heads with transpose(1, 2), both times.",
+            _multi_head(
+                _attend,
+                join=lambda y: y.reshape(len(y), y.shape[2], -1),
+                split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
+            ),
+        ),
+        Misconception(
+            "interleaved",
+            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and puts the outputs one head "
+            "behind the other. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
+            _multi_head(_attend, split=lambda x, heads: x.reshape(*x.shape[:2], -1, heads).permute(0, 3, 1, 2)),
+        ),
+        Misconception(
+            "softmax_over_the_queries",
+            "Your answer takes the softmax over the queries (dim=-2). Each query divides its attention among the "
+            "keys: dim=-1.",
+            _multi_head(_attend_scaled(_root, dim=-2)),
+        ),
+        Misconception(
+            "softmax_over_the_heads",
+            "Your answer takes the softmax over the heads (dim=1). Each query of each head divides its attention "
+            "among the keys: dim=-1.",
+            _multi_head(_attend_scaled(_root, dim=1)),
+        ),
+        Misconception(
+            "keys_as_values",
+            "Your answer averages the keys. The values have a projection of their own, W_v.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, memory, W_q, W_k, W_k, W_o, heads, mask
+            ),
+        ),
+        Misconception(
+            "transposed_weights",
+            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
+            "is x W.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, memory, W_q.mT, W_k.mT, W_v.mT, W_o.mT, heads, mask
+            ),
+        ),
+        Misconception(
+            "gradients_cut",
+            "The values are right, but no gradient reaches the projections: the computation leaves torch on its way "
+            "(.detach(), .data, numpy or no_grad). They could never be learned.",
+            lambda *args: multihead.multi_head_attention(*args).detach(),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=READY_MADE_HEADS,
+)
+
+
+# heads_and_blocks.layer_norm -------------------------------------------------------------------------------
+
+
+def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        gamma, beta = torch.tensor([1.0, 2.0, 1.0, 0.5]), torch.tensor([0.0, 0.0, 1.0, -1.0])
+        yield Case(f"{B.name} with four numbers a word", (_FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
+    for kind in kinds(generator):
+        words, batch_like = kind.sizes(2)
+        d_model = kind.d_head() + (batch_like == words)
+        x = 1 + 2 * kind.normal(words, d_model)
+        gamma, beta = torch.randn(2, d_model, generator=generator, dtype=kind.dtype)
+        yield Case(kind.name, (x, gamma, beta, 1e-5), gradients=(0, 1, 2) if kind.transposed else ())
+    for name, spread, epsilon in (
+        ("words whose numbers are all equal", 0.0, 1e-5),
+        ("words whose numbers hardly differ", 0.05, 0.01),
+        ("a large epsilon", 1.0, 0.5),
+    ):
+        words, d_model = sizes(generator, 2)
+        level = torch.randint(-3, 4, (words, 1), generator=generator).float()
+        x = level + spread * torch.randn(words, d_model, generator=generator)
+        gamma, beta = torch.randn(2, d_model, generator=generator)
+        yield Case(name, (x, gamma, beta, epsilon), part="epsilon")
+
+
+def _standardised(x: Tensor, epsilon: float, dim: int | tuple[int, ...] = -1, correction: int = 0) -> Tensor:
+    return (x - x.mean(dim, keepdim=True)) / (x.var(dim, correction=correction, keepdim=True) + epsilon).sqrt()
+
+
+def _everything(x: Tensor) -> tuple[int, ...]:
+    return tuple(range(x.ndim))
+
+
+LAYER_NORM = Exercise(
+    id="heads_and_blocks.layer_norm",
+    lesson=LESSON,
+    name="layer_norm",
+    title="Layer norm",
+    statement=(
+        "layer_norm(x [..., d_model], gamma [d_model], beta [d_model], epsilon) -> [..., d_model]: each word's vector "
+        "as gamma (x - mean) / √(variance + epsilon) + beta, the variance dividing by d_model."
+    ),
+    points=3,
+    minutes=12,
+    section="Layer norm",
+    source="S3, layer normalization; Ba, Kiros and Hinton (2016), section 3.1",
+    reference=blocks.layer_norm,
+    cases=_layer_norm_cases,
+    parts={CORE: 2, "epsilon": 1},
+    correct=correct.LAYER_NORM,
+    misconceptions=(
+        Misconception(
+            "epsilon_left_out",
+            "Your answer is right as long as a word's numbers differ well, but epsilon is not used: where they are "
+            "all equal it divides 0 by 0. Add epsilon to the variance, under the root.",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, 0.0) + beta,
+        ),
+        Misconception(
+            "epsilon_outside_the_root",
+            "Your answer adds epsilon to the standard deviation. It belongs under the root, to the variance: "
+            "√(variance + epsilon).",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + epsilon) + beta
+            ),
+        ),
+        Misconception(
+            "epsilon_fixed",
+            "Your answer adds a fixed 1e-5 to the variance, torch's default. Use the epsilon that is handed to you.",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, 1e-5) + beta,
+        ),
+        Misconception(
+            "divided_by_one_less",
+            "Your answer divides the variance by d_model - 1, which is torch's default in var and std. Layer norm "
+            "divides by d_model: correction=0 (or unbiased=False).",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, correction=1) + beta,
+        ),
+        Misconception(
+            "over_the_words",
+            "Your answer takes mean and variance over the words (dim=-2). Each word is standardised by itself: over "
+            "its own numbers, dim=-1.",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, dim=-2) + beta,
+        ),
+        Misconception(
+            "over_everything",
+            "Your answer takes one mean and one variance of all the numbers. Each word has its own: dim=-1, "
+            "keepdim=True.",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, dim=_everything(x)) + beta,
+        ),
+        Misconception(
+            "root_left_out",
+            "Your answer divides by the variance. Divide by its root, the standard deviation.",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + epsilon) + beta
+            ),
+        ),
+        Misconception(
+            "not_centred",
+            "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each word's "
+            "mean first.",
+            lambda x, gamma, beta, epsilon: gamma * x / (x.var(-1, correction=0, keepdim=True) + epsilon).sqrt() + beta,
+        ),
+        Misconception(
+            "root_mean_square",
+            "Your answer divides by the root of the mean square without subtracting the mean: that is RMSNorm (Zhang "
+            "and Sennrich, 2019). Layer norm subtracts the mean first.",
+            lambda x, gamma, beta, epsilon: gamma * x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt() + beta,
+        ),
+        Misconception(
+            "gamma_and_beta_left_out",
+            "Your answer standardises, and stops there. Multiply by gamma and add beta.",
+            lambda x, gamma, beta, epsilon: _standardised(x, epsilon),
+        ),
+        Misconception(
+            "gamma_and_beta_exchanged",
+            "Your answer multiplies by beta and adds gamma. It is the other way round: gamma stretches, beta moves.",
+            lambda x, gamma, beta, epsilon: beta * _standardised(x, epsilon) + gamma,
+        ),
+        Misconception(
+            "moved_before_stretched",
+            "Your answer adds beta first and multiplies the sum by gamma. Multiply by gamma, then add beta.",
+            lambda x, gamma, beta, epsilon: gamma * (_standardised(x, epsilon) + beta),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("layer_norm", "native_layer_norm", "LayerNorm"),
+)
+
+
+# heads_and_blocks.dropout ----------------------------------------------------------------------------------
+
+_SHARES = (0.123, 0.237, 0.341, 0.419)
+"""No case has so many numbers that exactly this share of them could be dropped."""
+
+
+def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        kept = torch.tensor([[True, False], [False, True], [True, True]])
+        yield Case(f"{A.name}: the, cat, danced, half of it dropped", (A.k, kept, 0.5, True))
+    for kind in kinds(generator):
+        words, d_model = kind.sizes(2)
+        x = kind.normal(words, d_model)
+        share = _SHARES[integer(generator, 0, len(_SHARES))]
+        kept = torch.rand(x.shape, generator=generator) >= share
+        kept.view(-1)[:2] = torch.tensor([True, False])
+        yield Case(f"{kind.name}, in training", (x, kept, share, True))
+        yield Case(f"{kind.name}, in evaluation", (x, kept, share, False))
+
+
+DROPOUT = Exercise(
+    id="heads_and_blocks.dropout",
+    lesson=LESSON,
+    name="dropout",
+    title="Dropout",
+    statement=(
+        "dropout(x [...], kept bool [...], share, training) -> [...]: in training 0 where kept is False, and x divided "
+        "by 1 - share where it is True; in evaluation x itself."
+    ),
+    points=2,
+    minutes=8,
+    section="Dropout",
+    source="S3, dropout; Srivastava et al. (2014), section 10",
+    reference=blocks.drop,
+    cases=_dropout_cases,
+    correct=correct.DROPOUT,
+    misconceptions=(
+        Misconception(
+            "not_rescaled",
+            "Your answer drops, but does not rescale: in training everything is too small on average, by a factor of "
+            "1 - share. Divide what is kept by 1 - share.",
+            lambda x, kept, share, training: x * kept if training else x,
+        ),
+        Misconception(
+            "rescaled_in_evaluation",
+            "Your answer multiplies by 1 - share in evaluation instead of dividing by it in training. That is the form "
+            "of the first paper, and as right; but here, as in torch, evaluation leaves x alone.",
+            lambda x, kept, share, training: x * kept if training else x * (1 - share),
+        ),
+        Misconception(
+            "rescaled_twice",
+            "Your answer rescales in training, as it should, and in evaluation once more. Evaluation leaves x alone.",
+            lambda x, kept, share, training: x * kept / (1 - share) if training else x * (1 - share),
+        ),
+        Misconception(
+            "divided_by_the_share",
+            "Your answer divides by share, the part that is dropped. Divide by the part that is kept: 1 - share.",
+            lambda x, kept, share, training: x * kept / share if training else x,
+        ),
+        Misconception(
+            "multiplied_by_what_is_kept",
+            "Your answer multiplies by 1 - share, which makes the numbers smaller still. Divide by it: what is kept "
+            "must make up for what is gone.",
+            lambda x, kept, share, training: x * kept * (1 - share) if training else x,
+        ),
+        Misconception(
+            "divided_by_the_count",
+            "Your answer divides by the share that happens to be kept this time. Divide by 1 - share, which does not "
+            "depend on the lots.",
+            lambda x, kept, share, training: x * kept / kept.to(x.dtype).mean() if training else x,
+        ),
+        Misconception(
+            "kept_and_dropped_exchanged",
+            "Your answer sets to 0 what should be kept. `kept` is True where a number stays.",
+            lambda x, kept, share, training: x * ~kept / (1 - share) if training else x,
+        ),
+        Misconception(
+            "in_evaluation_too",
+            "Your answer drops in evaluation, too. Where `training` is False, return x as it is.",
+            lambda x, kept, share, training: x * kept / (1 - share),
+        ),
+        Misconception(
+            "only_in_evaluation",
+            "Your answer drops in evaluation and leaves x alone in training. It is the other way round.",
+            lambda x, kept, share, training: x if training else x * kept / (1 - share),
+        ),
+        Misconception(
+            "nothing_dropped",
+            "Your answer divides everything by 1 - share in training, and drops nothing. Set the numbers to 0 where "
+            "`kept` is False.",
+            lambda x, kept, share, training: x / (1 - share) if training else x,
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("dropout", "Dropout"),
+)
+
+
+# heads_and_blocks.add_and_norm -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Sublayer:
+    """A sublayer as small as can be: tanh(y W)."""
+
+    W: Tensor
+
+    def __call__(self, y: Tensor) -> Tensor:
+        return torch.tanh(y @ self.W)
+
+
+@dataclass(frozen=True, eq=False)
+class _Norm:
+    """Layer norm with gamma and beta of its own."""
+
+    gamma: Tensor
+    beta: Tensor
+
+    def __call__(self, y: Tensor) -> Tensor:
+        return blocks.layer_norm(y, self.gamma, self.beta)
+
+
+@dataclass(frozen=True, eq=False)
+class _Dropout:
+    """Dropout whose lots are drawn: it drops the same numbers in every call."""
+
+    kept: Tensor
+    share: float
+
+    def __call__(self, y: Tensor) -> Tensor:
+        return blocks.drop(y, self.kept, self.share, True)
+
+
+def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: bool) -> Case:
+    drawn = Kind("", generator, dtype=x.dtype)
+    d_model = x.shape[-1]
+    kept = torch.rand(x.shape, generator=generator) >= 0.25
+    kept.view(-1)[:2] = torch.tensor([True, False])
+    sublayer = Callback("sublayer", _Sublayer(drawn.normal(d_model, d_model)), most_calls=20)
+    norm = Callback("norm", _Norm(drawn.normal(d_model), drawn.normal(d_model)), most_calls=20)
+    dropout = Callback("dropout", _Dropout(kept, 0.25), most_calls=20)
+    return Case(name, (x, sublayer, norm, dropout, norm_first), part="pre-norm" if norm_first else CORE)
+
+
+def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        for norm_first, name in ((False, "post-norm"), (True, "pre-norm")):
+            yield _add_and_norm_case(f"{B.name} with four numbers, {name}", _FOUR_NUMBERS_A_WORD, generator, norm_first)
+    for kind in kinds(generator):
+        words, other = kind.sizes(2)
+        x = kind.normal(words, kind.d_head() + other)
+        yield _add_and_norm_case(f"{kind.name}, post-norm", x, generator, False)
+        yield _add_and_norm_case(f"{kind.name}, pre-norm", x, generator, True)
+
+
+ADD_AND_NORM = Exercise(
+    id="heads_and_blocks.add_and_norm",
+    lesson=LESSON,
+    name="add_and_norm",
+    title="Add and norm",
+    statement=(
+        "add_and_norm(x [..., d_model], sublayer, norm, dropout, norm_first) -> [..., d_model]: "
+        "norm(x + dropout(sublayer(x))), or with norm_first x + dropout(sublayer(norm(x)))."
+    ),
+    points=2,
+    minutes=8,
+    section="Add and norm, in two orders",
+    source="S2, add & norm; Vaswani et al. (2017), section 5.4; Xiong et al. (2020)",
+    reference=blocks.add_and_norm,
+    cases=_add_and_norm_cases,
+    parts={CORE: 1, "pre-norm": 1},
+    correct=correct.ADD_AND_NORM,
+    misconceptions=(
+        Misconception(
+            "always_post_norm",
+            "Post-norm is right, but your answer does the same where norm_first is True. There the norm stands before "
+            "the sublayer, and the sum is not normalised: x + dropout(sublayer(norm(x))).",
+            lambda x, sublayer, norm, dropout, norm_first: norm(x + dropout(sublayer(x))),
+        ),
+        Misconception(
+            "residual_normalised_too",
+            "Post-norm is right, but in pre-norm your answer adds the normalised x. Only the sublayer reads that; what "
+            "is added is x itself, so that a path without any norm leads through all blocks.",
+            lambda x, sublayer, norm, dropout, norm_first: (
+                norm(x) + dropout(sublayer(norm(x))) if norm_first else norm(x + dropout(sublayer(x)))
+            ),
+        ),
+        Misconception(
+            "pre_norm_normalised_twice",
+            "Post-norm is right, but in pre-norm your answer normalises the sum as well. There the norm stands before "
+            "the sublayer only.",
+            lambda x, sublayer, norm, dropout, norm_first: norm(x + dropout(sublayer(norm(x) if norm_first else x))),
+        ),
+        Misconception(
+            "pre_norm_although_not_first",
+            "Where norm_first is False your answer still puts the norm before the sublayer. That is the case of "
+            "post-norm: norm(x + dropout(sublayer(x))).",
+            lambda x, sublayer, norm, dropout, norm_first: x + dropout(sublayer(norm(x))),
+        ),
+        Misconception(
+            "residual_left_out",
+            "Your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
+            lambda x, sublayer, norm, dropout, norm_first: (
+                dropout(sublayer(norm(x))) if norm_first else norm(dropout(sublayer(x)))
+            ),
+        ),
+        Misconception(
+            "norm_left_out",
+            "Your answer adds, but never calls norm. In post-norm the sum is normalised.",
+            lambda x, sublayer, norm, dropout, norm_first: x + dropout(sublayer(x)),
+        ),
+        Misconception(
+            "sum_not_normalised",
+            "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
+            "norm(x + dropout(sublayer(x))).",
+            lambda x, sublayer, norm, dropout, norm_first: x + norm(dropout(sublayer(x))),
+        ),
+        Misconception(
+            "dropout_left_out",
+            "Your answer never calls dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
+            lambda x, sublayer, norm, dropout, norm_first: (
+                x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
+            ),
+        ),
+        Misconception(
+            "sum_dropped",
+            "Your answer calls dropout on the sum, so that x itself is dropped, too. It is only for what the sublayer "
+            "adds: x + dropout(sublayer(...)).",
+            lambda x, sublayer, norm, dropout, norm_first: (
+                dropout(x + sublayer(norm(x))) if norm_first else norm(dropout(x + sublayer(x)))
+            ),
+        ),
+        Misconception(
+            "dropped_after_the_norm",
+            "Your answer calls dropout last, on what it returns. It is for what the sublayer adds, before the sum: "
+            "x + dropout(sublayer(...)).",
+            lambda x, sublayer, norm, dropout, norm_first: (
+                dropout(x + sublayer(norm(x))) if norm_first else dropout(norm(x + sublayer(x)))
+            ),
+        ),
+        Misconception(
+            "input_dropped",
+            "Your answer calls dropout on what the sublayer reads. It is for what the sublayer adds: "
+            "dropout(sublayer(...)).",
+            lambda x, sublayer, norm, dropout, norm_first: (
+                x + sublayer(dropout(norm(x))) if norm_first else norm(x + sublayer(dropout(x)))
+            ),
+        ),
+        Misconception(
+            "subtracted",
+            "Your answer subtracts the sublayer's output from x. Add it.",
+            lambda x, sublayer, norm, dropout, norm_first: (
+                x - dropout(sublayer(norm(x))) if norm_first else norm(x - dropout(sublayer(x)))
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# heads_and_blocks.feed_forward -----------------------------------------------------------------------------
+
+
+def _drawn_weights(module: type[nn.Module], generator: Generator, **construct: int | float | bool) -> dict[str, Tensor]:
+    """A random state dict for a module built so; small enough for its activations to be of size 1."""
+    with torch.device("meta"):
+        shapes = {name: value.shape for name, value in module(**construct).state_dict().items()}
+    return {
+        name: torch.randn(shape, generator=generator) / math.sqrt(shape[-1] if len(shape) > 1 else 1)
+        for name, shape in shapes.items()
+    }
+
+
+def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        weights = {
+            "W_1.weight": torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+            "W_1.bias": torch.tensor([0.0, 1.0, -1.0]),
+            "W_2.weight": torch.tensor([[1.0, 0.0, 1.0], [0.0, 2.0, -1.0]]),
+            "W_2.bias": torch.tensor([0.5, -0.5]),
+        }
+        yield Case(
+            f"{B.name}: <s>, die, Katze, tanzte", (B.q,), construct={"d_model": 2, "d_hidden": 3}, weights=weights
+        )
+    for name, leading, transposed in (
+        ("one sentence", (), False),
+        ("a batch", (integer(generator, 2, 5),), False),
+        ("a wider layer", (2,), False),
+        ("transposed in memory", (3,), True),
+    ):
+        words, d_model = sizes(generator, 2)
+        construct = {"d_model": d_model, "d_hidden": integer(generator, 9, 20)}
+        x = Kind("", generator, leading, transposed=transposed).normal(words, d_model)
+        weights = _drawn_weights(blocks.FeedForward, generator, **construct)
+        yield Case(name, (x,), construct=construct, weights=weights, gradients=(0,), weight_gradients=True)
+
+
+def _feed_forward(forward: Callable[[Tensor, nn.Linear, nn.Linear], Tensor]) -> type[nn.Module]:
+    """A class like the lesson's whose forward is `forward(x, W_1, W_2)`."""
+
+    class FeedForward(nn.Module):
+        def __init__(self, d_model: int, d_hidden: int) -> None:
+            super().__init__()
+            self.W_1 = nn.Linear(d_model, d_hidden)
+            self.W_2 = nn.Linear(d_hidden, d_model)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return forward(x, self.W_1, self.W_2)
+
+    return FeedForward
+
+
+FEED_FORWARD = Exercise(
+    id="heads_and_blocks.feed_forward",
+    lesson=LESSON,
+    name="FeedForward",
+    title="The feed-forward network",
+    statement=(
+        "class FeedForward(nn.Module): __init__(d_model, d_hidden) makes the linear layers W_1 and W_2; "
+        "forward(x [..., d_model]) -> [..., d_model] is ReLU(x W_1 + b_1) W_2 + b_2, with gradients."
+    ),
+    points=2,
+    minutes=8,
+    section="The feed-forward network",
+    source="S2, position-wise feed forward; S3; Vaswani et al. (2017), section 3.3",
+    reference=blocks.FeedForward,
+    cases=_feed_forward_cases,
+    correct=correct.FEED_FORWARD,
+    misconceptions=(
+        Misconception(
+            "no_activation",
+            "Your answer has no activation: two linear layers in a row are one linear layer. Put a ReLU between them.",
+            _feed_forward(lambda x, W_1, W_2: W_2(W_1(x))),
+        ),
+        Misconception(
+            "activation_at_the_end",
+            "Your answer puts the ReLU behind W_2, where it cuts off all negative outputs. It stands between the two "
+            "layers.",
+            _feed_forward(lambda x, W_1, W_2: F.relu(W_2(W_1(x)))),
+        ),
+        Misconception(
+            "activation_twice",
+            "Your answer puts a ReLU behind W_2 as well, which cuts off all negative outputs. Only the first layer has "
+            "one.",
+            _feed_forward(lambda x, W_1, W_2: F.relu(W_2(F.relu(W_1(x))))),
+        ),
+        Misconception(
+            "activation_before",
+            "Your answer puts the ReLU before W_1, where it throws away the negative part of the input. It stands "
+            "between the two layers.",
+            _feed_forward(lambda x, W_1, W_2: W_2(W_1(F.relu(x)))),
+        ),
+        Misconception(
+            "sigmoid",
+            "Your answer reads the σ on slide S2 as the sigmoid. It stands for any activation; here, as in the paper, "
+            "it is ReLU.",
+            _feed_forward(lambda x, W_1, W_2: W_2(torch.sigmoid(W_1(x)))),
+        ),
+        Misconception(
+            "gelu",
+            "Your answer uses GELU, as slide S3 does. Here it is the paper's: ReLU.",
+            _feed_forward(lambda x, W_1, W_2: W_2(F.gelu(W_1(x)))),
+        ),
+        Misconception(
+            "tanh",
+            "Your answer uses tanh. Here it is ReLU.",
+            _feed_forward(lambda x, W_1, W_2: W_2(torch.tanh(W_1(x)))),
+        ),
+        Misconception(
+            "residual_added",
+            "Your answer adds x at the end. That residual connection belongs to add & norm, around this network: "
+            "return the network's output alone.",
+            _feed_forward(lambda x, W_1, W_2: x + W_2(F.relu(W_1(x)))),
+        ),
+        Misconception(
+            "biases_left_out",
+            "Your answer uses the layers' weights without their biases. Call the layers themselves, self.W_1(x), which "
+            "add them.",
+            _feed_forward(lambda x, W_1, W_2: F.relu(x @ W_1.weight.mT) @ W_2.weight.mT),
+        ),
+        Misconception(
+            "second_bias_left_out",
+            "Your answer lacks b_2, the bias of W_2.",
+            _feed_forward(lambda x, W_1, W_2: F.relu(W_1(x)) @ W_2.weight.mT),
+        ),
+        Misconception(
+            "gradients_cut",
+            "The values are right, but no gradient reaches the weights: the computation leaves torch on its way "
+            "(.detach(), .data, numpy or no_grad).",
+            _feed_forward(lambda x, W_1, W_2: W_2(F.relu(W_1(x))).detach()),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# heads_and_blocks.encoder_block ----------------------------------------------------------------------------
+
+
+def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def case(name: str, x: Tensor, mask: Tensor, heads: int, norm_first: bool, gradients: bool = False) -> Case:
+        sizes_of: dict[str, int] = {"d_model": x.shape[-1], "heads": heads, "d_hidden": integer(generator, 9, 20)}
+        construct: dict[str, int | float | bool] = {**sizes_of, "dropout": 0.1, "norm_first": norm_first}
+        return Case(
+            name,
+            (x, mask),
+            construct=construct,
+            weights=_drawn_weights(blocks.PlainEncoderBlock, generator, **construct),
+            gradients=(0,) if gradients else (),
+            weight_gradients=gradients,
+            part="pre-norm" if norm_first else CORE,
+        )
+
+    if not hidden:
+        x = torch.stack([_FOUR_NUMBERS_A_WORD, _FOUR_NUMBERS_A_WORD.flip(0)])
+        mask = torch.tensor([[True, True, True, False], [True, True, False, False]])
+        for norm_first, name in ((False, "post-norm"), (True, "pre-norm")):
+            yield case(f"{B.name} with padding, {name}", x, mask, 2, norm_first)
+    for norm_first, order in ((False, "post-norm"), (True, "pre-norm")):
+        for name, heads, transposed, gradients in (
+            ("a batch", 2, False, False),
+            ("with gradients", 3, False, True),
+            ("transposed in memory", 2, True, False),
+        ):
+            batch, words = integer(generator, 2, 5), integer(generator, 5, 8)
+            kind = Kind("", generator, (batch,), transposed=transposed)
+            lengths = torch.randint(1, words, (batch, 1), generator=generator)
+            mask = torch.arange(words) < lengths
+            yield case(f"{name}, {order}", kind.normal(words, 4 * heads), mask, heads, norm_first, gradients)
+
+
+def _block(forward: Callable[[blocks.PlainEncoderBlock, Tensor, Tensor], Tensor]) -> type[nn.Module]:
+    """A block whose forward is `forward(self, x, mask)`."""
+
+    class EncoderBlock(blocks.PlainEncoderBlock):
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            return forward(self, x, mask)
+
+    return EncoderBlock
+
+
+def _attended(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor) -> Tensor:
+    out: Tensor = self.attention(y, y, y, key_padding_mask=~mask)[0]
+    return out
+
+
+def _fed(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
+    out: Tensor = self.W_2(F.relu(self.W_1(y)))
+    return out
+
+
+def _joined(
+    attended: Callable[[blocks.PlainEncoderBlock, Tensor, Tensor], Tensor] = _attended,
+    fed: Callable[[blocks.PlainEncoderBlock, Tensor], Tensor] = _fed,
+) -> type[nn.Module]:
+    """A block with other sublayers than the right ones."""
+
+    def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+        x = blocks.add_and_norm(x, lambda y: attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
+        return blocks.add_and_norm(x, lambda y: fed(self, y), self.norm_2, self.dropout, self.norm_first)
+
+    return _block(forward)
+
+
+def _with_norms(first: str, second: str) -> type[nn.Module]:
+    def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+        norm_1, norm_2 = getattr(self, first), getattr(self, second)
+        x = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), norm_1, self.dropout, self.norm_first)
+        return blocks.add_and_norm(x, lambda y: _fed(self, y), norm_2, self.dropout, self.norm_first)
+
+    return _block(forward)
+
+
+@_block
+def _always_post_norm(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    x = self.norm_1(x + _attended(self, x, mask))
+    out: Tensor = self.norm_2(x + _fed(self, x))
+    return out
+
+
+@_block
+def _always_pre_norm(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    x = x + _attended(self, self.norm_1(x), mask)
+    return x + _fed(self, self.norm_2(x))
+
+
+@_block
+def _residual_normalised_too(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    if self.norm_first:
+        x = self.norm_1(x)
+        x = self.norm_2(x + _attended(self, x, mask))
+        return x + _fed(self, x)
+    x = self.norm_1(x + _attended(self, x, mask))
+    out: Tensor = self.norm_2(x + _fed(self, x))
+    return out
+
+
+def _residuals(around_attention: bool, around_feed_forward: bool) -> type[nn.Module]:
+    """A block with only some of its residual connections."""
+
+    def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+        kept = 1.0 if around_attention else 0.0
+        first = kept * x + _attended(self, self.norm_1(x) if self.norm_first else x, mask)
+        x = first if self.norm_first else self.norm_1(first)
+        kept = 1.0 if around_feed_forward else 0.0
+        second = kept * x + _fed(self, self.norm_2(x) if self.norm_first else x)
+        return second if self.norm_first else self.norm_2(second)
+
+    return _block(forward)
+
+
+@_block
+def _second_residual_from_the_start(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    if self.norm_first:
+        between = x + _attended(self, self.norm_1(x), mask)
+        return x + _fed(self, self.norm_2(between))
+    between = self.norm_1(x + _attended(self, x, mask))
+    out: Tensor = self.norm_2(x + _fed(self, between))
+    return out
+
+
+@_block
+def _attention_left_out(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    return blocks.add_and_norm(x, lambda y: _fed(self, y), self.norm_2, self.dropout, self.norm_first)
+
+
+@_block
+def _feed_forward_left_out(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    return blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
+
+
+def _inverted(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor) -> Tensor:
+    out: Tensor = self.attention(y, y, y, key_padding_mask=mask)[0]
+    return out
+
+
+def _unmasked(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor) -> Tensor:
+    out: Tensor = self.attention(y, y, y)[0]
+    return out
+
+
+def _not_bent(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
+    out: Tensor = self.W_2(self.W_1(y))
+    return out
+
+
+ENCODER_BLOCK = Exercise(
+    id="heads_and_blocks.encoder_block",
+    lesson=LESSON,
+    name="EncoderBlock",
+    title="The encoder block",
+    statement=(
+        "class EncoderBlock(nn.Module): __init__(d_model, heads, d_hidden, dropout, norm_first) makes the parts; "
+        "forward(x [batch, words, d_model], mask bool [batch, words]) -> [batch, words, d_model] is self-attention "
+        "among the words and the feed-forward network, each in add & norm."
+    ),
+    points=5,
+    minutes=25,
+    section="The transformer block",
+    source="S2 and S3, the transformer block; Vaswani et al. (2017), section 3.1",
+    reference=blocks.PlainEncoderBlock,
+    cases=_encoder_block_cases,
+    parts={CORE: 4, "pre-norm": 1},
+    correct=correct.ENCODER_BLOCK,
+    misconceptions=(
+        Misconception(
+            "always_post_norm",
+            "Post-norm is right, but your answer does the same where norm_first is True. There each sublayer reads a "
+            "normalised x, and is added to x itself.",
+            _always_post_norm,
+        ),
+        Misconception(
+            "residual_normalised_too",
+            "Post-norm is right, but in pre-norm your answer overwrites x by the normalised x, and adds to that. Only "
+            "the sublayer reads norm(x); add its output to x as it was.",
+            _residual_normalised_too,
+        ),
+        Misconception(
+            "pre_norm_although_not_first",
+            "Where norm_first is False your answer still puts the norms before the sublayers. That is the case of "
+            "post-norm: norm(x + dropout(sublayer(x))).",
+            _always_pre_norm,
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your answer lets the words look at the padding and at nothing else. Our mask is True at words; torch's "
+            "key_padding_mask is True at what is to be left out: pass ~mask.",
+            _joined(attended=_inverted),
+        ),
+        Misconception(
+            "mask_ignored",
+            "Your answer lets the words look at padding: the mask is not used. Pass it to the attention, as "
+            "key_padding_mask=~mask.",
+            _joined(attended=_unmasked),
+        ),
+        Misconception(
+            "no_activation",
+            "Your answer has no activation between W_1 and W_2. Without it the two are one linear layer: F.relu.",
+            _joined(fed=_not_bent),
+        ),
+        Misconception(
+            "no_residuals",
+            "Your answer lacks both residual connections: x is not added to what the sublayers make of it.",
+            _residuals(False, False),
+        ),
+        Misconception(
+            "residual_of_attention_left_out",
+            "Your answer lacks the residual connection around the attention: add x to its output.",
+            _residuals(False, True),
+        ),
+        Misconception(
+            "residual_of_feed_forward_left_out",
+            "Your answer lacks the residual connection around the feed-forward network: add what it reads to its "
+            "output.",
+            _residuals(True, False),
+        ),
+        Misconception(
+            "second_residual_from_the_start",
+            "Your answer adds the block's input to the feed-forward network's output. Around the second sublayer it is "
+            "the output of the first that is added.",
+            _second_residual_from_the_start,
+        ),
+        Misconception(
+            "norms_exchanged",
+            "Your answer exchanges the norms. norm_1 belongs to the attention, norm_2 to the feed-forward network.",
+            _with_norms("norm_2", "norm_1"),
+        ),
+        Misconception(
+            "one_norm_for_both",
+            "Your answer uses norm_1 for both sublayers. The feed-forward network has a norm of its own, norm_2.",
+            _with_norms("norm_1", "norm_1"),
+        ),
+        Misconception(
+            "attention_left_out",
+            "Your answer is the second half of the block: the feed-forward network in its add & norm. Before it comes "
+            "the attention.",
+            _attention_left_out,
+        ),
+        Misconception(
+            "feed_forward_left_out",
+            "Your answer is the first half of the block: the attention in its add & norm. After it comes the "
+            "feed-forward network.",
+            _feed_forward_left_out,
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("TransformerEncoderLayer", "TransformerEncoder", "_transformer_encoder_layer_fwd"),
+)
+
+
+# heads_and_blocks.count_parameters -------------------------------------------------------------------------
+
+
+def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the paper's base model, 512, 8, 2048", (512, 8, 2048))
+        yield Case("one head, a narrow hidden layer", (6, 1, 5))
+    for number in range(3):
+        heads, d_head = sizes(generator, 2)
+        yield Case(f"other sizes {number + 1}", (heads * d_head, heads, integer(generator, 50, 90)))
+
+
+def _counted(**changed: Callable[[int, int, int], int]) -> Callable[[int, int, int], dict[str, int]]:
+    """The right counts but for some."""
+
+    def answer(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+        right = blocks.block_parameters(d_model, heads, d_hidden)
+        return right | {name: count(d_model, heads, d_hidden) for name, count in changed.items()}
+
+    return answer
+
+
+COUNT_PARAMETERS = Exercise(
+    id="heads_and_blocks.count_parameters",
+    lesson=LESSON,
+    name="block_parameters",
+    title="Counting parameters",
+    statement=(
+        "block_parameters(d_model, heads, d_hidden) -> dict of int: how many numbers an encoder block learns in its "
+        '"attention", "projections", "feed_forward" and "layer_norms", biases included.'
+    ),
+    points=3,
+    minutes=12,
+    section="What it costs",
+    source="S2, no parameters in attention; S1 and S4; Vaswani et al. (2017), section 3.2.2",
+    reference=blocks.block_parameters,
+    cases=_count_cases,
+    correct=correct.COUNT_PARAMETERS,
+    misconceptions=(
+        Misconception(
+            "one_projection_for_each_head",
+            "Your answer gives every head projections of d_model × d_model. The heads divide them: a head's piece is "
+            "d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
+            _counted(projections=lambda d, h, f: 4 * h * (d * d + d)),
+        ),
+        Misconception(
+            "three_projections",
+            "Your answer counts three projections, W_q, W_k and W_v. There is a fourth, W_o, which mixes the heads.",
+            _counted(projections=lambda d, h, f: 3 * (d * d + d)),
+        ),
+        Misconception(
+            "projections_of_one_head",
+            "Your answer counts the projections of a single head, d_model × d_head. There are `heads` of them, and "
+            "together they are d_model × d_model.",
+            _counted(projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
+        ),
+        Misconception(
+            "no_biases",
+            "Your answer leaves out the biases of the linear layers. Each has one number for each of its outputs.",
+            _counted(projections=lambda d, h, f: 4 * d * d, feed_forward=lambda d, h, f: 2 * d * f),
+        ),
+        Misconception(
+            "no_biases_in_the_projections",
+            "Your answer leaves out the biases of the projections. Each of the four has d_model.",
+            _counted(projections=lambda d, h, f: 4 * d * d),
+        ),
+        Misconception(
+            "attention_has_some",
+            "Your answer gives attention itself as many parameters as the projections. softmax(q kᵀ / √d_head) v has "
+            "nothing to learn: attention has 0, the projections have them all.",
+            _counted(attention=lambda d, h, f: 4 * (d * d + d)),
+        ),
+        Misconception(
+            "one_for_each_head",
+            "Your answer gives attention itself one parameter for each head. √d_head follows from the sizes, and "
+            "nothing in attention is learned: it has 0.",
+            _counted(attention=lambda d, h, f: h),
+        ),
+        Misconception(
+            "four_times_d_model",
+            "Your answer takes 4 d_model for the hidden width. That is usual, but the width is handed to you: use "
+            "d_hidden, which may be anything.",
+            _counted(feed_forward=lambda d, h, f: d * 4 * d + 4 * d + 4 * d * d + d),
+        ),
+        Misconception(
+            "one_layer_of_feed_forward",
+            "Your answer counts only the first layer of the feed-forward network. The second leads back from d_hidden "
+            "to d_model, with d_model biases.",
+            _counted(feed_forward=lambda d, h, f: d * f + f),
+        ),
+        Misconception(
+            "equal_biases",
+            "Your answer gives both layers of the feed-forward network d_hidden biases. A layer has one bias for each "
+            "output: d_hidden in the first, d_model in the second.",
+            _counted(feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
+        ),
+        Misconception(
+            "one_layer_norm",
+            "Your answer counts one layer norm. A block has two, one for each sublayer.",
+            _counted(layer_norms=lambda d, h, f: 2 * d),
+        ),
+        Misconception(
+            "two_numbers_a_norm",
+            "Your answer gives a layer norm two numbers. Gamma and beta have d_model each, one for each number of a "
+            "word.",
+            _counted(layer_norms=lambda d, h, f: 4),
+        ),
+        Misconception(
+            "norms_have_none",
+            "Your answer says that layer norms learn nothing. Mean and variance are computed, but gamma and beta are "
+            "learned.",
+            _counted(layer_norms=lambda d, h, f: 0),
+        ),
+        Misconception(
+            "total",
+            "Your answer is the total. Return the four counts by name, in a dict.",
+            lambda d_model, heads, d_hidden: sum(blocks.block_parameters(d_model, heads, d_hidden).values()),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+EXERCISES = (
+    PROJECT,
+    SPLIT_HEADS,
+    MULTI_HEAD_ATTENTION,
+    LAYER_NORM,
+    DROPOUT,
+    ADD_AND_NORM,
+    FEED_FORWARD,
+    ENCODER_BLOCK,
+    COUNT_PARAMETERS,
+)
+"""In the order of the lesson."""
