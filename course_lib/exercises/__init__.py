@@ -21,6 +21,7 @@ LESSONS = {
     "01_attention": "course_lib.exercises.attention",
     "02_masking": "course_lib.exercises.masking",
     "03_positions": "course_lib.exercises.positions",
+    "04_heads_and_blocks": "course_lib.exercises.heads_and_blocks",
     "07_gpt": "course_lib.exercises.gpt",
     "09_bert": "course_lib.exercises.bert",
     "10_evaluation": "course_lib.exercises.evaluation",
