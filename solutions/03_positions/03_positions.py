@@ -15,7 +15,8 @@
 # # Lesson 03 · Positions
 #
 # *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
-# The attention that you wrote in lesson 01 cannot tell the two apart. Tonight you prove that, and then you mend it.
+# The bag of lesson 00 could not tell the two apart. You would think that attention can. It cannot; tonight you prove
+# that, and then you mend it.
 #
 # At the end you can say exactly what a shuffle does to attention, with a mask and without. You can give words their
 # places in four ways, and say what is wrong with each. And you will hold a matrix that moves every word of every
@@ -317,9 +318,9 @@ def the_index_takes_over():
 
 # %% [markdown]
 # At seventeen words most of its attention goes there, at sixty-five all of it. S4 names a second fault: train on
-# sentences of up to 1,000 words, and every word behind them carries a number that the model has never seen. (Dividing by
-# the length keeps the numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the
-# next.)
+# sentences of up to 1,000 words, and every word behind them carries a number that the model has never seen. (Dividing
+# by the length keeps the numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in
+# the next.)
 #
 # We want numbers that stay **bounded**, that **differ** from place to place, and in which a step means the **same
 # everywhere**.
@@ -551,9 +552,11 @@ def who_chased_whom():
 # $$\begin{aligned}
 # \sin(a + b) &= \phantom{-}\cos b\, \sin a + \sin b\, \cos a \\
 # \cos(a + b) &= -\sin b\, \sin a + \cos b\, \cos a
-# \end{aligned}
-# \qquad\text{or}\qquad
-# \begin{pmatrix} \sin(a+b) \\ \cos(a+b) \end{pmatrix} =
+# \end{aligned}$$
+#
+# The same as a matrix:
+#
+# $$\begin{pmatrix} \sin(a+b) \\ \cos(a+b) \end{pmatrix} =
 # \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
 # \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .$$
 #
@@ -695,8 +698,8 @@ def a_head_that_looks_two_words_back():
 #
 # The constructor is given: it makes the table, an `nn.Parameter` of shape `[max_length, d_model]`. Leave its name as it
 # is, since the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
-# are more words than rows, raise a `ValueError` whose message names both numbers. (The check looks at sentences that fit.
-# The cell behind it shows you what your layer says to one that does not.)
+# are more words than rows, raise a `ValueError` whose message names both numbers. (The check looks at sentences that
+# fit. The cell behind it shows you what your layer says to one that does not.)
 #
 # Shapes: `x` is `[..., words, d_model]`, the result is the same. The gradients of `x` and `encoding` are compared too.
 #
