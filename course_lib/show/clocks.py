@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib.pyplot as plt
-from IPython.core.getipython import get_ipython
 from IPython.display import display
 from jaxtyping import Float
 from matplotlib.axes import Axes
@@ -20,6 +19,7 @@ from matplotlib.patches import Circle
 from torch import Tensor
 
 from course_lib.show.figures import BLUE, GREY, LAID_OUT, ORANGE, figure
+from course_lib.show.live import live
 
 _CLOCK, _LABEL, _HEAD = 0.92, 1.15, 0.62
 """Inches: a clock, the label of a row, and what stands above the first row."""
@@ -41,9 +41,9 @@ def clocks(
     """
     shown = Clocks(encoding, shift)
     figure(shown.draw(places, title), alt)
-    live = shown.live()
-    if live:
-        display(live, raw=True)
+    turning = live(shown.widget, "The slider that turns the hands needs a running kernel: run this cell.")
+    if turning:
+        display(turning, raw=True)
 
 
 @dataclass(frozen=True)
@@ -137,17 +137,6 @@ class Clocks:
 
         slider.observe(turn, names="value")
         return widgets.VBox([slider, row])
-
-    def live(self) -> dict[str, Any]:
-        """The widget as a mime bundle; empty where nothing could answer the slider."""
-        if getattr(get_ipython(), "kernel", None) is None:
-            return {}
-        try:
-            view: dict[str, Any] = self.widget()._repr_mimebundle_()
-        except ImportError:
-            return {}
-        note = "The slider that turns the hands needs a running kernel: run this cell."
-        return {**view, "text/plain": note, "text/html": f"<p><em>{note}</em></p>"}
 
 
 def _draw_clock(axes: Axes, hand: Hand, other: Hand | None) -> None:

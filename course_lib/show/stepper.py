@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-from IPython.core.getipython import get_ipython
 from IPython.display import display
+
+from course_lib.show.live import live
 
 Matrix = tuple[tuple[float, ...], ...]
 Cell = tuple[str, int, int]
@@ -208,23 +209,12 @@ class AttentionStepper:
         )
 
     def _ipython_display_(self) -> None:
-        clickable = self._clickable()
+        clickable = live(self.widget, "The clickable matrices need a running kernel: run this cell.")
         page = self.html()
         if clickable:
             display(clickable, raw=True)
             page = f"<details><summary>All cells on one page, to read without clicking</summary>{page}</details>"
         display({"text/html": page, "text/plain": self.text()}, raw=True)
-
-    def _clickable(self) -> dict[str, Any]:
-        """The widget as a mime bundle; empty where nothing could answer a click."""
-        if getattr(get_ipython(), "kernel", None) is None:
-            return {}
-        try:
-            view: dict[str, Any] = self.widget()._repr_mimebundle_()
-        except ImportError:
-            return {}
-        note = "The clickable matrices need a running kernel: run this cell."
-        return {**view, "text/plain": note, "text/html": f"<p><em>{note}</em></p>"}
 
 
 def attention_stepper() -> AttentionStepper:

@@ -75,7 +75,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> tuple[list[
     bundles: list[dict[str, str]] = []
     monkeypatch.setattr(figures, "display", pictures.append)
     monkeypatch.setattr(MODULE, "display", lambda bundle, raw: bundles.append(bundle))
-    monkeypatch.setattr(MODULE, "get_ipython", lambda: SimpleNamespace(kernel=kernel))
+    monkeypatch.setattr("course_lib.show.live.get_ipython", lambda: SimpleNamespace(kernel=kernel))
     show.clocks(ENCODING, [0, 1], alt="two rows of clocks", title="hands")
     return pictures, bundles
 
