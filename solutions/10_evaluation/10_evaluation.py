@@ -1,0 +1,1129 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 10 · Evaluation
+#
+# *Die Katze tanzte gestern Abend nicht auf dem Tisch.* Two programs, Felix and Minka, translate it:
+#
+# - **Felix**: *The cat did dance on the table last night.*
+# - **Minka**: *Yesterday evening the cat was not dancing on the table.*
+#
+# Which do you prefer? You did not have to think. Felix says the opposite of what is true, and in the morning somebody looks
+# at the table for traces of paws. Yet the number by which a thousand papers have compared translations prefers Felix, and
+# not by a whisker: 71 to 0.
+#
+# At the end of this lesson you have written that number yourself, and you know what it sees, what it misses, and what to ask
+# of people when it matters. You can also judge a tagger, where things are simpler, and simple things go wrong too.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | precision, recall and F1 of a label | 3 | 12 |
+# | 2 | the accuracy of whole sentences | 2 | 8 |
+# | 3 | clipped n-grams | 4 | 20 |
+# | 4 | the brevity penalty | 2 | 8 |
+# | 5 | BLEU | 3 | 10 |
+# | 6 | averages of a corpus, in two ways | 2 | 8 |
+# | 7 | the table of edits | 4 | 25 |
+# | 8 | the word error rate | 2 | 8 |
+# | 9 | a short answer, in words | 3 | 15 |
+
+# %%
+import math
+import random
+from collections import Counter
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+
+from course_lib import show
+from course_lib.checking import check
+from course_lib.metrics import METRICS, evaluate_texts
+from course_lib.similarity import TextEncoder, bertscore
+from course_lib.tables import Table
+
+show.use_style()
+BLUE, ORANGE, GREY, INK = "#3b6fb6", "#d9822b", "#8a8f98", "#22252b"
+
+# %% [markdown]
+# ## 1. Where there is one right answer
+#
+# A tagger says something about every word. S1's headline is *British Left Waffles on Falkland Islands*: *British Left* is a
+# party (an organisation, ORG), *Falkland Islands* is a place (a location, LOC), and everything else is Other. There is one
+# right tag for each word, so we can simply count. S1: treat it like any prediction, and ask of every token whether it is
+# right. The share of tokens that are is the **accuracy**.
+#
+# Here are three headlines, what a hasty tagger says, and the truth. The third is padded; what the tagger says there is
+# nobody's business.
+
+# %%
+labels = ["Other", "ORG", "LOC"]
+headlines = [
+    ["British", "Left", "Waffles", "on", "Falkland", "Islands"],
+    ["Vienna", "cats", "sit", "on", "Red", "Cross"],
+    ["Cats", "sleep"],
+]
+expected = torch.tensor([[1, 1, 0, 0, 2, 2], [2, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]])
+predicted = torch.tensor([[2, 0, 0, 0, 2, 2], [2, 0, 0, 0, 1, 1], [0, 0, 2, 2, 2, 2]])
+mask = torch.arange(6) < torch.tensor([len(words) for words in headlines]).unsqueeze(-1)
+
+for words, said, true in zip(headlines, predicted.tolist(), expected.tolist(), strict=True):
+    for word, guess, gold in zip(words, said, true, strict=False):
+        print(f"{word:9} {labels[guess]:6} {labels[gold] if guess != gold else ''}")
+    print()
+print(f"accuracy of the tagger:            {(predicted == expected)[mask].float().mean():.0%}")
+print(f"accuracy of saying 'Other' always: {(expected == 0)[mask].float().mean():.0%}")
+
+# %% [markdown]
+# The second line should worry you. A program that never finds anything has half of it right, and in real text, where nine
+# words of ten are Other, it would have 90 %. Accuracy is about all words alike. We care about the rare ones.
+#
+# ### 1.1 Precision and recall
+#
+# So ask about **one label at a time**, and ask two questions. For LOC:
+#
+# - Of the words that were *predicted* to be places, how many are? That is the **precision**.
+# - Of the words that *are* places, how many were predicted to be? That is the **recall**.
+#
+# $$\text{precision} = \frac{\text{right}}{\text{predicted}}, \qquad \text{recall} = \frac{\text{right}}{\text{expected}}, \qquad
+# F_1 = \frac{2 \cdot \text{precision} \cdot \text{recall}}{\text{precision} + \text{recall}} .$$
+#
+# Each is easy to have alone. Call everything a place and the recall is perfect. Point at a single word, the surest one, and
+# the precision is. The harmonic mean $F_1$ is near the *smaller* of the two, so it rewards only those who have both.
+#
+# Our tagger called four words a place, three rightly; and three words are places. Precision 3/4, recall 3/3. The cost of the
+# extra find, *British*, is one ORG that was missed.
+#
+# ### Exercise 1 · Precision, recall and F1
+# `evaluation.precision_recall_f1` · 3 points (2 for the values, 1 for 0 / 0) · about 12 minutes
+#
+# Score one label. Only the places where the mask is True count. Where a division would be 0 / 0 (a label that was never
+# predicted has no precision) the score is 0.
+#
+# Shapes: `predicted`, `expected` are integers and `mask` is boolean, all of one shape, whatever it is; `label` is an int; the
+# result is a tuple of three plain floats, `(precision, recall, f1)`.
+#
+# <details><summary>Hint: counting</summary>
+#
+# `predicted[mask]` is a single row with the words only. `((p == label) & (e == label)).sum().item()` counts the places where
+# both are that label, as a plain int.
+#
+# </details>
+#
+# <details><summary>Hint: nothing to divide by</summary>
+#
+# A count that is 0 can be divided by 1 instead: `right / max(said, 1)` is 0 then, because what was never said was never right
+# either. And $F_1$ is also $2 \cdot \text{right} / (\text{predicted} + \text{expected})$.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-precision_recall_f1-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def label_scores(predicted, expected, mask, label):
+    """How well one label is found.
+
+    predicted, expected: int64, the labels
+    mask: bool of the same shape, True where there is a word
+    label: int, the one to score
+    returns: (precision, recall, f1), floats from 0 to 1; 0 where there is nothing to divide by
+    """
+    ### BEGIN SOLUTION
+    said, true = predicted[mask] == label, expected[mask] == label
+    right = (said & true).sum().item()
+    said, true = said.sum().item(), true.sum().item()
+    return right / max(said, 1), right / max(true, 1), 2 * right / max(said + true, 1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-precision_recall_f1-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.precision_recall_f1")
+### BEGIN HIDDEN TESTS
+check("evaluation.precision_recall_f1", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now the lazy program has nowhere to hide: right half the time, and 0 for each label that anyone would want to know about.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def accuracy_hides_what_f1_shows():
+    taggers = {"the tagger": predicted, "always Other": torch.zeros_like(predicted)}
+    drawn, [axes] = show.frames(width=6.8, height=3.0)
+    for index, (name, said) in enumerate(taggers.items()):
+        heights = [(said == expected)[mask].float().mean().item()]
+        heights += [label_scores(said, expected, mask, label)[2] for label in (1, 2)]
+        places = [place + 0.36 * index for place in range(3)]
+        shown = axes.bar(places, heights, width=0.34, color=[BLUE, ORANGE][index], label=name)
+        axes.bar_label(shown, [f"{height:.2f}" for height in heights], padding=2, fontsize=9.5)
+    axes.set_xticks([0.18, 1.18, 2.18], labels=["accuracy", "F1 of ORG", "F1 of LOC"])
+    axes.set(ylim=(0, 1.3), title="One number for everything, or one for each label", yticks=[0, 0.5, 1])
+    axes.legend(loc="upper right", ncols=2)
+    show.figure(drawn, "Bars: always saying Other reaches an accuracy of one half, and an F1 of 0 for ORG and for LOC.")
+
+
+# %% [markdown]
+# ### 1.2 Whole sentences
+#
+# Less common but helpful, says S1: the metric **per sequence**. Was the *entire* sentence right? If a tagger's output feeds
+# something else, a sentence with one wrong tag may be as useless as one with five. This number is merciless: if each word of
+# a sentence of twenty is right with probability 0.97, all of them are with $0.97^{20} \approx 0.54$ (if mistakes fell
+# independently, which they don't quite).
+#
+# ### Exercise 2 · Whole sentences
+# `evaluation.sequence_accuracy` · 2 points · about 8 minutes
+#
+# The share of sentences that are right from the first word to the last. Padding is never wrong.
+#
+# Shapes: `predicted` and `expected` are integers `[batch, words]`, `mask` is boolean `[batch, words]`, the result is a plain
+# float.
+#
+# <details><summary>Hint</summary>
+#
+# A place is fine if its tag is right **or** if there is no word: `|` and `~`. A sentence is right if `.all(dim=-1)` its places
+# are. `.item()` makes a plain number of a tensor.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-sequence_accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sequence_accuracy(predicted, expected, mask):
+    """The share of sentences in which every word has the right label.
+
+    predicted, expected: int64 [batch, words]
+    mask: bool [batch, words], True where there is a word
+    returns: float from 0 to 1
+    """
+    ### BEGIN SOLUTION
+    fine = (predicted == expected) | ~mask
+    return fine.all(dim=-1).float().mean().item()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.sequence_accuracy")
+### BEGIN HIDDEN TESTS
+check("evaluation.sequence_accuracy", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. Where there are many right answers
+#
+# Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*: all of
+# them will do. Let us use the tagger's ruler all the same, and see what it says about our two translators. It needs a right
+# answer, so a human translator has given us one, the **reference**. What a program says is the **hypothesis** (S1's words).
+
+# %%
+reference = "the cat did not dance on the table last night .".split()
+felix = "the cat did dance on the table last night .".split()
+minka = "yesterday evening the cat was not dancing on the table .".split()
+
+for name, hypothesis in (("Felix", felix), ("Minka", minka)):
+    right = [word for word, wanted in zip(hypothesis, reference, strict=False) if word == wanted]
+    print(f"{name}: {len(right)} of {len(reference)} words are right in their place: {right}")
+
+# %% [markdown]
+# Felix left out one word, and from there on everything is one place too far to the left and counts as wrong. The ruler needs
+# one answer for each input word. Tagging has that; the lectures call it *no time delay*. Translation reads first and
+# writes afterwards, *with* a delay, as long or as short as it likes.
+#
+# (S1 heads two slides on judging generated text with "no time delay". That is a slip, and so is the "w/o no" in the heading
+# for taggers: what they speak of, translation and summaries, is the kind *with* delay. You have just seen what happens if
+# one takes the heading at its word.)
+#
+# So we need a ruler that does not care about the place. There are two kinds. One asks **people**. It is slow, it is dear, and
+# it is what we want to know. The other compares with references **automatically**, and hopes to agree with the people. We
+# build the automatic ones first.
+#
+# ## 3. BLEU
+#
+# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams** with the reference, runs of $n$ words
+# that stand next to each other. Shared single words say that the right things are talked about, longer runs that the
+# sentence is put together in the right way. It is a precision: of the n-grams that you said, how many are in the reference?
+#
+# ### 3.1 Counting, and clipping
+#
+# A precision is easy to have, you know that from section 1. S1's cat is on the chair again, and a program has found out that
+# *the* and *cat* are always right:
+
+# %%
+on_the_chair = "the cat is on the chair".split()
+babble = "the the cat cat the on the chair".split()
+known = [word for word in babble if word in on_the_chair]
+print(f"{len(known)} of {len(babble)} words are in the reference")
+
+# %% tags=["demo"]
+said, there = Counter(babble), Counter(on_the_chair)
+words = list(said)
+drawn, [axes] = show.frames(width=6.4, height=3.0)
+axes.bar(words, [said[word] for word in words], width=0.6, color="#d5d8dd", label="clipped away")
+axes.bar(words, [min(said[word], there[word]) for word in words], width=0.6, color=BLUE, label="matched")
+for place, word in enumerate(words):
+    axes.hlines(there[word], place - 0.38, place + 0.38, color=ORANGE, linewidth=2.4)
+axes.plot([], [], color=ORANGE, linewidth=2.4, label="in the reference")
+axes.set(ylim=(0, 4.6), yticks=range(5), title="how often each word is said, and how often it may count")
+axes.legend(loc="upper right")
+show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, cat is said twice and counts once.")
+
+# %% [markdown]
+# All eight words are "right". The remedy is **clipping**: an n-gram of the hypothesis counts at most as often as the reference
+# has it. The reference has *the* twice, so two of the four count, and of two *cats* one: five words of eight are matched.
+#
+# There may be several references, since there are several good translations. Then each n-gram counts at most as often as in
+# the **one reference that has it most often**. The references are not poured into one pot: two of them that say *the* twice
+# each don't make four.
+#
+# ### Exercise 3 · Clipped n-grams
+# `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
+#
+# Count the n-grams of the hypothesis that are matched, and all that it has. Return the two counts and not their ratio; you
+# will see why in section 3.4.
+#
+# A sentence of 6 words has 5 runs of two words and 4 of three. One that is shorter than $n$ has none.
+#
+# Shapes: `hypothesis` is a list of words, `references` is a list of such lists, `n` is an int; the result is a tuple of two
+# ints, `(matched, total)`.
+#
+# <details><summary>Hint: n-grams</summary>
+#
+# `[tuple(words[i : i + n]) for i in range(len(words) - n + 1)]`. Tuples can be counted by `Counter`, lists cannot.
+#
+# </details>
+#
+# <details><summary>Hint: counters can do sets' work</summary>
+#
+# For two counters, `a & b` has the smaller count of each key and `a | b` the larger. One of them clips; the other one finds
+# the reference that has an n-gram most often. `counter.total()` is the sum of the counts.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-clipped_ngrams-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def clipped_ngrams(hypothesis, references, n):
+    """How many n-grams of a hypothesis are matched by its references, and how many it has.
+
+    hypothesis: list of words
+    references: list of lists of words, one or more
+    n: int, the length of the n-grams
+    returns: (matched, total), two ints
+    """
+    ### BEGIN SOLUTION
+
+    def ngrams(words):
+        return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
+
+    allowed = Counter()
+    for reference in references:
+        allowed |= ngrams(reference)
+    said = ngrams(hypothesis)
+    return (said & allowed).total(), said.total()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-clipped_ngrams-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.clipped_ngrams")
+### BEGIN HIDDEN TESTS
+check("evaluation.clipped_ngrams", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Try it on the two cats of our first page.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def both_translators_counted():
+    print("n-grams  Felix     Minka")
+    for n in range(1, 5):
+        counts = [clipped_ngrams(hypothesis, [reference], n) for hypothesis in (felix, minka)]
+        print(f"   {n}     " + "   ".join(f"{matched:2} of {total:2}" for matched, total in counts))
+
+
+# %% [markdown]
+# Every single word that Felix says is in the reference. The one that is *not* there, *not*, costs nothing so far: precision
+# asks only about what was said. It shows in the longer runs, for a hole breaks those that went across it.
+#
+# Minka uses other words for the same thing, and a word that is merely *like* the right one counts as much as a word from
+# another planet.
+#
+# ### 3.2 The brevity penalty
+#
+# The cat that says least is right most often. The hypothesis *the cat* has a precision of 1 for words and for pairs. Recall
+# would notice, but recall is awkward where there are several references, each with other words. So BLEU takes a shortcut and
+# looks at the **length**. With $c$ words in the hypothesis and $r$ in the reference,
+#
+# $$\text{penalty} = \begin{cases} 1 & c \ge r \\ e^{\,1 - r/c} & c < r . \end{cases}$$
+#
+# Half as long as the reference, $r/c = 2$, gives $e^{-1} \approx 0.37$. Too long needs no penalty of its own: words that are
+# too many have cost precision already.
+#
+# ### Exercise 4 · Brevity penalty
+# `evaluation.brevity_penalty` · 2 points (1 for the values, 1 for no word at all) · about 8 minutes
+#
+# Write the formula. A hypothesis without any word gets 0, which is where $e^{\,1 - r/c}$ goes as $c$ becomes small.
+#
+# Shapes: both lengths are ints, the reference's at least 1; the result is a float.
+#
+# <details><summary>Hint</summary>
+#
+# Look at the case of no words first, or Python divides by zero. `math.exp` takes a plain number.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-brevity_penalty-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def brevity_penalty(hypothesis_length, reference_length):
+    """BLEU's factor for being short.
+
+    hypothesis_length, reference_length: int, in words
+    returns: float; 1 from the reference's length on, smaller below, 0 for no word at all
+    """
+    ### BEGIN SOLUTION
+    if hypothesis_length == 0:
+        return 0.0
+    return min(1.0, math.exp(1 - reference_length / hypothesis_length))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-brevity_penalty-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.brevity_penalty")
+### BEGIN HIDDEN TESTS
+check("evaluation.brevity_penalty", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3.3 Putting BLEU together
+#
+# Four precisions, for $n = 1$ to $4$, and a penalty are to become one number. Precisions fall quickly as $n$ grows, roughly by
+# a factor each time, so it is their *geometric* mean that treats them fairly: the fourth root of the product.
+#
+# $$\text{BLEU} = \text{penalty} \cdot \Big(\prod_{n=1}^{N} p_n\Big)^{1/N}
+# = \text{penalty} \cdot \exp\Big(\frac1N \sum_{n=1}^{N} \ln p_n\Big), \qquad N = 4 .$$
+#
+# A product has no mercy: one precision of 0 and all is 0. That happens to a single short sentence all the time, which is why
+# libraries *smooth* sentence scores (they pretend that a little was matched). For a whole corpus it hardly matters.
+#
+# ### Exercise 5 · BLEU
+# `evaluation.bleu` · 3 points (2 for the values, 1 for a precision of 0) · about 10 minutes
+#
+# From any number of precisions and the penalty to BLEU, between 0 and 1, nothing smoothed.
+#
+# Shapes: `precisions` is a list of floats, one or more, `penalty` is a float, the result is a float.
+#
+# <details><summary>Hint</summary>
+#
+# `math.prod(precisions)` is the product, and a root is a power of one over something. If you prefer logarithms, mind
+# `math.log(0)`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-bleu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bleu(precisions, penalty):
+    """The geometric mean of n-gram precisions, times the brevity penalty.
+
+    precisions: list of floats from 0 to 1, of 1-grams, 2-grams and so on
+    penalty: float from 0 to 1
+    returns: float; 0 as soon as one precision is 0
+    """
+    ### BEGIN SOLUTION
+    return penalty * math.prod(precisions) ** (1 / len(precisions))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-bleu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.bleu")
+### BEGIN HIDDEN TESTS
+check("evaluation.bleu", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_two_translations_judged():
+    for name, hypothesis in (("Felix", felix), ("Minka", minka)):
+        precisions = [
+            matched / total for matched, total in (clipped_ngrams(hypothesis, [reference], n) for n in (1, 2, 3, 4))
+        ]
+        penalty = brevity_penalty(len(hypothesis), len(reference))
+        shown = ", ".join(f"{precision:.2f}" for precision in precisions)
+        print(f"{name}: precisions {shown}; penalty {penalty:.2f}; BLEU {100 * bleu(precisions, penalty):.1f}")
+
+
+# %% [markdown]
+# There they are, 71 and 0 (BLEU is usually given in percent; a library that smooths makes 19 of Minka's 0). Nothing is
+# wrong with your code. This *is* BLEU: Felix loses one word of eleven and is punished for one word; that it was *not* is
+# nothing that an n-gram could know.
+#
+# Before we quarrel with the number, let us see what it does well. Take a sentence of the reference, say only its first $c$
+# words, and go on babbling behind its end:
+
+
+# %% tags=["demo"]
+@show.when_ready
+def bleu_against_length():
+    whole = "the animal did not cross the street because it was too tired .".split()
+    endless = whole + "so it sat down and looked at its paws for a while .".split()
+    lengths = range(4, len(endless) + 1)
+    means, penalties = [], []
+    for length in lengths:
+        counts = [clipped_ngrams(endless[:length], [whole], n) for n in (1, 2, 3, 4)]
+        means.append(bleu([matched / total for matched, total in counts], 1.0))
+        penalties.append(brevity_penalty(length, len(whole)))
+    drawn, [axes] = show.frames(width=7.0, height=3.3)
+    axes.plot(lengths, means, color=ORANGE, linestyle="--", label="geometric mean of the precisions")
+    axes.plot(lengths, penalties, color=BLUE, linestyle="--", label="brevity penalty")
+    axes.plot(lengths, [m * p for m, p in zip(means, penalties, strict=True)], color=INK, linewidth=2.4, label="BLEU")
+    axes.axvline(len(whole), color=GREY, linestyle=":")
+    axes.annotate("length of the reference", (len(whole), 0.06), xytext=(5, 0), textcoords="offset points", color=GREY)
+    axes.set(xlabel="words said", ylim=(0, 1.12), title="Too short costs the penalty, too long the precision")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 0.14))
+    show.figure(
+        drawn,
+        "BLEU against length: it rises with the brevity penalty up to the reference's length, is 1 there, "
+        "and falls with the precision behind it.",
+    )
+
+
+# %% [markdown]
+# ### 3.4 Corpus or sentence
+#
+# One sentence is an anecdote. Our translators have worked through eight, and they have kept their habits: Felix says what the
+# reference says and loses one little thing; Minka says it in words of her own.
+
+# %%
+corpus = [  # German, reference, Felix, Minka
+    (
+        "Die Katze tanzte gestern Abend nicht auf dem Tisch.",
+        "the cat did not dance on the table last night .",
+        "the cat did dance on the table last night .",
+        "yesterday evening the cat was not dancing on the table .",
+    ),
+    (
+        "Der kleine Hund wartete vor der Tür auf das Mädchen.",
+        "the little dog waited for the girl outside the door .",
+        "the little girl waited for the dog outside the door .",
+        "the small dog was waiting in front of the door for the girl .",
+    ),
+    (
+        "Bitte füttern Sie die Katze, bevor Sie gehen.",
+        "please feed the cat before you leave .",
+        "please feed the cat after you leave .",
+        "give the cat some food before you go , please .",
+    ),
+    (
+        "Der Tierarzt sagte, die Katze sei wieder gesund.",
+        "the vet said that the cat was healthy again .",
+        "the vet said that the cat was ill again .",
+        "according to the vet , the cat has recovered .",
+    ),
+    (
+        "Der Zug verließ langsam den Bahnhof.",
+        "the train slowly left the station .",
+        "the train slowly left the radio station .",
+        "slowly , the train pulled out of the station .",
+    ),
+    (
+        "Das Tier ging nicht über die Straße, weil es zu müde war.",
+        "the animal did not cross the street because it was too tired .",
+        "the animal did not cross the street because it was too wide .",
+        "the animal was too tired to go across the road .",
+    ),
+    (
+        "Die Katze ist auf dem Stuhl.",
+        "the cat is on the chair .",
+        "the chair is on the cat .",
+        "the cat is sitting on the chair .",
+    ),
+    (
+        "Niemand hat das Buch gelesen.",
+        "nobody has read the book .",
+        "nobody has read the book .",
+        "no one read it .",
+    ),
+]
+german, references, *both = zip(*corpus, strict=True)
+systems = dict(zip(("Felix", "Minka"), both, strict=True))
+for row in corpus:
+    print("{}\n   reference  {}\n   Felix      {}\n   Minka      {}".format(*row))
+
+# %% [markdown]
+# How do eight precisions become one? There are two ways, the same two as for labels (S1):
+#
+# - **micro**: add up the counts of all sentences, matched and total, and divide *once*. That is *corpus* BLEU.
+# - **macro**: divide for each sentence, and take the mean. That is the mean of *sentence* BLEUs.
+#
+# They differ, because micro gives every n-gram the same vote and macro every sentence. Before you write them: sentence A has
+# 9 of 10 right, sentence B, a very short one, 0 of 2. What is micro, what is macro?
+#
+# <details><summary>The answer</summary>
+#
+# Micro: 9 of 12, 0.75. Macro: the mean of 0.9 and 0, 0.45.
+#
+# </details>
+#
+# ### Exercise 6 · Corpus or sentence
+# `evaluation.corpus_or_sentence` · 2 points (1 for the values, 1 where there are no n-grams) · about 8 minutes
+#
+# Return both. A sentence may be too short to have any n-gram: its precision counts as 0, and the precision of a whole corpus
+# without n-grams is 0, too.
+#
+# Shapes: `matched` and `total` are lists of ints, one for each sentence; the result is a tuple of two floats, `(micro, macro)`.
+#
+# <details><summary>Hint</summary>
+#
+# `zip(matched, total)` walks through both lists at once. Mind who is divided by what: macro divides by the number of
+# sentences, `len(total)`, micro by the number of n-grams.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_or_sentence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def micro_and_macro(matched, total):
+    """A precision of many sentences, averaged in both ways.
+
+    matched: list of ints, how many n-grams of each sentence are right
+    total: list of ints, how many each sentence has; may be 0
+    returns: (micro, macro), two floats
+    """
+    ### BEGIN SOLUTION
+    shares = [right / max(of, 1) for right, of in zip(matched, total, strict=True)]
+    return sum(matched) / max(sum(total), 1), sum(shares) / len(shares)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_or_sentence-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.corpus_or_sentence")
+### BEGIN HIDDEN TESTS
+check("evaluation.corpus_or_sentence", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def votes_of_ngrams_and_of_sentences():
+    matched, total = [18, 1, 0], [20, 4, 3]  # one long sentence and two short ones
+    micro, macro = micro_and_macro(matched, total)
+    drawn, [axes] = show.frames(width=7.2, height=3.0)
+    lefts = [sum(total[:index]) for index in range(len(total))]
+    heights = [right / of for right, of in zip(matched, total, strict=True)]
+    axes.bar(lefts, heights, width=total, align="edge", color="#c9dcf2", edgecolor="white", linewidth=2)
+    for left, right, of in zip(lefts, matched, total, strict=True):
+        axes.text(left + of / 2, 0.04, f"{right} of {of}", ha="center", color=INK, fontsize=9.5)
+    axes.axhline(micro, color=BLUE)
+    axes.text(27.3, micro, f"micro {micro:.2f}", va="center", color=BLUE)
+    axes.axhline(macro, color=ORANGE, linestyle="--")
+    axes.text(27.3, macro, f"macro {macro:.2f}", va="center", color="#b5651d")
+    axes.set(
+        xlim=(0, 27), ylim=(0, 1.05), xlabel="n-grams, sentence by sentence", title="Three sentences, two averages"
+    )
+    axes.set_position([0.09, 0.19, 0.76, 0.68])
+    show.figure(
+        drawn,
+        "Three bars as wide as their sentences have n-grams and as high as the share that is matched: a wide, "
+        "high one and two narrow, low ones. The micro average is near the wide one, macro far below.",
+    )
+
+
+# %% [markdown]
+# Micro is the area of the bars, levelled out; macro is the mean of their heights, and there the two short sentences outvote
+# the long one. Neither way is wrong, but a paper that says "BLEU" means the corpus, micro. Let us put your functions together to that, and see whether a well-kept library
+# agrees. `course_lib.metrics` asks `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike
+# (Post, 2018).
+
+
+# %% tags=["demo"]
+@show.when_ready
+def your_bleu_and_the_librarys():
+    for name, sentences in systems.items():
+        words = [(said.split(), right.split()) for said, right in zip(sentences, references, strict=True)]
+        precisions = []
+        for n in range(1, 5):
+            pairs = [clipped_ngrams(said, [right], n) for said, right in words]
+            precisions.append(micro_and_macro(*map(list, zip(*pairs, strict=True)))[0])
+        penalty = brevity_penalty(sum(len(said) for said, _ in words), sum(len(right) for _, right in words))
+        ours = 100 * bleu(precisions, penalty)
+        theirs = evaluate_texts(sentences, references, ["bleu"])["BLEU"]
+        print(f"{name}: yours {ours:.2f}, sacrebleu's {theirs.corpus:.2f}   ({theirs.signature.split(';')[0]})")
+
+
+# %% [markdown]
+# The text in brackets is the **signature**. Two BLEUs may be compared only if their signatures are the same: how the text is
+# split into words alone can move the number by more than most papers gain.
+#
+# ## 4. Edits
+#
+# The other old ruler comes from speech recognition, where the words come one after the other and *do* have one right order:
+# how many words must be changed to get from the hypothesis to the reference? An **edit** substitutes one word, deletes one,
+# or inserts one. *the cat did dance* becomes *a cat did not dance* by two of them: *the* → *a*, and *not* put in.
+#
+# ### 4.1 The table of edits
+#
+# How does one find the *fewest*? There are astronomically many ways to edit, and yet it is easy, by a table. Let
+# $D_{ij}$ be the fewest edits that turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the
+# reference. The last step of any way ends in one of three manners:
+#
+# $$D_{ij} = \min \begin{cases}
+# D_{i-1,\,j} + 1 & \text{the hypothesis's word } i \text{ is deleted} \\
+# D_{i,\,j-1} + 1 & \text{the reference's word } j \text{ is inserted} \\
+# D_{i-1,\,j-1} + [\,h_i \ne r_j\,] & \text{one becomes the other, for nothing if they are equal}
+# \end{cases}$$
+#
+# and against no words at all everything goes or comes: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbours that are
+# known already, so the table fills itself row by row. (You will meet this trick, *dynamic programming*, again and again:
+# solve small problems once, write the answers down, and build the large one from them.)
+#
+# ### Exercise 7 · The table of edits
+# `evaluation.edit_table` · 4 points · about 25 minutes
+#
+# Fill the table. Libraries that compute edit distances are not allowed in this one.
+#
+# Shapes: `hypothesis` and `reference` are lists of words, either may be empty; the result is an int64 tensor
+# `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 stand for no words.
+#
+# <details><summary>Hint: off by one</summary>
+#
+# Row `i` belongs to the first `i` words, so the word that row `i` adds is `hypothesis[i - 1]`. `enumerate(hypothesis, start=1)`
+# gives both.
+#
+# </details>
+#
+# <details><summary>Hint: lists first</summary>
+#
+# Fill a list of rows with plain Python ints, and end with `torch.tensor(rows)`. Writing into a tensor cell by cell works, too,
+# only more slowly.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-edit_table-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def edit_table(hypothesis, reference):
+    """The fewest edits between all beginnings of two sentences.
+
+    hypothesis, reference: lists of words
+    returns: int64 [len(hypothesis) + 1, len(reference) + 1]
+    """
+    ### BEGIN SOLUTION
+    rows = [list(range(len(reference) + 1))]
+    for i, word in enumerate(hypothesis, start=1):
+        row = [i]
+        for j, right in enumerate(reference, start=1):
+            row.append(min(rows[-1][j] + 1, row[j - 1] + 1, rows[-1][j - 1] + (word != right)))
+        rows.append(row)
+    return torch.tensor(rows)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-edit_table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.edit_table")
+### BEGIN HIDDEN TESTS
+check("evaluation.edit_table", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The number in the last cell is the **edit distance**. But the table knows more. Walk back from there, at each cell to a
+# neighbour that explains its number, and you see the edits themselves. Diagonal steps at an unchanged number are words that
+# stay.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def a_way_through_the_table():
+    hypothesis, right = "so the cat did dance".split(), "a cat did not dance".split()
+    table = edit_table(hypothesis, right)
+    (i, j), way, done = (len(hypothesis), len(right)), [], []
+    while True:
+        way.append((i, j))
+        if i == j == 0:
+            break
+        here = table[i, j].item()
+        if i and j and table[i - 1, j - 1] + (hypothesis[i - 1] != right[j - 1]) == here:
+            i, j = i - 1, j - 1
+            done.append(hypothesis[i] if hypothesis[i] == right[j] else f"[{hypothesis[i]} becomes {right[j]}]")
+        elif i and table[i - 1, j] + 1 == here:
+            i -= 1
+            done.append(f"[{hypothesis[i]} deleted]")
+        else:
+            j -= 1
+            done.append(f"[{right[j]} inserted]")
+    show.edits(
+        table,
+        way,
+        hypothesis,
+        right,
+        alt="The table of edits as a grid of numbers; framed cells lead from the "
+        "upper left, 0, to the lower right, 3: delete, substitute, keep, keep, insert, keep.",
+    )
+    print(" ".join(reversed(done)))
+
+
+# %% [markdown]
+# ### 4.2 The word error rate
+#
+# The **word error rate** is the number of edits, divided by the number of words in the reference. Of a corpus: all edits over
+# all reference words (micro again). It is an *error* rate, so lower is better; and since one can say any number of words too
+# many, it may exceed 1.
+#
+# ### Exercise 8 · Word error rate
+# `evaluation.word_error_rate` · 2 points · about 8 minutes
+#
+# Of a corpus. So that this does not hang on exercise 7, a function that counts the edits between two sentences is handed to
+# you.
+#
+# Shapes: `hypotheses` and `references` are lists of sentences, each a list of words; `distance(hypothesis, reference)` gives
+# an int; the result is a float.
+#
+# <details><summary>Hint</summary>
+#
+# Two sums and one division.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-word_error_rate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def word_error_rate(hypotheses, references, distance):
+    """Edits over reference words, of a whole corpus.
+
+    hypotheses, references: lists of sentences, which are lists of words
+    distance: a function of two sentences that counts the edits between them
+    returns: float, 0 at best; may exceed 1
+    """
+    ### BEGIN SOLUTION
+    edits = sum(distance(*pair) for pair in zip(hypotheses, references, strict=True))
+    return edits / sum(len(reference) for reference in references)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-word_error_rate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.word_error_rate")
+### BEGIN HIDDEN TESTS
+check("evaluation.word_error_rate", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def error_rates_of_the_translators():
+    def distance(hypothesis, right):
+        return edit_table(hypothesis, right)[-1, -1].item()
+
+    right = [sentence.split() for sentence in references]
+    for name, sentences in systems.items():
+        print(f"{name}: {word_error_rate([sentence.split() for sentence in sentences], right, distance):.1%}")
+
+    moved = word_error_rate(["last night the cat danced".split()], ["the cat danced last night".split()], distance)
+    print(f"“last night the cat danced” for “the cat danced last night”: {moved:.0%}")
+
+
+# %% [markdown]
+# Two words moved to the front, and four of five words count as wrong: two deleted here, two inserted there. For speech that is
+# fair. For translation it is not, and a younger relative, TER, lets a whole block move for a single edit.
+#
+# And again Felix is far ahead. Time to ask somebody who can read.
+#
+# ## 5. What people say
+#
+# S1's recipe for **human evaluation**: get responses from your model, write a questionnaire, show it to people, and ask for
+# *goodness*. What that is depends on the task: is it fluent, is it coherent, is it appropriate? For translations one asks
+# above all whether it *means the same*. And one can ask in two ways:
+#
+# - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a grade
+#   from 1 to 5. You get a number for every sentence; but your 3 may be my 4.
+# - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" Much easier to answer,
+#   and people agree more; but you learn only which is better, not whether either is any good.
+#
+# Be the person. Sixteen translations, in random order, so that you don't know whose they are. How much of what the German
+# says does the English say? Read the German if you can; if not, the reference says the same.
+
+# %% tags=["demo"]
+entries = [(name, index) for name in systems for index in range(len(corpus))]
+random.Random(10).shuffle(entries)
+grades = show.questionnaire(
+    [f"{german[i]} ({references[i]})\nIs this a good translation? {systems[name][i]}" for name, i in entries],
+    ["1 wrong", "2 poor", "3 partly", "4 good", "5 all of it"],
+)
+grades
+
+# %% [markdown]
+# And as comparisons. Here, too, the order is random.
+
+# %% tags=["demo"]
+turned = [random.Random(index).random() < 0.5 for index in range(len(corpus))]
+preferences = show.questionnaire(
+    [
+        "{}\nA: {}\nB: {}".format(
+            german[i], *(systems[name][i] for name in (("Minka", "Felix") if turn else ("Felix", "Minka")))
+        )
+        for i, turn in enumerate(turned)
+    ],
+    ["A", "no difference", "B"],
+)
+preferences
+
+# %% [markdown]
+# If you have clicked, the next cells use your answers; otherwise they make do with two raters who were here before you,
+# Ada and Bo. (We made these two up, so that there is something to calculate with. Yours are better.)
+
+# %%
+ada = {"Felix": [1, 1, 2, 1, 2, 1, 1, 5], "Minka": [5, 5, 5, 4, 5, 4, 4, 3]}
+bo = {"Felix": [2, 1, 1, 1, 3, 2, 1, 5], "Minka": [5, 5, 4, 4, 5, 5, 4, 2]}
+
+# %% tags=["demo"]
+raters = {"Ada": ada, "Bo": bo}
+if grades.complete:
+    raters["you"] = {name: [0] * len(corpus) for name in systems}
+    for (name, index), choice in zip(entries, grades.answers, strict=True):
+        raters["you"][name][index] = choice + 1
+for rater, given in raters.items():
+    means = {name: sum(values) / len(values) for name, values in given.items()}
+    print(f"{rater:4} gives Felix {means['Felix']:.2f} and Minka {means['Minka']:.2f} of 5")
+
+if preferences.complete:
+    chosen = [
+        {0: "Minka" if turn else "Felix", 1: "neither", 2: "Felix" if turn else "Minka"}[choice]
+        for choice, turn in zip(preferences.answers, turned, strict=True)
+    ]
+    print("you prefer", dict(Counter(chosen)))
+else:
+    print("(you have not answered all comparisons yet)")
+
+# %% [markdown]
+# ### 5.1 Do the raters agree?
+#
+# If two people look at the same sentences and give different grades, what is either grade worth? So before people are
+# believed, they are compared with each other. That they give the *same grade* in, say, nine of sixteen cases sounds fine. But
+# who throws dice agrees now and then, too. **Cohen's kappa** (1960) takes the agreement that one would expect by chance out:
+#
+# $$\kappa = \frac{\text{observed} - \text{by chance}}{1 - \text{by chance}},$$
+#
+# where "by chance" supposes that each rater hands out grades as often as they do, but blindly. It is 1 for perfect
+# agreement and 0 for no more than dice.
+
+
+# %% tags=["demo"]
+def agreement(one, other):
+    """How often two raters give each pair of grades, the share that is equal, and Cohen's kappa."""
+    counts = torch.zeros(5, 5)
+    for name in systems:
+        for first, second in zip(one[name], other[name], strict=True):
+            counts[first - 1, second - 1] += 1
+    share = counts / counts.sum()
+    observed, by_chance = share.diagonal().sum(), (share.sum(dim=0) * share.sum(dim=1)).sum()
+    return counts, observed.item(), ((observed - by_chance) / (1 - by_chance)).item()
+
+
+for rater in raters.keys() - {"Ada"}:
+    counts, observed, kappa = agreement(ada, raters[rater])
+    print(f"Ada and {rater}: the same grade in {observed:.0%}, kappa {kappa:.2f}")
+counts, *_ = agreement(ada, bo)
+show.matrices(
+    show.Panel(
+        "Ada's grade ↓  Bo's grade →",
+        counts / 8,
+        "12345",
+        "12345",
+        texts=[[f"{n:.0f}" if n else "" for n in row] for row in counts.tolist()],
+    ),
+    alt="A 5 by 5 table of how often Ada and Bo gave which grades: most on the diagonal, the rest one step beside it.",
+)
+
+# %% [markdown]
+# Ada and Bo give the same grade in little more than half of the cases, and otherwise are one step apart. The plain kappa takes
+# a 4 against a 5 to be as bad as a 1 against a 5; there is a weighted one that does not. On one thing they agree entirely,
+# though: on who is the better translator.
+#
+# ## 6. When the judges disagree
+#
+# Now put both together: each of the sixteen translations as a point, what BLEU says against what people say. If BLEU were a
+# good stand-in for people, the points would rise from the lower left to the upper right. For another opinion we also ask a
+# metric of a newer kind.
+#
+# **BERTScore** (Zhang et al., 2020; on S1's list) gives up on equal words. It reads both sentences with a BERT, takes the
+# contextual vector of each piece, and matches each with the most similar one on the other side. *Kitten* and *cat* are no
+# strangers to it.
+
+# %% tags=["demo"]
+try:
+    encoder = TextEncoder.packaged()
+except ModuleNotFoundError as error:
+    encoder = None
+    print(error)
+
+if encoder is not None:
+    pair = ["the kitten was dancing", "the cat danced"]
+    ours, theirs = (F.normalize(states[1:-1], dim=-1) for states in encoder.states(pair))
+    alike = ours @ theirs.T
+    show.matrices(
+        show.Panel("hypothesis ↓  reference →", alike, pair[0].split(), pair[1].split()),
+        alt="Cosine similarities of contextual vectors: kitten is most like cat, dancing most like danced.",
+    )
+    precision, recall = alike.amax(dim=1).mean(), alike.amax(dim=0).mean()
+    print(f"precision, the mean of the rows' largest:  {precision:.2f}")
+    print(f"recall, the mean of the columns' largest:  {recall:.2f}")
+    print(f"BERTScore, their F1: {2 * precision * recall / (precision + recall):.2f};  pairs of words in common: none")
+
+# %% tags=["demo"]
+judges = [*METRICS, *([partial(bertscore, encoder=encoder)] if encoder is not None else [])]
+reports = {}
+try:
+    reports = {name: evaluate_texts(sentences, references, judges) for name, sentences in systems.items()}
+    scores = list(zip(*(report.scores for report in reports.values()), strict=True))
+    rows = [
+        (f"{one.name} {'↓' if one.lower_is_better else '↑'}", *(f"{s.corpus:.1f}" for s in (one, other)))
+        for one, other in scores
+    ]
+    print(Table(("corpus, in percent", *systems), rows))
+    print("\n" + "\n".join(one.signature for one, _ in scores))
+except ModuleNotFoundError as error:
+    print(error)
+
+# %% [markdown]
+# A library for each, behind one front: sacrebleu, rouge-score, jiwer, nltk, and our own BERT for the last. Who is who, in the
+# order of S1's list:
+#
+# - **Perplexity** does not look at what a model *says*, but at the probability that it gives to the right answer. It needs no
+#   translations at all, can be had at every step of training, and says little about what comes out in the end ("not always
+#   favoured", says S1). The cell below has it for S1's *The gray fluffy cat meowed very loudly*.
+# - **WER** and its relatives count edits; the **CER** does so in characters.
+# - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference was said?
+#   (Libraries report its F1 today. ROUGE-L looks for the longest common subsequence.) **chrF** does the same with runs of
+#   characters, so that *dancing* is half of *danced*.
+# - **METEOR** is an F-mean, recall counting nine times as much, of single words, and of their stems; the order enters by a
+#   penalty for being chopped into many pieces.
+# - **BERTScore** compares vectors.
+
+# %%
+of_the_right_words = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])  # ..., loudly, EOS
+print(f"perplexity: {torch.exp(-of_the_right_words.log().mean()):.3f}")
+
+# %% tags=["demo"]
+if reports:
+    people = {
+        name: [sum(given[name][i] for given in raters.values()) / len(raters) for i in range(8)] for name in systems
+    }
+    chosen = [name for name in ("BLEU", "BERTScore") if name in {score.name for score in reports["Felix"].scores}]
+    drawn, panels = show.frames(len(chosen), width=4.8 * len(chosen), height=3.7)
+    for panel, metric in zip(panels, chosen, strict=True):
+        for name, colour, marker in (("Felix", BLUE, "o"), ("Minka", ORANGE, "s")):
+            panel.scatter(people[name], reports[name][metric].sentences, color=colour, marker=marker, label=name)
+        x = torch.tensor(people["Felix"] + people["Minka"])
+        y = torch.tensor([*reports["Felix"][metric].sentences, *reports["Minka"][metric].sentences])
+        correlation = torch.corrcoef(torch.stack([x, y]))[0, 1].item()
+        print(f"{metric}: correlation with people {correlation:+.2f}")
+        panel.set(xlabel="people's grade", title=metric, xlim=(0.7, 5.3), xticks=range(1, 6), ylim=(0, 106))
+    panels[0].set_ylabel("metric, in percent")
+    panels[0].legend(loc="upper center")
+    show.figure(
+        drawn,
+        "Metric against grade for sixteen translations: Felix's are at the upper left, liked by the metric "
+        "and not by people; Minka's at the lower right.",
+    )
+
+# %% [markdown]
+# Upside down. The more people like a translation, the less BLEU does; BERTScore is kinder to Minka, and still on Felix's side.
+# Is it only these two? Here is every metric of our table, with error rates turned round so that further right is better
+# everywhere, and at the bottom the people.
+
+# %% tags=["demo"]
+if reports:
+    rows = []
+    for score, other in zip(reports["Felix"].scores, reports["Minka"].scores, strict=True):
+        turn = (lambda value: 100 - value) if score.lower_is_better else (lambda value: value)
+        rows.append(
+            (f"100 − {score.name}" if score.lower_is_better else score.name, turn(score.corpus), turn(other.corpus))
+        )
+    rows.append(("people", *(100 * (sum(people[name]) / 8 - 1) / 4 for name in systems)))
+    drawn, [axes] = show.frames(width=7.4, height=4.6)
+    for place, (_metric, one, other) in enumerate(reversed(rows)):
+        axes.plot([one, other], [place, place], color="#c8ccd2", linewidth=3, zorder=1)
+        axes.scatter(one, place, color=BLUE, s=46, label="Felix" if place == 0 else None, zorder=2)
+        axes.scatter(other, place, color=ORANGE, marker="s", s=42, label="Minka" if place == 0 else None, zorder=2)
+    axes.axhline(0.5, color=GREY, linewidth=0.8)
+    axes.set_yticks(range(len(rows)), labels=[row[0] for row in reversed(rows)])
+    axes.set(xlim=(0, 103), xlabel="percent; further right is better", title="Eleven metrics, and people")
+    axes.legend(loc=(0.01, 0.13))
+    left, bottom, width, height = axes.get_position().bounds
+    axes.set_position((left + 0.06, bottom, width - 0.06, height))
+    show.figure(
+        drawn,
+        "Scores of Felix and Minka by each metric: Felix is further right in every one of them; in the last "
+        "row, the people's, Minka is.",
+    )
+    print(sum(one > other for _, one, other in rows[:-1]), "of", len(rows) - 1, "metrics prefer Felix")
+
+# %% [markdown]
+# Unanimous, and unanimously wrong. We chose these sentences to be mean, of course. Over thousands of ordinary sentences, and
+# between systems that are clearly different, metrics and people mostly agree, and nobody can ask people at every step of a
+# training. But it is no accident either. All of them reward *saying it with the reference's words*, some with its letters or
+# its vectors. A *not*, an *after* for a *before*, a cat where the chair should be: one word among ten, and all of the meaning.
+# Reviews have found that BLEU should not decide between good systems, and not about single sentences at all (Reiter, 2018;
+# Mathur et al., 2020).
+#
+# What follows for your own work?
+#
+# - Report a corpus score from a library that many use, **with its signature**.
+# - Read a random sample of outputs yourself. You would have found Felix out in a minute.
+# - Where it matters, ask people: blind, in random order, several of them, and say how well they agree.
+#
+# ### Exercise 9 · In your own words
+# `evaluation.which_is_better` · 3 points, read by a person · about 15 minutes
+#
+# Your new translator has 3 BLEU more than your colleague's, on the same test set and with the same signature. (a) Why may it
+# still translate worse? Name a property of BLEU and an example sentence. (b) Plan a human evaluation that would settle it:
+# single response or comparison, what do you ask, whom, in which order, and how do you find out whether the answers can be
+# trusted? Six to ten sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "evaluation-which_is_better-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# (a) BLEU counts n-grams that are in the reference and knows nothing of what they mean. All words weigh the same, so leaving
+# out *not* costs no more than leaving out *very*, and a synonym counts as a mistake like any other. My system may have
+# learned to copy frequent phrases of the references: *the cat did dance on the table last night* for *... did not dance ...*
+# has nearly all n-grams and the opposite meaning, while my colleague's *yesterday evening the cat was not dancing on the
+# table* loses most of them and is right.
+#
+# (b) The question is which of two systems is better, so I ask for comparisons: source (or reference), translation A,
+# translation B, "which says better what the source says: A, B, no difference?". I draw a hundred or more sentences at random
+# from the test set, shuffle them, and let chance decide which system is A, so that nobody knows whose is whose. At least three
+# people who read both languages answer all of them (or overlapping parts), none of them the authors. I report how often each
+# system is preferred, with its uncertainty, and the raters' agreement, for instance Cohen's kappa for each pair; if that is
+# near 0 the question was unclear, and I mend it and ask again before I believe any result.
+#
+# *(One point: a property of BLEU with an example that fits it. One point: kind of question, random and blind order, suitable
+# raters, more than one. One point: agreement between raters is measured, against chance, and something follows if it is low.)*
+
+# %% [markdown]
+# ## Glossary
+#
+# - **hypothesis, reference**: what a model says, and a right answer to hold it against.
+# - **accuracy**: the share of predictions that are right; of tokens, or of whole sequences.
+# - **precision, recall**: of what was predicted, how much is right; of what is there, how much was found.
+# - **F1**: the harmonic mean of precision and recall, near the smaller of the two.
+# - **n-gram**: a run of n words that stand next to each other.
+# - **clipping**: an n-gram counts at most as often as the reference has it.
+# - **brevity penalty**: the factor by which BLEU punishes a hypothesis that is shorter than its reference.
+# - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.
+# - **micro, macro**: counts added before they are divided (a corpus score), or the mean of the sentences' own scores.
+# - **edit distance**: the fewest words to substitute, delete or insert to turn one sentence into another.
+# - **word error rate**: edits over reference words.
+# - **signature**: how exactly a score was computed; scores with different ones cannot be compared.
+# - **BERTScore**: F1 over pieces that are matched by the similarity of their contextual vectors.
+# - **single response, comparison**: grading one output at a time, or choosing between two.
+# - **Cohen's kappa**: the agreement of two raters beyond what chance would give.
+#
+# ## What you have now
+#
+# Precision and recall for a tagger, BLEU and the word error rate from nothing, the two averages, and a healthy distrust of
+# all of them.
+#
+# This is the last of the lessons. You have built attention and wrapped a transformer around it, you have trained it and let
+# it write, and now you can judge what it wrote. The cat, by the way, did not dance on the table. She slept on it.

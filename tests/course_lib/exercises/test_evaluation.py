@@ -1,0 +1,182 @@
+"""Slips in a student's own handwriting get the right message, and honest ways to a number are let through."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from course_lib.checking import Outcome
+from tests.course_lib.exercises.judging import mistake, verdict
+
+Words = Sequence[str]
+
+
+class TestTheSlides:
+    def test_the_cat_babbles(self) -> None:
+        """Papineni et al. (2002), section 2.1: without clipping, 7 of 7."""
+        answer = mistake("evaluation.clipped_ngrams", "not_clipped")
+        assert answer(["the"] * 7, ["the cat is on the chair".split()], 1) == (7, 7)
+
+
+def _f1_as_a_mean(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
+    right = ((predicted == label) & (expected == label) & mask).sum().item()
+    precision = right / max(1, ((predicted == label) & mask).sum().item())
+    recall = right / max(1, ((expected == label) & mask).sum().item())
+    return precision, recall, (precision + recall) * 0.5
+
+
+def _with_an_epsilon(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
+    p, e = predicted[mask], expected[mask]
+    hits = ((p == label) * (e == label)).sum()
+    precision, recall = hits / (p == label).sum(), hits / (e == label).sum()
+    f1 = 2 * precision * recall / (precision + recall)
+    return float(precision), float(recall), float(f1)
+
+
+def _set_of_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    said = {" ".join(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1)}
+    known = {" ".join(words[i : i + n]) for words in references for i in range(len(words) - n + 1)}
+    return len(said & known), len(said)
+
+
+def _summed_references(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    known: Counter[tuple[str, ...]] = Counter()
+    for words in references:
+        known.update(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+    said = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+    return sum((said & known).values()), sum(said.values())
+
+
+def _weights_of_a_quarter(precisions: Sequence[float], penalty: float) -> float:
+    if min(precisions) == 0:
+        return 0.0
+    return penalty * math.exp(sum(0.25 * math.log(precision) for precision in precisions))
+
+
+def _longest_common_subsequence(hypothesis: Words, reference: Words) -> Tensor:
+    """Insertions and deletions only."""
+    table = torch.arange(len(hypothesis) + 1).unsqueeze(1) + torch.arange(len(reference) + 1)
+    for i, word in enumerate(hypothesis, 1):
+        for j, right in enumerate(reference, 1):
+            if word == right:
+                table[i, j] = table[i - 1, j - 1]
+            else:
+                table[i, j] = 1 + min(table[i - 1, j], table[i, j - 1])
+    return table
+
+
+def _zeros_at_the_borders(hypothesis: Words, reference: Words) -> Tensor:
+    table = torch.zeros(len(hypothesis) + 1, len(reference) + 1, dtype=torch.long)
+    for i in range(len(hypothesis)):
+        for j in range(len(reference)):
+            change = int(hypothesis[i] != reference[j])
+            table[i + 1, j + 1] = min(table[i, j + 1] + 1, table[i + 1, j] + 1, table[i, j] + change)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        ("evaluation.precision_recall_f1", _f1_as_a_mean, "arithmetic_mean"),
+        ("evaluation.precision_recall_f1", _with_an_epsilon, "nan_for_nothing"),
+        (
+            "evaluation.sequence_accuracy",
+            lambda predicted, expected, mask: ((predicted == expected) * mask).sum().item() / mask.sum().item(),
+            "token_accuracy",
+        ),
+        (
+            "evaluation.sequence_accuracy",
+            lambda predicted, expected, mask: sum(map(torch.equal, predicted, expected)) / len(mask),
+            "padding_must_match",
+        ),
+        ("evaluation.clipped_ngrams", _set_of_ngrams, "different_ngrams"),
+        ("evaluation.clipped_ngrams", _summed_references, "references_added"),
+        ("evaluation.brevity_penalty", lambda c, r: 1.0 if c > r else c / r, "plain_ratio"),
+        ("evaluation.brevity_penalty", lambda c, r: math.exp(1 - r / c) if c else 0.0, "rewards_length"),
+        ("evaluation.bleu", _weights_of_a_quarter, "always_the_fourth_root"),
+        ("evaluation.bleu", lambda precisions, penalty: sum(precisions) * penalty / len(precisions), "arithmetic_mean"),
+        (
+            "evaluation.corpus_or_sentence",
+            lambda matched, total: (
+                sum(map(lambda a, b: a / b if b else 0.0, matched, total)) / len(total),
+                sum(matched) / max(1, sum(total)),
+            ),
+            "swapped",
+        ),
+        ("evaluation.edit_table", _longest_common_subsequence, "substitution_costs_two"),
+        ("evaluation.edit_table", _zeros_at_the_borders, "borders_of_zeros"),
+        (
+            "evaluation.word_error_rate",
+            lambda hypotheses, references, distance: (
+                sum(distance(h, r) / len(r) for h, r in zip(hypotheses, references, strict=True)) / len(hypotheses)
+            ),
+            "mean_of_rates",
+        ),
+        (
+            "evaluation.word_error_rate",
+            lambda hypotheses, references, distance: (
+                sum(map(distance, hypotheses, references)) / sum(map(len, hypotheses))
+            ),
+            "over_hypothesis_words",
+        ),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "name", "points"),
+    [
+        ("evaluation.precision_recall_f1", "nan_for_nothing", 2),
+        ("evaluation.clipped_ngrams", "first_reference_only", 3),
+        ("evaluation.brevity_penalty", "one_for_nothing", 1),
+        ("evaluation.bleu", "zeros_left_out", 2),
+        ("evaluation.corpus_or_sentence", "passed_over", 1),
+    ],
+)
+def test_what_is_right_but_for_the_edge_earns_its_part(exercise_id: str, name: str, points: int) -> None:
+    assert verdict(exercise_id, mistake(exercise_id, name)).points == points
+
+
+def test_a_division_by_zero_costs_only_its_part() -> None:
+    def penalty(hypothesis_length: int, reference_length: int) -> float:
+        return min(1.0, math.exp(1 - reference_length / hypothesis_length))
+
+    found = verdict("evaluation.brevity_penalty", penalty)
+    assert found.points == 1
+    assert found.misconception is None
+
+
+def test_a_tensor_in_place_of_a_number_is_told_so() -> None:
+    found = verdict(
+        "evaluation.sequence_accuracy",
+        lambda predicted, expected, mask: ((predicted == expected) | ~mask).all(-1).float().mean(),
+    )
+    assert found.misconception is None
+    assert "its .item() is a plain number" in found.cases[0].message
+
+
+def test_a_library_is_no_answer() -> None:
+    from nltk.translate.bleu_score import modified_precision
+
+    from course_lib import exercises
+    from course_lib.checking import AnswerKey, judge, observe
+
+    exercise = exercises.find("evaluation.clipped_ngrams")
+
+    def answer(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+        share = modified_precision(references, hypothesis, n)
+        return share.numerator, share.denominator
+
+    found = judge(AnswerKey(exercise), lambda case: observe(answer, case, exercise.forbidden))
+    assert found.outcome is Outcome.RULE_BROKEN
