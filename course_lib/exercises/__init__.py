@@ -22,6 +22,7 @@ LESSONS = {
     "02_masking": "course_lib.exercises.masking",
     "03_positions": "course_lib.exercises.positions",
     "04_heads_and_blocks": "course_lib.exercises.heads_and_blocks",
+    "05_encoder_decoder": "course_lib.exercises.encoder_decoder",
     "07_gpt": "course_lib.exercises.gpt",
     "09_bert": "course_lib.exercises.bert",
     "10_evaluation": "course_lib.exercises.evaluation",

@@ -1,0 +1,1539 @@
+"""The exercises of lesson 05: the encoder-decoder, what it minimises, and the steps by which it learns.
+
+Built like those of `course_lib/exercises/attention.py`; read that file first.
+
+No exercise needs another's answer: the decoder block is made of layers from lower floors, and how encoder and decoder
+are joined is checked with blocks that the case passes in (`Callback`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib import blocks, encoder_decoder, losses
+from course_lib.blocks import AddAndNorm, BlockConfig, FeedForward
+from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Value
+from course_lib.encoder_decoder import BETAS, EPSILON
+from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.correct import encoder_decoder as correct
+from course_lib.exercises.worked_examples import A, B
+from course_lib.masking import causal_mask, padding_mask
+from course_lib.multihead import MultiHeadAttention
+from course_lib.tokenization import END_ID, PADDING_ID, START_ID
+
+LESSON = "05_encoder_decoder"
+WITHHELD = (
+    "course_lib.blocks",
+    "course_lib.models",
+    "course_lib.losses",
+    "course_lib.schedules",
+    "course_lib.training",
+    "course_lib.encoder_decoder",
+)
+
+GERMAN = torch.tensor([[START_ID, 4, 5, 6, END_ID]])
+"""`<s>` die Katze tanzte `<e>`, as ids."""
+
+
+def _single_kinds(generator: Generator) -> Iterator[Kind]:
+    """Every kind but double precision, where a target or a setting that was rounded once would show."""
+    return (kind for kind in kinds(generator) if kind.dtype == torch.float32)
+
+
+def _layouts(generator: Generator) -> Iterator[Kind]:
+    """Single precision without leading dimensions."""
+    yield Kind("a few words", generator)
+    yield Kind("other words", generator)
+    yield Kind("transposed in memory", generator, transposed=True)
+
+
+# encoder_decoder.shift_right ---------------------------------------------------------------------------------
+
+
+def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: <s> die Katze tanzte <e>", (GERMAN,))
+    for name in ("a batch with padding", "a batch of other lengths"):
+        batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
+        yield Case(name, (_targets(generator, batch, words),))
+    yield Case("transposed in memory", (_targets(generator, 3, 7).T.contiguous().T,))
+    yield Case("one word each", (_targets(generator, 4, 3),))
+
+
+def _targets(generator: Generator, batch: int, words: int) -> Tensor:
+    """Sentences from <s> to <e>, the first as long as possible, with padding behind the others."""
+    drawn = torch.randint(4, 30, (batch, words), generator=generator)
+    drawn[:, 0] = START_ID
+    ends = torch.randint(2, words, (batch,), generator=generator)
+    ends[0] = words - 1
+    drawn[torch.arange(batch), ends] = END_ID
+    return drawn.masked_fill(~padding_mask(ends + 1, words), PADDING_ID)
+
+
+SHIFT_RIGHT = Exercise(
+    id="encoder_decoder.shift_right",
+    lesson=LESSON,
+    name="shift_right",
+    title="Shifted right",
+    statement=(
+        "shift_right(target int64 [batch, words]) -> (read [batch, words - 1], expected [batch, words - 1]): what the "
+        "decoder reads at each place, and the word that it should answer there."
+    ),
+    points=1,
+    minutes=5,
+    section="Shifted right",
+    source="S2, masked training; S4, outputs shifted right",
+    reference=losses.shift_right,
+    cases=_shift_cases,
+    correct=correct.SHIFT_RIGHT,
+    misconceptions=(
+        Misconception(
+            "swapped",
+            "Your answer returns the two in the other order, so that the decoder reads a word and should answer the "
+            "one before it. What it reads comes first: everything but the last word.",
+            lambda target: (target[:, 1:], target[:, :-1]),
+        ),
+        Misconception(
+            "not_shifted",
+            "Your answer lets the decoder read the whole target and expects the same at each place: it would only have "
+            "to repeat the word that it has just read. Leave out the last word of one and the first of the other.",
+            lambda target: (target, target),
+        ),
+        Misconception(
+            "reads_what_it_answers",
+            "Your answer lets the decoder read, at each place, the very word that it should answer: both leave out the "
+            "first word. What it reads begins with <s> and leaves out the last word.",
+            lambda target: (target[:, 1:], target[:, 1:]),
+        ),
+        Misconception(
+            "answers_what_it_reads",
+            "Your answer expects, at each place, the word that was just read: both leave out the last word. What is "
+            "expected begins behind <s>.",
+            lambda target: (target[:, :-1], target[:, :-1]),
+        ),
+        Misconception(
+            "one_word_too_many_read",
+            "What you expect is right, but the decoder reads the whole target, one word more. Behind the last word "
+            "nothing is to be predicted: leave it out.",
+            lambda target: (target, target[:, 1:]),
+        ),
+        Misconception(
+            "one_word_too_many_expected",
+            "What the decoder reads is right, but you expect the whole target, one word more. Nobody predicts <s>: "
+            "leave it out.",
+            lambda target: (target[:, :-1], target),
+        ),
+        Misconception(
+            "rolled",
+            "Your answer rolls the words round, so that <s> comes back at the end as an answer. Cut off one word at "
+            "one end instead: both results are one word shorter than the target.",
+            lambda target: (target, target.roll(-1, dims=1)),
+        ),
+        Misconception(
+            "rolled_and_cut",
+            "Your answer expects the word before, not the next one: it rolls the words the wrong way. Expected are the "
+            "words from the second on: target[:, 1:].",
+            lambda target: (target[:, :-1], target.roll(1, dims=1)[:, :-1]),
+        ),
+        Misconception(
+            "two_apart",
+            "Your answer skips a word: at each place it expects the one after the next. Leave out one word of each, "
+            "not two.",
+            lambda target: (target[:, :-2], target[:, 2:]),
+        ),
+        Misconception(
+            "started_twice",
+            "Your answer puts another <s> in front and expects the target with its own <s> still in it. The target "
+            "has its <s> already.",
+            lambda target: (torch.cat([torch.full_like(target[:, :1], START_ID), target[:, :-1]], dim=1), target),
+        ),
+        Misconception(
+            "ends_stripped",
+            "Your answer takes away both <s> and the last word, from both. What is read keeps <s>, and what is "
+            "expected keeps the end.",
+            lambda target: (target[:, 1:-1], target[:, 1:-1]),
+        ),
+        Misconception(
+            "along_the_batch",
+            "Your answer leaves out a sentence, not a word: it cuts along the batch. Words are the second dimension: "
+            "target[:, :-1].",
+            lambda target: (target[:-1], target[1:]),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.negative_log_likelihood ---------------------------------------------------------------------
+
+MEOWED = {
+    "The": {"The": 0.2, "gray": 0.01, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "gray": {"black": 0.2, "gray": 0.12, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "fluffy": {"fluffy": 0.2, "gray": 0.01, "blue": 0.001, "bald": 0.0005, "wet": 0.0005},
+    "cat": {"dog": 0.2, "cat": 0.19, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "meowed": {"meowed": 0.3, "purred": 0.2, "hissed": 0.1, "fluffy": 0.001, "wet": 0.001},
+    "very": {"very": 0.2, "lots": 0.1, "softly": 0.1, "fluffy": 0.0005, "wet": 0.0005},
+    "loudly": {"loudly": 0.2, "softly": 0.001, "quiet": 0.001, "fluffy": 0.001, "wet": 0.0005},
+    "EOS": {"EOS": 0.3, "and": 0.1, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+}
+"""S1's table: at each place of *The gray fluffy cat meowed very loudly EOS* the words that it lists."""
+
+
+def meowed_table() -> tuple[Tensor, Tensor]:
+    """The slide's table as probabilities, with the ids of the right words; its last column is all other words."""
+    words = sorted({word for listed in MEOWED.values() for word in listed})
+    p = torch.zeros(len(MEOWED), len(words) + 1)
+    for row, listed in zip(p, MEOWED.values(), strict=True):
+        for word, probability in listed.items():
+            row[words.index(word)] = probability
+    p = p.clamp_min(1e-4)
+    p[:, -1] = 1 - p[:, :-1].sum(dim=1)
+    return p, torch.tensor([words.index(word) for word in MEOWED])
+
+
+def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        p, expected = meowed_table()
+        yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log(), expected))
+    for kind in kinds(generator):
+        words, vocabulary = integer(generator, 3, 8), integer(generator, 10, 15)
+        log_p = kind.normal(words, vocabulary).log_softmax(-1)
+        expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
+        yield Case(kind.name, (log_p, expected))
+
+
+def _picked(log_p: Tensor, expected: Tensor) -> Tensor:
+    """ln p of the right words, [..., words]."""
+    return log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+
+
+def _last_as_the_one_before(log_p: Tensor, expected: Tensor) -> Tensor:
+    picked = _picked(log_p, expected)
+    return -torch.cat([picked[..., :-1], picked[..., -2:-1]], dim=-1).mean()
+
+
+NEGATIVE_LOG_LIKELIHOOD = Exercise(
+    id="encoder_decoder.negative_log_likelihood",
+    lesson=LESSON,
+    name="negative_log_likelihood",
+    title="Negative log-likelihood",
+    statement=(
+        "negative_log_likelihood(log_p [..., vocabulary], expected int64 [...]) -> scalar: the mean over all words of "
+        "-ln p(right word), in nats."
+    ),
+    points=2,
+    minutes=10,
+    section="One word at a time",
+    source="S1, teacher forcing; S4, the chain rule",
+    reference=encoder_decoder.negative_log_likelihood,
+    cases=_likelihood_cases,
+    correct=correct.NEGATIVE_LOG_LIKELIHOOD,
+    misconceptions=(
+        Misconception(
+            "as_printed_on_the_slide",
+            "Your answer uses the last word but one twice and never the last. The sum printed on slide S1 does so: it "
+            "ends in log .2, where the table gives EOS .3. Each word has its own probability.",
+            _last_as_the_one_before,
+        ),
+        Misconception(
+            "not_negated",
+            "Your answer is the mean log-likelihood, which is negative. Put a minus in front: the loss is to become "
+            "small as the probabilities grow.",
+            lambda log_p, expected: _picked(log_p, expected).mean(),
+        ),
+        Misconception(
+            "summed",
+            "Your answer is the sum over the words. Divide it by their number: then sentences of all lengths can be "
+            "compared.",
+            lambda log_p, expected: -_picked(log_p, expected).sum(),
+        ),
+        Misconception(
+            "not_averaged",
+            "Your answer still has a number for each word. Take their mean.",
+            lambda log_p, expected: -_picked(log_p, expected),
+        ),
+        Misconception(
+            "one_for_each_sentence",
+            "Your answer has a number for each sentence. Take the mean over all words of all sentences: one number.",
+            lambda log_p, expected: -_picked(log_p, expected).mean(dim=-1),
+        ),
+        Misconception(
+            "in_bits",
+            "Your answer is in bits: it divides by ln 2. log_p holds natural logarithms; leave them as they are.",
+            lambda log_p, expected: -_picked(log_p, expected).mean() / math.log(2),
+        ),
+        Misconception(
+            "log_of_the_mean",
+            "Your answer is the logarithm of the mean probability. Take the logarithms first (log_p holds them), then "
+            "their mean: that is the logarithm of the product.",
+            lambda log_p, expected: -_picked(log_p, expected).exp().mean().log(),
+        ),
+        Misconception(
+            "mean_over_the_vocabulary",
+            "Your answer is the mean over all words of the vocabulary. Pick the right word's log-probability at each "
+            "place first.",
+            lambda log_p, expected: -log_p.mean(),
+        ),
+        Misconception(
+            "summed_over_the_vocabulary",
+            "Your answer adds up the whole vocabulary at each place. Pick the right word's log-probability alone.",
+            lambda log_p, expected: -log_p.sum(dim=-1).mean(),
+        ),
+        Misconception(
+            "the_likeliest_word",
+            "Your answer takes the model's likeliest word at each place, whichever that is, and not the right one: it "
+            "praises the model for being sure. Pick the word that `expected` names.",
+            lambda log_p, expected: -log_p.amax(dim=-1).mean(),
+        ),
+        Misconception(
+            "probability",
+            "Your answer is the mean probability of the right words. Leave log_p as it is, without exp, and negate "
+            "the mean.",
+            lambda log_p, expected: _picked(log_p, expected).exp().mean(),
+        ),
+        Misconception(
+            "perplexity",
+            "Your answer is exp of what was asked for: the perplexity, which is the next exercise. Leave the exp out.",
+            lambda log_p, expected: (-_picked(log_p, expected).mean()).exp(),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.perplexity ----------------------------------------------------------------------------------
+
+
+def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        p, expected = meowed_table()
+        nll = -_picked(p.log(), expected)
+        beside = torch.tensor([0.5, 1.0, 1.5, *[7.0] * 5])  # a sentence of three words and five of padding
+        mask = padding_mask(torch.tensor([8, 3]), 8)
+        yield Case("worked example: The gray fluffy cat ... alone", (nll[None], mask[:1]))
+        yield Case("beside a sentence of three words", (torch.stack([nll, beside]), mask))
+    for kind in _layouts(generator):
+        batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
+        lengths = torch.randint(1, words - 1, (batch,), generator=generator)
+        lengths[1] = words
+        yield Case(kind.name, (0.1 + kind.normal(batch, words).abs(), padding_mask(lengths, words)))
+    nll = 0.1 + 2 * torch.rand(2, 5, generator=generator)
+    yield Case("padding in front of the words", (nll, padding_mask(torch.tensor([5, 2]), 5).flip(1)))
+
+
+def _sentence_means(nll: Tensor, mask: Tensor) -> Tensor:
+    return (nll * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+PERPLEXITY = Exercise(
+    id="encoder_decoder.perplexity",
+    lesson=LESSON,
+    name="perplexity",
+    title="Perplexity",
+    statement=(
+        "perplexity(nll [batch, words], mask bool [batch, words]) -> scalar: exp of the mean negative log-likelihood "
+        "over the words where the mask is True."
+    ),
+    points=2,
+    minutes=8,
+    section="Perplexity",
+    source="S1, evaluating generation",
+    reference=encoder_decoder.perplexity,
+    cases=_perplexity_cases,
+    correct=correct.PERPLEXITY,
+    misconceptions=(
+        Misconception(
+            "padding_counted",
+            "Your answer counts padding as words. Use only the numbers where the mask is True.",
+            lambda nll, mask: nll.mean().exp(),
+        ),
+        Misconception(
+            "divided_by_all_places",
+            "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
+            "words that were certain. Divide by the number of words, mask.sum().",
+            lambda nll, mask: (nll * mask).mean().exp(),
+        ),
+        Misconception(
+            "mean_of_sentences",
+            "Your answer averages within each sentence first and then over sentences, so that a word of a short "
+            "sentence counts more. Here each word counts the same: one mean over all of them.",
+            lambda nll, mask: _sentence_means(nll, mask).mean().exp(),
+        ),
+        Misconception(
+            "mean_of_perplexities",
+            "Your answer is the mean of the sentences' perplexities. Take one mean over all words, and exp at the end.",
+            lambda nll, mask: _sentence_means(nll, mask).exp().mean(),
+        ),
+        Misconception(
+            "one_for_each_sentence",
+            "Your answer has a number for each sentence. One number is asked for, over all words of the batch.",
+            lambda nll, mask: _sentence_means(nll, mask).exp(),
+        ),
+        Misconception(
+            "exp_before_the_mean",
+            "Your answer takes exp of each word and averages then; one unlikely word would drown all others. Take the "
+            "mean first, then exp.",
+            lambda nll, mask: nll[mask].exp().mean(),
+        ),
+        Misconception(
+            "no_exp",
+            "Your answer is the mean negative log-likelihood. Its exp is still to be taken.",
+            lambda nll, mask: nll[mask].mean(),
+        ),
+        Misconception(
+            "power_of_two",
+            "Your answer raises 2 to the mean, as is right for bits. These are nats: use exp.",
+            lambda nll, mask: 2 ** nll[mask].mean(),
+        ),
+        Misconception(
+            "negated",
+            "Your answer takes exp of minus the mean, which is the typical probability of a word. `nll` has its minus "
+            "already: leave it out.",
+            lambda nll, mask: (-nll[mask].mean()).exp(),
+        ),
+        Misconception(
+            "summed",
+            "Your answer takes exp of the sum, which grows with every word. Take the mean first.",
+            lambda nll, mask: nll[mask].sum().exp(),
+        ),
+        Misconception(
+            "only_the_padding",
+            "Your answer averages over the padding and leaves out the words. True marks the words: use the mask as it "
+            "is.",
+            lambda nll, mask: nll[~mask].mean().exp(),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.decoder_block -------------------------------------------------------------------------------
+
+Forward = Callable[["_Layers", Tensor, Tensor, Tensor, Tensor], Tensor]
+"""forward(block, x, memory, mask, memory_mask)"""
+
+
+class _Layers(nn.Module):
+    """What the constructor in the lesson makes."""
+
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+
+
+def decoder_block(forward: Forward) -> type[nn.Module]:
+    """A class with these layers and this forward."""
+
+    class DecoderBlock(_Layers):
+        def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+            return forward(self, x, memory, mask, memory_mask)
+
+    return DecoderBlock
+
+
+def _weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]:
+    """Weights for a module: normal numbers, small enough that a softmax is not all in one place; norms near 1."""
+    drawn = {name: 0.4 * torch.randn(weight.shape, generator=generator) for name, weight in module.state_dict().items()}
+    return {name: weight + 1 if name.endswith("norm.weight") else weight for name, weight in drawn.items()}
+
+
+def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def case(
+        name: str, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, heads: int, d_hidden: int
+    ) -> Case:
+        construct = {"d_model": x.shape[-1], "heads": heads, "d_hidden": d_hidden}
+        weights = _weights(_Layers(**construct), generator)
+        # A norm over two numbers, as in the worked example, passes on next to no gradient.
+        gradients = (0, 1) if x.shape[-1] > 2 else ()
+        inputs = (x, memory, mask, memory_mask)
+        return Case(
+            name, inputs, construct=construct, weights=weights, gradients=gradients, weight_gradients=bool(gradients)
+        )
+
+    if not hidden:
+        x, memory = torch.stack([B.q, 0.5 * B.q.flip(0)]), torch.stack([A.k, A.k.flip(0)])
+        seen = torch.ones(2, 1, 3, dtype=torch.bool)
+        name = "worked example: <s> die Katze tanzte, looking at the cat danced"
+        yield case(name, x, memory, causal_mask(4), seen, heads=1, d_hidden=5)
+    for name, heads, target, source in (
+        ("a batch with padding in the source", 2, 5, 3),
+        ("a source longer than the target", 3, 4, 7),
+        ("any masks", 2, 3, 6),
+    ):
+        kind = Kind(name, generator, (integer(generator, 2, 4),))
+        d_model = heads * integer(generator, 4, 6)
+        lengths = torch.full((kind.leading[0],), source)
+        lengths[1:] = integer(generator, 1, source)
+        mask = kind.mask(target, target) if name == "any masks" else causal_mask(target)
+        x, memory = kind.normal(target, d_model), kind.normal(source, d_model)
+        yield case(name, x, memory, mask, padding_mask(lengths, source).unsqueeze(1), heads, d_hidden=4 * heads + 1)
+
+
+def _everything(mask: Tensor) -> Tensor:
+    return torch.ones_like(mask)
+
+
+def _no_masking(
+    b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, *, own: bool, other: bool
+) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask if own else _everything(mask)).out)
+    seen = memory_mask if other else _everything(memory_mask)
+    x = b.add_and_norm_2(x, b.cross_attention(x, memory, seen).out)
+    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _cross_first(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_2(x, b.cross_attention(x, memory, memory_mask).out)
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _no_cross(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _cross_to_itself(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    x = b.add_and_norm_2(x, b.cross_attention(x, None, mask).out)
+    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _no_feed_forward(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    return b.add_and_norm_2(x, b.cross_attention(x, memory, memory_mask).out)  # type: ignore[no-any-return]
+
+
+def _no_residuals(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1.norm(b.self_attention(x, None, mask).out)
+    x = b.add_and_norm_2.norm(b.cross_attention(x, memory, memory_mask).out)
+    return b.add_and_norm_3.norm(b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _no_norms(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = x + b.self_attention(x, None, mask).out
+    x = x + b.cross_attention(x, memory, memory_mask).out
+    return x + b.feed_forward(x)  # type: ignore[no-any-return]
+
+
+def _pre_norm(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = x + b.self_attention(b.add_and_norm_1.norm(x), None, mask).out
+    x = x + b.cross_attention(b.add_and_norm_2.norm(x), memory, memory_mask).out
+    return x + b.feed_forward(b.add_and_norm_3.norm(x))  # type: ignore[no-any-return]
+
+
+def _one_norm_for_all(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    x = b.add_and_norm_1(x, b.cross_attention(x, memory, memory_mask).out)
+    return b.add_and_norm_1(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _asks_with_the_input(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    y = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    y = b.add_and_norm_2(y, b.cross_attention(x, memory, memory_mask).out)
+    return b.add_and_norm_3(y, b.feed_forward(y))  # type: ignore[no-any-return]
+
+
+def _input_added_each_time(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    y = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    y = b.add_and_norm_2(x, b.cross_attention(y, memory, memory_mask).out)
+    return b.add_and_norm_3(x, b.feed_forward(y))  # type: ignore[no-any-return]
+
+
+def _one_attention_for_both(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    x = b.add_and_norm_2(x, b.self_attention(x, memory, memory_mask).out)
+    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _memory_detached(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    return _no_masking(b, x, memory.detach(), mask, memory_mask, own=True, other=True)
+
+
+DECODER_BLOCK = Exercise(
+    id="encoder_decoder.decoder_block",
+    lesson=LESSON,
+    name="DecoderBlock",
+    title="The decoder block",
+    statement=(
+        "class DecoderBlock(nn.Module): forward(x [batch, target, d_model], memory [batch, source, d_model], mask, "
+        "memory_mask) -> [batch, target, d_model]: masked self-attention, cross-attention to the memory, feed-forward "
+        "network, each with add & norm behind it."
+    ),
+    points=5,
+    minutes=20,
+    section="The decoder block",
+    source="S2, T-ED; S4, the decoder; Vaswani et al. (2017), section 3.1",
+    reference=encoder_decoder.DecoderBlock,
+    cases=_block_cases,
+    correct=correct.DECODER_BLOCK,
+    misconceptions=(
+        Misconception(
+            "future_seen",
+            "Your answer leaves out `mask` in the self-attention, so that each word sees those behind it, its own "
+            "answer included. Pass it on.",
+            decoder_block(lambda *inputs: _no_masking(*inputs, own=False, other=True)),
+        ),
+        Misconception(
+            "padding_seen",
+            "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets weight. "
+            "Pass it on.",
+            decoder_block(lambda *inputs: _no_masking(*inputs, own=True, other=False)),
+        ),
+        Misconception(
+            "both_masks_left_out",
+            "Your answer uses neither mask: words see the future, and the source's padding. Pass `mask` to the "
+            "self-attention and `memory_mask` to the cross-attention.",
+            decoder_block(lambda *inputs: _no_masking(*inputs, own=False, other=False)),
+        ),
+        Misconception(
+            "cross_attention_first",
+            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "self-attention begins each decoder block.",
+            decoder_block(_cross_first),
+        ),
+        Misconception(
+            "no_cross_attention",
+            "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
+            "feed-forward network stands the cross-attention.",
+            decoder_block(_no_cross),
+        ),
+        Misconception(
+            "cross_attention_to_itself",
+            "Your answer calls the cross-attention without the memory, so that the words attend to each other twice. "
+            "Keys and values come from the source: cross_attention(x, memory, memory_mask).",
+            decoder_block(_cross_to_itself),
+        ),
+        Misconception(
+            "no_feed_forward",
+            "Your answer ends behind the cross-attention. The feed-forward network and its add & norm are missing.",
+            decoder_block(_no_feed_forward),
+        ),
+        Misconception(
+            "no_residuals",
+            "Your answer has the norms but not the residual connections: what goes into a sublayer is to be added to "
+            "what comes out of it, before the norm.",
+            decoder_block(_no_residuals),
+        ),
+        Misconception(
+            "no_norms",
+            "Your answer adds, but never norms. Use add_and_norm_1 to 3, which do both.",
+            decoder_block(_no_norms),
+        ),
+        Misconception(
+            "pre_norm",
+            "Your answer norms what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes behind the "
+            "sum, as in the paper: norm(x + sublayer(x)).",
+            decoder_block(_pre_norm),
+        ),
+        Misconception(
+            "one_norm_for_all",
+            "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
+            decoder_block(_one_norm_for_all),
+        ),
+        Misconception(
+            "asks_with_the_input",
+            "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
+            "self-attention and its add & norm gave.",
+            decoder_block(_asks_with_the_input),
+        ),
+        Misconception(
+            "input_added_each_time",
+            "Your answer adds the block's own input at every residual connection. Each adds what went into its "
+            "sublayer.",
+            decoder_block(_input_added_each_time),
+        ),
+        Misconception(
+            "one_attention_for_both",
+            "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
+            "cross_attention.",
+            decoder_block(_one_attention_for_both),
+        ),
+        Misconception(
+            "memory_detached",
+            "The values are right, but no gradient reaches the memory (.detach() or no_grad), so that the encoder "
+            "could never learn.",
+            decoder_block(_memory_detached),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.encode_and_decode ---------------------------------------------------------------------------
+
+
+def _checked(mask: Value, batch: int, queries: int, keys: int) -> Tensor:
+    """A mask that broadcasts to [batch, queries, keys]; another is refused with a sentence for the student."""
+    wanted = (batch, queries, keys)
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        raise TypeError("a mask must be a boolean tensor, True where a query may attend")
+    shape = (1,) * (3 - mask.dim()) + tuple(mask.shape)
+    if len(shape) != 3 or any(had not in (1, size) for had, size in zip(shape, wanted, strict=True)):
+        raise ValueError(f"a mask must broadcast to {list(wanted)}, [batch, queries, keys], not {list(mask.shape)}")
+    return mask
+
+
+def _parts(
+    generator: Generator, d_model: int, layers: int, sizes_of_vocabularies: tuple[int, int]
+) -> tuple[Value, ...]:
+    """embed_source, encoder, embed_target, decoder and output, as callbacks with random weights."""
+    config = BlockConfig(d_model, 2, 2 * d_model)
+
+    def weighted(module: nn.Module) -> nn.Module:
+        module.load_state_dict(_weights(module, generator))
+        return module.eval()
+
+    def embedding(name: str, vocabulary: int) -> Callback:
+        table = torch.randn(vocabulary, d_model, generator=generator)
+        position = torch.randn(20, d_model, generator=generator)
+        return Callback(name, lambda ids: table[ids] + position[: ids.shape[1]])
+
+    def encoder_block() -> Callback:
+        block = weighted(blocks.EncoderBlock(config))
+        return Callback("block", lambda x, mask: block(x, _checked(mask, len(x), x.shape[1], x.shape[1])).out)
+
+    def decoder_block() -> Callback:
+        block = weighted(blocks.DecoderBlock(config))
+
+        def call(x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+            own, other = (
+                _checked(mask, len(x), x.shape[1], x.shape[1]),
+                _checked(memory_mask, len(x), x.shape[1], memory.shape[1]),
+            )
+            out: Tensor = block(x, memory, own, other).out
+            return out
+
+        return Callback("block", call)
+
+    source_vocabulary, target_vocabulary = sizes_of_vocabularies
+    matrix = torch.randn(d_model, target_vocabulary, generator=generator)
+    return (
+        embedding("embed_source", source_vocabulary),
+        [encoder_block() for _ in range(layers)],
+        embedding("embed_target", target_vocabulary),
+        [decoder_block() for _ in range(layers)],
+        Callback("output", lambda x: x @ matrix),
+    )
+
+
+def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        source = torch.tensor([[4, 5, 6]])
+        yield Case(
+            "worked example: the cat danced, <s> die Katze tanzte",
+            (source, GERMAN[:, :-1], *_parts(generator, 6, 2, (9, 10))),
+        )
+    for name, layers, longest in (
+        ("a batch with padding in the source", 2, 6),
+        ("three blocks on each side", 3, 7),
+        ("one block on each side", 1, 5),
+    ):
+        batch, target = integer(generator, 2, 4), 4
+        lengths = torch.full((batch,), longest)
+        lengths[1:] = integer(generator, 2, longest - 1)
+        source = torch.randint(4, 12, (batch, longest), generator=generator)
+        source = source.masked_fill(~padding_mask(lengths, longest), PADDING_ID)
+        words = torch.randint(4, 12, (batch, target), generator=generator)
+        words[:, 0] = START_ID
+        yield Case(name, (source, words, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
+
+
+Blocks = Sequence[Callable[..., Tensor]]
+Embed = Callable[[Tensor], Tensor]
+
+
+def _joined(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+    *,
+    mask: Callable[[Tensor], Tensor] = lambda mask: mask,
+    memory_mask: Callable[[Tensor], Tensor] = lambda mask: mask,
+    reads: bool = True,
+) -> Tensor:
+    """As the reference, with masks that are changed on the way; without `reads` the encoder's blocks are left out."""
+    seen = memory_mask((source != PADDING_ID).unsqueeze(1))
+    memory = embed_source(source)
+    for block in encoder if reads else ():
+        memory = block(memory, seen)
+    x = embed_target(target)
+    for block in decoder:
+        x = block(x, memory, mask(causal_mask(target.shape[1])), seen)
+    return output(x)
+
+
+def _level_by_level(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+) -> Tensor:
+    seen = (source != PADDING_ID).unsqueeze(1)
+    memory, x = embed_source(source), embed_target(target)
+    for read, write in zip(encoder, decoder, strict=True):
+        memory = read(memory, seen)
+        x = write(x, memory, causal_mask(target.shape[1]), seen)
+    return output(x)
+
+
+def _not_chained(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+) -> Tensor:
+    seen = (source != PADDING_ID).unsqueeze(1)
+    words = embed_source(source)
+    for read in encoder:
+        memory = read(words, seen)
+    begun = embed_target(target)
+    for write in decoder:
+        x = write(begun, memory, causal_mask(target.shape[1]), seen)
+    return output(x)
+
+
+def _last_state_only(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+) -> Tensor:
+    seen = source != PADDING_ID
+    memory = embed_source(source)
+    for read in encoder:
+        memory = read(memory, seen.unsqueeze(1))
+    last = memory[torch.arange(len(source)), seen.sum(dim=1) - 1].unsqueeze(1)
+    x = embed_target(target)
+    for write in decoder:
+        x = write(x, last, causal_mask(target.shape[1]), torch.ones(1, 1, 1, dtype=torch.bool))
+    return output(x)
+
+
+def _states(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+) -> Tensor:
+    return _joined(source, target, embed_source, encoder, embed_target, decoder, lambda x: x)
+
+
+def _first_blocks(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+) -> Tensor:
+    return _joined(source, target, embed_source, encoder[:1], embed_target, decoder[:1], output)
+
+
+ENCODE_AND_DECODE = Exercise(
+    id="encoder_decoder.encode_and_decode",
+    lesson=LESSON,
+    name="encode_and_decode",
+    title="Encoder and decoder joined",
+    statement=(
+        "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "
+        "decoder, output) -> logits [batch, target, vocabulary]: masks made, blocks called in order, the last encoder "
+        "block's output as every decoder block's memory."
+    ),
+    points=4,
+    minutes=20,
+    section="The two stacks joined",
+    source="S2, T-ED; S4, encoder and decoder; Vaswani et al. (2017), figure 1",
+    reference=encoder_decoder.encode_and_decode,
+    cases=_forward_cases,
+    correct=correct.ENCODE_AND_DECODE,
+    misconceptions=(
+        Misconception(
+            "future_seen",
+            "Your answer lets the decoder's words see those behind them: its mask allows everything. It must be "
+            "causal: the lower triangle.",
+            lambda *inputs: _joined(*inputs, mask=torch.ones_like),
+        ),
+        Misconception(
+            "itself_forbidden",
+            "Your answer forbids each target word to see itself, and the first to see anything. The diagonal of the "
+            "causal mask is allowed.",
+            lambda *inputs: _joined(*inputs, mask=lambda mask: mask.tril(diagonal=-1)),
+        ),
+        Misconception(
+            "keys_as_rows",
+            "Your answer lets the decoder's words see the future and not the past: its mask is the upper triangle. "
+            "Rows are queries: the lower triangle is allowed.",
+            lambda *inputs: _joined(*inputs, mask=lambda mask: mask.T),
+        ),
+        Misconception(
+            "padding_seen",
+            "Your answer lets everybody attend to the source's padding. Its mask is True only where source != "
+            "PADDING_ID.",
+            lambda *inputs: _joined(*inputs, memory_mask=torch.ones_like),
+        ),
+        Misconception(
+            "masks_inverted",
+            "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
+            "True means `may attend`: leave out the ~.",
+            lambda *inputs: _joined(*inputs, mask=torch.logical_not, memory_mask=torch.logical_not),
+        ),
+        Misconception(
+            "only_padding_seen",
+            "Your answer attends to the source's padding and to no word of it. The mask is True at words: source != "
+            "PADDING_ID, not ==.",
+            lambda *inputs: _joined(*inputs, memory_mask=torch.logical_not),
+        ),
+        Misconception(
+            "encoder_left_out",
+            "Your answer hands the embedded source to the decoder: the encoder's blocks are not used, or what they "
+            "return is dropped. Keep it: x = block(x, mask).",
+            lambda *inputs: _joined(*inputs, reads=False),
+        ),
+        Misconception(
+            "level_by_level",
+            "Your answer gives each decoder block the encoder block of the same height. All of them get the output of "
+            "the last: run the whole encoder first.",
+            _level_by_level,
+        ),
+        Misconception(
+            "not_chained",
+            "Your answer gives every block the embedded words, so that only the last block of each stack counts. Each "
+            "reads what the block before it returned.",
+            _not_chained,
+        ),
+        Misconception(
+            "first_blocks_only",
+            "Your answer uses only the first block of each stack, or returns from within the loop. Go through all of "
+            "them.",
+            _first_blocks,
+        ),
+        Misconception(
+            "last_state_only",
+            "Your answer hands the decoder only the vector of the source's last word, as a recurrent network would. "
+            "The memory is all of them: one vector for each word.",
+            _last_state_only,
+        ),
+        Misconception(
+            "output_left_out",
+            "Your answer is the last block's vectors. The output layer is to make scores of them: output(x).",
+            _states,
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.label_smoothing -----------------------------------------------------------------------------
+
+
+def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        p = torch.tensor([[0.6, 0.25, 0.1, 0.04, 0.01]])
+        yield Case("worked example: I went to class and took ... notes", (p.log(), torch.tensor([0]), 0.1))
+    for kind, smoothing in zip(_layouts(generator), (0.1, 0.2, 0.3), strict=True):
+        words, vocabulary = integer(generator, 6, 9), integer(generator, 3, 6)
+        expected = torch.randint(vocabulary, (words,), generator=generator)
+        yield Case(kind.name, (2 * kind.normal(words, vocabulary), expected, smoothing), gradients=(0,))
+    words, vocabulary = 3, integer(generator, 20, 30)
+    logits = 5 * torch.randn(words, vocabulary, generator=generator)
+    expected = torch.randint(vocabulary, (words,), generator=generator)
+    yield Case("a larger vocabulary", (logits, expected, 0.15), gradients=(0,))
+    yield Case("no smoothing at all", (logits, expected, 0.0), gradients=(0,))
+
+
+def _against(logits: Tensor, expected: Tensor, right: float, other: float) -> Tensor:
+    """The mean cross-entropy with a target that has `right` at the right word and `other` at each other."""
+    target = torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), right)
+    return -(target * logits.log_softmax(dim=-1)).sum(dim=-1).mean()
+
+
+def _smoothed_prediction(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    p = _picked(logits.softmax(dim=-1), expected)
+    return -((1 - smoothing) * p + smoothing / (logits.shape[-1] - 1) * (1 - p)).log().mean()
+
+
+def _without_log_softmax(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    other = smoothing / (logits.shape[-1] - 1)
+    target = torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
+    return -(target * logits).sum(dim=-1).mean()
+
+
+LABEL_SMOOTHING = Exercise(
+    id="encoder_decoder.label_smoothing",
+    lesson=LESSON,
+    name="label_smoothing",
+    title="Label smoothing",
+    statement=(
+        "label_smoothing(logits [words, vocabulary], expected int64 [words], smoothing) -> scalar: the mean "
+        "cross-entropy, in nats, with the target 1 - smoothing at the right word and the rest shared equally by all "
+        "*other* words (S4), with gradients."
+    ),
+    points=3,
+    minutes=15,
+    section="Label smoothing",
+    source="S4, label smoothing; Vaswani et al. (2017), section 5.4",
+    reference=encoder_decoder.label_smoothing,
+    cases=_smoothing_cases,
+    correct=correct.LABEL_SMOOTHING,
+    misconceptions=(
+        Misconception(
+            "torchs_variant",
+            "Your answer is the other variant, torch's label_smoothing=: the mass goes to all words, the right one "
+            "included. S4 gives it to the others alone: each of them gets smoothing / (V - 1), and the right one "
+            "exactly 1 - smoothing.",
+            lambda logits, expected, smoothing: F.cross_entropy(logits, expected, label_smoothing=smoothing),
+        ),
+        Misconception(
+            "shared_by_too_many",
+            "Your answer divides the smoothing by V, the number of all words, but only V - 1 words get a share: the "
+            "target does not sum to 1. Divide by V - 1.",
+            lambda logits, expected, smoothing: _against(logits, expected, 1 - smoothing, smoothing / logits.shape[-1]),
+        ),
+        Misconception(
+            "nothing_taken_away",
+            "Your answer gives the others their share but leaves 1 at the right word: the target sums to more than 1. "
+            "Take the smoothing away there.",
+            lambda logits, expected, smoothing: _against(logits, expected, 1.0, smoothing / (logits.shape[-1] - 1)),
+        ),
+        Misconception(
+            "not_shared_out",
+            "Your answer takes the smoothing away from the right word and gives it to nobody. Share it among the other "
+            "words.",
+            lambda logits, expected, smoothing: _against(logits, expected, 1 - smoothing, 0.0),
+        ),
+        Misconception(
+            "whole_for_each",
+            "Your answer gives the whole smoothing to each of the other words. They share it: divide by V - 1.",
+            lambda logits, expected, smoothing: _against(logits, expected, 1 - smoothing, smoothing),
+        ),
+        Misconception(
+            "swapped",
+            "Your answer leaves only the smoothing at the right word and shares out all the rest. It is the other way "
+            "round: 1 - smoothing stays.",
+            lambda logits, expected, smoothing: _against(
+                logits, expected, smoothing, (1 - smoothing) / (logits.shape[-1] - 1)
+            ),
+        ),
+        Misconception(
+            "not_smoothed",
+            "Your answer is the plain negative log-likelihood: `smoothing` plays no part.",
+            lambda logits, expected, smoothing: F.cross_entropy(logits, expected),
+        ),
+        Misconception(
+            "prediction_smoothed",
+            "Your answer smooths the model's probabilities and not the target. Leave the prediction as it is: what "
+            "changes is what it is compared with.",
+            _smoothed_prediction,
+        ),
+        Misconception(
+            "logits_unnormalised",
+            "Your answer multiplies the target by the logits. Cross-entropy takes log-probabilities: log_softmax of "
+            "the logits first.",
+            _without_log_softmax,
+        ),
+        Misconception(
+            "summed",
+            "Your answer is the sum over the words. Take the mean over them.",
+            lambda logits, expected, smoothing: (
+                len(expected) * _against(logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1))
+            ),
+        ),
+        Misconception(
+            "mean_over_the_vocabulary",
+            "Your answer takes the mean over the vocabulary as well. Sum over the vocabulary, and take the mean over "
+            "the words alone.",
+            lambda logits, expected, smoothing: (
+                _against(logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1)) / logits.shape[-1]
+            ),
+        ),
+        Misconception(
+            "no_gradients",
+            "The value is right, but no gradient reaches the logits: the computation leaves torch somewhere (.item(), "
+            ".detach(), numpy or torch.tensor(...)). Nothing could be learned from it.",
+            lambda logits, expected, smoothing: _against(
+                logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1)
+            ).detach(),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.warmup_schedule -----------------------------------------------------------------------------
+
+
+def _schedule_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the paper's base model", (torch.tensor([1, 400, 4000, 16_000, 100_000]), 512, 4000))
+        yield Case("the first steps", (torch.arange(1, 9), 64, 4))
+    for number in ("one", "another"):
+        warmup, d_model = integer(generator, 5, 20), integer(generator, 30, 300)
+        yield Case(f"{number} warm-up", (torch.arange(1, 4 * warmup), d_model, warmup))
+    yield Case("not in order", (torch.tensor([70, 3, 18, 1, 18]), integer(generator, 30, 300), 17))
+    yield Case("a warm-up of one step", (torch.arange(1, 6), 100, 1))
+
+
+def _rising(steps: Tensor, warmup: int) -> Tensor:
+    return steps / (warmup * math.sqrt(warmup))
+
+
+def _falling(steps: Tensor) -> Tensor:
+    return steps.float() ** -0.5
+
+
+WARMUP_SCHEDULE = Exercise(
+    id="encoder_decoder.warmup_schedule",
+    lesson=LESSON,
+    name="warmup_schedule",
+    title="The warm-up schedule",
+    statement=(
+        "warmup_schedule(steps int64 [steps], d_model, warmup) -> float32 [steps]: the paper's learning rate, "
+        "d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), at each of these steps."
+    ),
+    points=2,
+    minutes=8,
+    section="Up, then down",
+    source="Vaswani et al. (2017), section 5.3; S4, the transformer's optimizer",
+    reference=encoder_decoder.warmup_schedule,
+    cases=_schedule_cases,
+    correct=correct.WARMUP_SCHEDULE,
+    misconceptions=(
+        Misconception(
+            "never_falls",
+            "Your answer rises for ever. From step `warmup` on the other term is the smaller one, step^-0.5.",
+            lambda steps, d_model, warmup: d_model**-0.5 * _rising(steps, warmup),
+        ),
+        Misconception(
+            "never_rises",
+            "Your answer falls from the first step on: there is no warm-up. Take the smaller of the two terms at each "
+            "step.",
+            lambda steps, d_model, warmup: d_model**-0.5 * _falling(steps),
+        ),
+        Misconception(
+            "larger_of_the_two",
+            "Your answer takes the larger of the two terms: it falls first and rises then. Take the smaller one.",
+            lambda steps, d_model, warmup: d_model**-0.5 * torch.maximum(_falling(steps), _rising(steps, warmup)),
+        ),
+        Misconception(
+            "width_left_out",
+            "Your answer has the right shape, but the factor d_model^-0.5 is missing: wider models take smaller steps.",
+            lambda steps, d_model, warmup: torch.minimum(_falling(steps), _rising(steps, warmup)),
+        ),
+        Misconception(
+            "root_of_the_width",
+            "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
+            lambda steps, d_model, warmup: d_model**0.5 * torch.minimum(_falling(steps), _rising(steps, warmup)),
+        ),
+        Misconception(
+            "divided_by_the_width",
+            "Your answer divides by d_model itself. Divide by its root: d_model^-0.5.",
+            lambda steps, d_model, warmup: torch.minimum(_falling(steps), _rising(steps, warmup)) / d_model,
+        ),
+        Misconception(
+            "stays_at_the_peak",
+            "Your answer rises and then stays where it is. Behind the warm-up it falls with 1 / √step.",
+            lambda steps, d_model, warmup: d_model**-0.5 * _rising(steps.clamp(max=warmup), warmup),
+        ),
+        Misconception(
+            "too_steep",
+            "Your answer rises too steeply: its line is step · warmup^-0.5, which meets the other term long before "
+            "step `warmup`. The exponent is -1.5.",
+            lambda steps, d_model, warmup: d_model**-0.5 * torch.minimum(_falling(steps), steps * warmup**-0.5),
+        ),
+        Misconception(
+            "straight_to_one",
+            "Your answer rises to d_model^-0.5 whatever the warm-up is. The paper's peak is (d_model · warmup)^-0.5: "
+            "the longer the warm-up, the lower.",
+            lambda steps, d_model, warmup: d_model**-0.5 * torch.minimum(steps / warmup, warmup**0.5 * _falling(steps)),
+        ),
+        Misconception(
+            "counted_from_zero",
+            "Your answer is one step late: it takes 1 away from each step. Steps count from 1 here, so use them as "
+            "they come.",
+            lambda steps, d_model, warmup: (
+                d_model**-0.5 * torch.minimum((steps - 1.0).clamp_min(1e-9) ** -0.5, _rising(steps - 1, warmup))
+            ),
+        ),
+        Misconception(
+            "one_step_early",
+            "Your answer is one step early: it adds 1 to each step. Steps count from 1 here already, so use them as "
+            "they come.",
+            lambda steps, d_model, warmup: (
+                d_model**-0.5 * torch.minimum(_falling(steps + 1), _rising(steps + 1, warmup))
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.adam_update ---------------------------------------------------------------------------------
+
+
+def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        weight, gradient = torch.tensor([1.0, 1.0, 1.0]), torch.tensor([0.001, -0.1, 10.0])
+        yield Case("worked example: the first step", (weight, gradient, torch.zeros(3), torch.zeros(3), 1, 0.5))
+    for kind, step in zip(_single_kinds(generator), (1, 2, 3, 10, 500), strict=False):
+        rows, columns = kind.sizes(2)
+        gradient, mean = kind.normal(rows, columns), 0.5 * kind.normal(rows, columns)
+        square = 0.2 + mean.square() + 0.3 * kind.normal(rows, columns).abs()
+        weight, rate = kind.normal(rows, columns), 0.1 * integer(generator, 3, 9)
+        yield Case(f"{kind.name}, step {step}", (weight, gradient, mean, square, step, rate))
+    small = 1e-6 * (1 + torch.rand(5, generator=generator))
+    yield Case("very small gradients", (torch.ones(5), small, torch.zeros(5), torch.zeros(5), 1, 0.5))
+
+
+def _adam(
+    weight: Tensor,
+    gradient: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    step: int,
+    rate: float,
+    *,
+    betas: tuple[float, float] = BETAS,
+    corrected: int | None = None,
+    denominator: Callable[[Tensor], Tensor] = lambda square: square.sqrt() + EPSILON,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Adam with changes; `corrected` is the step that the correction takes, 0 for none."""
+    step = step if corrected is None else corrected
+    mean = betas[0] * mean + (1 - betas[0]) * gradient
+    square = betas[1] * square + (1 - betas[1]) * gradient.square()
+    by = [1.0 if step == 0 else 1 - beta**step for beta in betas]
+    return weight - rate * (mean / by[0]) / denominator(square / by[1]), mean, square
+
+
+def _corrected_kept(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    new, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    return new, mean / (1 - BETAS[0] ** step), square / (1 - BETAS[1] ** step)
+
+
+def _uphill(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    return _adam(weight, gradient, mean, square, step, -rate)
+
+
+def _not_squared(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
+    square = BETAS[1] * square + (1 - BETAS[1]) * gradient
+    by = [1 - beta**step for beta in BETAS]
+    return weight - rate * (mean / by[0]) / ((square / by[1]).sqrt() + EPSILON), mean, square
+
+
+def _sums(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    mean, square = BETAS[0] * mean + gradient, BETAS[1] * square + gradient.square()
+    by = [1 - beta**step for beta in BETAS]
+    return weight - rate * (mean / by[0]) / ((square / by[1]).sqrt() + EPSILON), mean, square
+
+
+def _gradient_as_the_step(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    corrected = square / (1 - BETAS[1] ** step)
+    return weight - rate * gradient / (corrected.sqrt() + EPSILON), mean, square
+
+
+def _descent(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    return weight - rate * gradient, mean, square
+
+
+ADAM_UPDATE = Exercise(
+    id="encoder_decoder.adam_update",
+    lesson=LESSON,
+    name="adam_update",
+    title="A step of Adam",
+    statement=(
+        "adam_update(weight, gradient, mean, square, step, rate) -> (weight, mean, square), all [...]: one step of "
+        "Adam with bias correction and the paper's settings, 0.9, 0.98 and 1e-9."
+    ),
+    points=3,
+    minutes=12,
+    section="Adam",
+    source="Kingma and Ba (2015), algorithm 1; Vaswani et al. (2017), section 5.3; S4, the optimizer",
+    reference=encoder_decoder.adam_update,
+    cases=_adam_cases,
+    correct=correct.ADAM_UPDATE,
+    forbidden=("Adam", "AdamW"),
+    misconceptions=(
+        Misconception(
+            "not_corrected",
+            "Your answer leaves out the correction: in the first steps mean and square are still close to the zeros "
+            "that they began with. Divide them by 1 - β^step before they are used.",
+            lambda *inputs: _adam(*inputs, corrected=0),
+        ),
+        Misconception(
+            "corrected_by_the_step_before",
+            "Your answer corrects with step + 1, as if steps counted from 0. They count from 1: use 1 - β^step.",
+            lambda *inputs: _adam(*inputs, corrected=inputs[4] + 1),
+        ),
+        Misconception(
+            "corrected_values_kept",
+            "The weight is right, but you return the corrected mean and square. They are for this step's use alone: "
+            "the next one goes on from the uncorrected.",
+            _corrected_kept,
+        ),
+        Misconception(
+            "torchs_settings",
+            "Your answer uses 0.999 for the squares, torch's default. The transformer paper takes 0.98.",
+            lambda *inputs: _adam(*inputs, betas=(0.9, 0.999)),
+        ),
+        Misconception(
+            "betas_swapped",
+            "Your answer has the two settings swapped: 0.9 belongs to the mean and 0.98 to the squares.",
+            lambda *inputs: _adam(*inputs, betas=(0.98, 0.9)),
+        ),
+        Misconception(
+            "no_root",
+            "Your answer divides by the mean square itself. Divide by its root, so that a step has the size of the "
+            "rate whatever the size of the gradients.",
+            lambda *inputs: _adam(*inputs, denominator=lambda square: square + EPSILON),
+        ),
+        Misconception(
+            "epsilon_in_the_root",
+            "Your answer adds 1e-9 within the root, which matters where gradients are small. Add it behind: "
+            "√square + 1e-9.",
+            lambda *inputs: _adam(*inputs, denominator=lambda square: (square + EPSILON).sqrt()),
+        ),
+        Misconception(
+            "uphill",
+            "Your answer goes uphill: it adds the step. Subtract it, for the gradient points where the loss grows.",
+            _uphill,
+        ),
+        Misconception(
+            "not_squared",
+            "Your answer averages the gradient twice and never its square. `square` is the running mean of gradient².",
+            _not_squared,
+        ),
+        Misconception(
+            "added_in_full",
+            "Your answer adds the whole gradient to the running mean (and its whole square). Only a share of it is "
+            "new: (1 - β) times it.",
+            _sums,
+        ),
+        Misconception(
+            "gradient_as_the_step",
+            "Your answer steps along this gradient alone. Step along the running mean of the gradients, corrected.",
+            _gradient_as_the_step,
+        ),
+        Misconception(
+            "plain_descent",
+            "Your answer is plain gradient descent, weight - rate · gradient. Divide the corrected mean by the root of "
+            "the corrected square.",
+            _descent,
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+# encoder_decoder.training_loop -------------------------------------------------------------------------------
+
+
+def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        x, expected = B.q, torch.tensor([0, 1, 2, 3])
+        inputs = (torch.zeros(2, 4), torch.zeros(4), [(x, expected)] * 3, 0.5, 1.0)
+        yield Case("worked example: from <s> die Katze tanzte to the next words", inputs)
+    for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("clipped now and then", 1.0)):
+        d_model, vocabulary = sizes(generator, 2)
+        vocabulary += 3
+        batches = []
+        for words in sizes(generator, 4):
+            scale = 0.3 + 2 * float(torch.rand((), generator=generator))
+            x = scale * torch.randn(words + 1, d_model, generator=generator)
+            batches.append((x, torch.randint(vocabulary, (words + 1,), generator=generator)))
+        W = torch.randn(d_model, vocabulary, generator=generator)
+        b = torch.randn(vocabulary, generator=generator)
+        yield Case(name, (W, b, batches, 0.1 * integer(generator, 3, 8), clip))
+
+
+Clip = Callable[[list[Tensor], float], list[Tensor]]
+
+
+def _together(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return [gradient * min(1.0, clip / float(norm)) for gradient in gradients]
+
+
+def _each(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return [gradient * min(1.0, clip / float(gradient.norm())) for gradient in gradients]
+
+
+def _always(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return [gradient * (clip / float(norm)) for gradient in gradients]
+
+
+def _looped(
+    W: Tensor,
+    b: Tensor,
+    batches: Sequence[tuple[Tensor, Tensor]],
+    rate: float,
+    clip: float,
+    *,
+    clipped: Clip = _together,
+    reduction: str = "mean",
+    accumulated: bool = False,
+    loss_afterwards: bool = False,
+    bias: bool = True,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Training with changes."""
+    found = []
+    before = [torch.zeros_like(W), torch.zeros_like(b)]
+    for x, expected in batches:
+        W, b = W.detach().requires_grad_(), b.detach().requires_grad_()
+        loss = F.cross_entropy(x @ W + b, expected, reduction=reduction)
+        gradients = list(torch.autograd.grad(loss, (W, b)))
+        if accumulated:
+            gradients = [new + old for new, old in zip(gradients, before, strict=True)]
+        gradients = clipped(gradients, clip)
+        before = gradients
+        W, b = W - rate * gradients[0], b - rate * gradients[1] if bias else b
+        found.append(F.cross_entropy(x @ W + b, expected).detach() if loss_afterwards else loss.detach())
+    return W.detach(), b.detach(), torch.stack(found)
+
+
+TRAINING_LOOP = Exercise(
+    id="encoder_decoder.training_loop",
+    lesson=LESSON,
+    name="training_loop",
+    title="A training loop",
+    statement=(
+        "training_loop(W [d_model, vocabulary], b [vocabulary], batches, rate, clip) -> (W, b, losses [steps]): for "
+        "each batch (x [words, d_model], expected [words]) the mean NLL of x W + b, its gradients, clipped together to "
+        "the norm `clip`, and a step of gradient descent."
+    ),
+    points=4,
+    minutes=20,
+    section="One step after the other",
+    source="S3, a better training wrapper; Pascanu et al. (2013), algorithm 1",
+    reference=encoder_decoder.training_loop,
+    cases=_loop_cases,
+    correct=correct.TRAINING_LOOP,
+    misconceptions=(
+        Misconception(
+            "gradients_accumulate",
+            "Your answer never sets the gradients back, so that each step goes along those of all steps before it as "
+            "well. Set them to None (or zero) before each backward().",
+            lambda *inputs: _looped(*inputs, accumulated=True),
+        ),
+        Misconception(
+            "not_clipped",
+            "Your answer does not clip, or clips when the step has been taken. Shorten the gradients behind backward() "
+            "and before the step.",
+            lambda *inputs: _looped(*inputs, clipped=lambda gradients, clip: gradients),
+        ),
+        Misconception(
+            "each_clipped_by_itself",
+            "Your answer clips W's gradient and b's each by itself, which changes the direction of the step. Their "
+            "norm is taken together: √(‖∂W‖² + ‖∂b‖²).",
+            lambda *inputs: _looped(*inputs, clipped=_each),
+        ),
+        Misconception(
+            "values_clipped",
+            "Your answer clips every single number to ±clip. Clip by the norm: where it is above `clip`, all numbers "
+            "are multiplied by the same factor.",
+            lambda *inputs: _looped(
+                *inputs, clipped=lambda gradients, clip: [gradient.clamp(-clip, clip) for gradient in gradients]
+            ),
+        ),
+        Misconception(
+            "always_scaled",
+            "Your answer scales the gradients to the norm `clip` even where they are shorter. Clipping only shortens: "
+            "the factor is at most 1.",
+            lambda *inputs: _looped(*inputs, clipped=_always),
+        ),
+        Misconception(
+            "uphill",
+            "Your answer goes uphill: it adds the gradients. Subtract them.",
+            lambda W, b, batches, rate, clip: _looped(W, b, batches, -rate, clip),
+        ),
+        Misconception(
+            "loss_afterwards",
+            "W and b are right, but your losses are those behind each step. A training reports the loss that it took "
+            "the gradients of, before the step.",
+            lambda *inputs: _looped(*inputs, loss_afterwards=True),
+        ),
+        Misconception(
+            "summed",
+            "Your answer sums the loss over the words of a batch, so that larger batches take larger steps. Take the "
+            "mean.",
+            lambda *inputs: _looped(*inputs, reduction="sum"),
+        ),
+        Misconception(
+            "bias_not_trained",
+            "Your answer never changes b. It learns like W.",
+            lambda *inputs: _looped(*inputs, bias=False),
+        ),
+        Misconception(
+            "first_batch_only",
+            "Your answer takes a single step: does it return from within the loop? Take one for each batch.",
+            lambda W, b, batches, rate, clip: _looped(W, b, batches[:1], rate, clip),
+        ),
+        Misconception(
+            "nothing_learned",
+            "Your losses are of W and b as they came: what was learned in one step is not used in the next, or the "
+            "weights never change. Go on from the new ones.",
+            lambda W, b, batches, rate, clip: (
+                W,
+                b,
+                torch.stack([F.cross_entropy(x @ W + b, expected) for x, expected in batches]),
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+)
+
+
+EXERCISES = (
+    SHIFT_RIGHT,
+    NEGATIVE_LOG_LIKELIHOOD,
+    PERPLEXITY,
+    DECODER_BLOCK,
+    ENCODE_AND_DECODE,
+    TRAINING_LOOP,
+    ADAM_UPDATE,
+    WARMUP_SCHEDULE,
+    LABEL_SMOOTHING,
+)
+"""In the order of the lesson."""
