@@ -26,6 +26,7 @@ FLOORS = [
     "hub",
     "counting",
     "modes",
+    "timing",
     "attention",
     "masking",
     "positions",

@@ -6,6 +6,7 @@
 - `families` and `Family`: tasks as boxes, what goes in and what comes out
 - `loss_curve`: how a training went
 - `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
+- `race`: layers compared, by steps in a row and by time
 - `tree`: what a model might write, as a tree, with ways through it
 - `distributions`: several over the same words, side by side
 - `writing` and `Written`: a sentence written word by word, with a slider that steps through it
@@ -24,6 +25,7 @@ from course_lib.show.families import Family, families
 from course_lib.show.figures import figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
 from course_lib.show.questionnaire import Questionnaire, questionnaire
+from course_lib.show.race import race
 from course_lib.show.ready import when_ready
 from course_lib.show.stepper import AttentionStepper, attention_stepper
 from course_lib.show.tree import tree
@@ -46,6 +48,7 @@ __all__ = [
     "loss_curve",
     "matrices",
     "questionnaire",
+    "race",
     "tree",
     "use_style",
     "when_ready",

@@ -1,0 +1,58 @@
+"""Layers compared over the length of a sentence: how many steps must wait for each other, and how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from course_lib.show.figures import figure, frames
+
+
+def race(
+    lengths: Sequence[int],
+    steps: Mapping[str, Sequence[int]],
+    milliseconds: Mapping[str, Sequence[float]],
+    *,
+    machine: str,
+    alt: str,
+) -> None:
+    """Show both beside each other, a line for each layer.
+
+    Args:
+        lengths: how many words the sentences had.
+        steps: how many steps in a row each layer takes for each length, by its name.
+        milliseconds: how long it took, by the same names.
+        machine: where it was measured, for the title.
+        alt: one sentence for readers who cannot see the picture.
+    """
+    figure(draw_race(lengths, steps, milliseconds, machine), alt)
+
+
+def draw_race(
+    lengths: Sequence[int],
+    steps: Mapping[str, Sequence[int]],
+    milliseconds: Mapping[str, Sequence[float]],
+    machine: str,
+) -> Figure:
+    """The figure that `race` shows.
+
+    Raises:
+        ValueError: the two speak of different layers, or there is not one number for each length.
+    """
+    if steps.keys() != milliseconds.keys():
+        raise ValueError(f"steps are of {', '.join(steps)}, but times of {', '.join(milliseconds)}")
+    drawn, (left, right) = frames(2, width=9.5, height=3.5)
+    for axes, numbers in ((left, steps), (right, milliseconds)):
+        for name, line in numbers.items():
+            if len(line) != len(lengths):
+                raise ValueError(f"{name} has {len(line)} numbers for {len(lengths)} lengths")
+            axes.loglog(lengths, line, "o-", label=name)
+        axes.set_xticks(lengths[::2], labels=[str(length) for length in lengths[::2]])
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.minorticks_off()
+        axes.set_xlabel("words in the sentence")
+    left.set(ylabel="steps", title="Steps that must wait for each other")
+    right.set(ylabel="milliseconds", title=f"Time, measured on this machine ({machine})")
+    left.legend()
+    return drawn
