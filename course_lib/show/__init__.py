@@ -4,6 +4,7 @@
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
 - `families` and `Family`: tasks as boxes, what goes in and what comes out
+- `stacks`, `Stack` and `Layer`: an encoder and a decoder as boxes, with the shape of what flows between them
 - `loss_curve`: how a training went
 - `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
 - `race`: layers compared, by steps in a row and by time
@@ -27,6 +28,7 @@ from course_lib.show.matrices import Panel, matrices
 from course_lib.show.questionnaire import Questionnaire, questionnaire
 from course_lib.show.race import race
 from course_lib.show.ready import when_ready
+from course_lib.show.stacks import Layer, Stack, stacks
 from course_lib.show.stepper import AttentionStepper, attention_stepper
 from course_lib.show.tree import tree
 from course_lib.show.writing import Written, writing
@@ -34,8 +36,10 @@ from course_lib.show.writing import Written, writing
 __all__ = [
     "AttentionStepper",
     "Family",
+    "Layer",
     "Panel",
     "Questionnaire",
+    "Stack",
     "Written",
     "attention_stepper",
     "bars",
@@ -49,6 +53,7 @@ __all__ = [
     "matrices",
     "questionnaire",
     "race",
+    "stacks",
     "tree",
     "use_style",
     "when_ready",
