@@ -229,9 +229,9 @@ reference = "the cat did not dance on the table last night .".split()
 felix = "the cat did dance on the table last night .".split()
 minka = "yesterday evening the cat was not dancing on the table .".split()
 
-for name, hypothesis in (("Felix", felix), ("Minka", minka)):
+for translator, hypothesis in (("Felix", felix), ("Minka", minka)):
     right = [word for word, wanted in zip(hypothesis, reference, strict=False) if word == wanted]
-    print(f"{name}: {len(right)} of {len(reference)} words are right in their place: {right}")
+    print(f"{translator}: {len(right)} of {len(reference)} words are right in their place: {right}")
 
 # %% [markdown]
 # Felix left out one word, and from there on everything is one place too far to the left and counts as wrong. The ruler needs
@@ -264,13 +264,14 @@ known = [word for word in babble if word in on_the_chair]
 print(f"{len(known)} of {len(babble)} words are in the reference")
 
 # %% tags=["demo"]
-said, there = Counter(babble), Counter(on_the_chair)
-words = list(said)
+spoken, there = Counter(babble), Counter(on_the_chair)
 drawn, [axes] = show.frames(width=6.4, height=3.0)
-axes.bar(words, [said[word] for word in words], width=0.6, color="#d5d8dd", label="clipped away")
-axes.bar(words, [min(said[word], there[word]) for word in words], width=0.6, color=BLUE, label="matched")
-for place, word in enumerate(words):
-    axes.hlines(there[word], place - 0.38, place + 0.38, color=ORANGE, linewidth=2.4)
+axes.bar(list(spoken), list(spoken.values()), width=0.6, color="#d5d8dd", label="clipped away")
+axes.bar(
+    list(spoken), [min(count, there[each]) for each, count in spoken.items()], width=0.6, color=BLUE, label="matched"
+)
+for place, each in enumerate(spoken):
+    axes.hlines(there[each], place - 0.38, place + 0.38, color=ORANGE, linewidth=2.4)
 axes.plot([], [], color=ORANGE, linewidth=2.4, label="in the reference")
 axes.set(ylim=(0, 4.6), yticks=range(5), title="how often each word is said, and how often it may count")
 axes.legend(loc="upper right")

@@ -172,7 +172,39 @@ def _ngrams_less_the_rest(hypothesis: Words, references: Sequence[Words], n: int
     return said.total() - rest.total(), said.total()
 
 
-CLIPPED_NGRAMS = (_ngrams_by_loop, _ngrams_joined, _ngrams_crossed_out, _ngrams_zipped, _ngrams_less_the_rest)
+def _ngrams_in_a_table(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    """Counts as columns of a table: a row for each text, a column for each n-gram."""
+    texts = [[tuple(words[i : i + n]) for i in range(len(words) - n + 1)] for words in (hypothesis, *references)]
+    columns = {gram: number for number, gram in enumerate(sorted({gram for text in texts for gram in text}))}
+    table = torch.zeros(len(texts), len(columns) + 1, dtype=torch.long)
+    for row, text in enumerate(texts):
+        for gram in text:
+            table[row, columns[gram]] += 1
+    return int(torch.minimum(table[0], table[1:].amax(dim=0)).sum()), len(texts[0])
+
+
+def _ngrams_by_recursion(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    def cut(words: Words) -> list[tuple[str, ...]]:
+        return [] if len(words) < n else [tuple(words[:n]), *cut(words[1:])]
+
+    known = [cut(words) for words in references]
+    seen: Counter[tuple[str, ...]] = Counter()
+    matched = 0
+    for gram in cut(hypothesis):
+        seen[gram] += 1
+        matched += any(seen[gram] <= grams.count(gram) for grams in known)
+    return matched, max(len(hypothesis) - n + 1, 0)
+
+
+CLIPPED_NGRAMS = (
+    _ngrams_by_loop,
+    _ngrams_joined,
+    _ngrams_crossed_out,
+    _ngrams_zipped,
+    _ngrams_less_the_rest,
+    _ngrams_in_a_table,
+    _ngrams_by_recursion,
+)
 
 
 # evaluation.brevity_penalty
@@ -277,7 +309,30 @@ def _averages_in_fractions(matched: Sequence[int], total: Sequence[int]) -> tupl
     return float(micro), float(statistics.mean(shares))
 
 
-CORPUS_OR_SENTENCE = (_averages_by_loop, _averages_in_torch, _averages_in_numpy, _averages_in_fractions)
+def _averages_caught(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    def divided(one: float, of: float) -> float:
+        try:
+            return one / of
+        except ZeroDivisionError:
+            return 0.0
+
+    return divided(sum(matched), sum(total)), divided(sum(map(divided, matched, total)), len(matched))
+
+
+def _averages_weighted(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    shares = [one / of if of else 0 for one, of in zip(matched, total, strict=True)]
+    micro = numpy.average(shares, weights=total) if sum(total) else 0.0
+    return float(micro), statistics.fmean(shares)
+
+
+CORPUS_OR_SENTENCE = (
+    _averages_by_loop,
+    _averages_in_torch,
+    _averages_in_numpy,
+    _averages_in_fractions,
+    _averages_caught,
+    _averages_weighted,
+)
 
 
 # evaluation.edit_table
@@ -340,7 +395,29 @@ def _edits_by_shortest_paths(hypothesis: Words, reference: Words) -> Tensor:
             return table
 
 
-EDIT_TABLE = (_edits_in_place, _edits_by_recursion, _edits_by_columns, _edits_in_numpy, _edits_by_shortest_paths)
+def _edits_by_diagonals(hypothesis: Words, reference: Words) -> Tensor:
+    """All cells of a diagonal from the lower left to the upper right at once: none of them needs another."""
+    rows, columns = len(hypothesis) + 1, len(reference) + 1
+    table = torch.arange(rows).unsqueeze(1) + torch.arange(columns)
+    for steps in range(2, rows + columns - 1):
+        i = torch.arange(max(1, steps - columns + 1), min(rows, steps))
+        j = steps - i
+        differ = torch.tensor(
+            [hypothesis[a - 1] != reference[b - 1] for a, b in zip(i, j, strict=True)], dtype=torch.long
+        )
+        around = torch.stack([table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + differ])
+        table[i, j] = around.amin(dim=0)
+    return table
+
+
+EDIT_TABLE = (
+    _edits_by_diagonals,
+    _edits_in_place,
+    _edits_by_recursion,
+    _edits_by_columns,
+    _edits_in_numpy,
+    _edits_by_shortest_paths,
+)
 
 
 # evaluation.word_error_rate
@@ -362,7 +439,17 @@ def _rate_weighted(hypotheses: Sequence[Words], references: Sequence[Words], dis
     return float(numpy.average(rates, weights=lengths))
 
 
+def _rate_drained(hypotheses: Sequence[Words], references: Sequence[Words], distance: Distance) -> float:
+    pairs = list(zip(hypotheses, references, strict=True))
+    edits, words = 0, 0
+    while pairs:
+        said, right = pairs.pop()
+        edits, words = edits + distance(said, right), words + len(right)
+    return float(numpy.divide(edits, words))
+
+
 WORD_ERROR_RATE = (
+    _rate_drained,
     _rate_by_loop,
     _rate_weighted,
     lambda hypotheses, references, distance: (
