@@ -24,6 +24,7 @@ LESSONS = {
     "04_heads_and_blocks": "course_lib.exercises.heads_and_blocks",
     "05_encoder_decoder": "course_lib.exercises.encoder_decoder",
     "07_gpt": "course_lib.exercises.gpt",
+    "08_subwords": "course_lib.exercises.subwords",
     "09_bert": "course_lib.exercises.bert",
     "10_evaluation": "course_lib.exercises.evaluation",
 }
