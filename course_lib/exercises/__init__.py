@@ -23,6 +23,7 @@ LESSONS = {
     "03_positions": "course_lib.exercises.positions",
     "04_heads_and_blocks": "course_lib.exercises.heads_and_blocks",
     "05_encoder_decoder": "course_lib.exercises.encoder_decoder",
+    "06_decoding": "course_lib.exercises.decoding",
     "07_gpt": "course_lib.exercises.gpt",
     "08_subwords": "course_lib.exercises.subwords",
     "09_bert": "course_lib.exercises.bert",
