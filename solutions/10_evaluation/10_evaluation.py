@@ -64,8 +64,8 @@ BLUE, ORANGE, GREY, INK = "#3b6fb6", "#d9822b", "#8a8f98", "#22252b"
 # right tag for each word, so we can simply count. S1: treat it like any prediction, and ask of every token whether it is
 # right. The share of tokens that are is the **accuracy**.
 #
-# Here are three headlines, what a hasty tagger says, and the truth. The third is padded; what the tagger says there is
-# nobody's business.
+# Here are three headlines and what a hasty tagger says; behind it the truth, where it differs. The third headline is padded,
+# and what the tagger says there is nobody's business.
 
 # %%
 labels = ["Other", "ORG", "LOC"]
