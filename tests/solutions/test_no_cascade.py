@@ -1,0 +1,90 @@
+"""No exercise's points hang on another's answer: each answer is broken in turn, and only its own points go."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from autograder.batch import grade_lesson
+from autograder.box import Level
+from autograder.course import Course
+from course_lib import exercises
+from tests.solutions.reading import ROOT
+
+WHOLE = "whole"
+"""The student who has answered everything."""
+
+BREAKS: dict[str, Callable[[str], str]] = {
+    "empty": lambda stub: stub,
+    "nonsense": lambda stub: stub.replace("raise NotImplementedError()", "return 'nonsense'"),
+    "unreadable": lambda stub: stub.replace("raise NotImplementedError()", "return ("),
+}
+"""What becomes of an answer, from its stub."""
+
+
+def solved(lesson: str) -> tuple[NotebookNode, dict[str, str]]:
+    """The release with every answer written, and each exercise's stub."""
+    source = jupytext.read(ROOT / "solutions" / lesson / f"{lesson}.py")
+    solutions = {grade_id(cell): without_markers(cell.source) for cell in source.cells}
+    notebook = nbformat.read(ROOT / "notebooks" / lesson / f"{lesson}.ipynb", as_version=4)
+    stubs = {}
+    for exercise in exercises.of_lesson(lesson):
+        cell = answer(notebook, exercise.id)
+        stubs[exercise.id] = cell.source
+        cell.source = f"{cell.source.splitlines()[0]}\n{solutions[grade_id(cell)]}"
+    return notebook, stubs
+
+
+def answer(notebook: NotebookNode, exercise: str) -> NotebookNode:
+    wanted = f"{exercise.replace('.', '-')}-answer"
+    (cell,) = [cell for cell in notebook.cells if grade_id(cell) == wanted]
+    return cell
+
+
+def grade_id(cell: NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def without_markers(source: str) -> str:
+    return "\n".join(line for line in source.splitlines() if not line.strip().startswith("### "))
+
+
+def hand_in(course: Course, lesson: str, student: str, notebook: NotebookNode) -> None:
+    folder = course.submitted / student / lesson
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / f"{lesson}.ipynb")
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    return Course.find(tmp_path)
+
+
+@pytest.mark.parametrize("lesson", exercises.LESSONS)
+def test_a_broken_answer_costs_its_own_points_alone(course: Course, lesson: str) -> None:
+    whole, stubs = solved(lesson)
+    hand_in(course, lesson, WHOLE, whole)
+    broken_in = {}
+    for number, (exercise, stub) in enumerate(stubs.items()):
+        for how, breaking in BREAKS.items():
+            notebook = copy.deepcopy(whole)
+            answer(notebook, exercise).source = breaking(stub)
+            student = f"{how}{number}"
+            hand_in(course, lesson, student, notebook)
+            broken_in[student] = exercise
+    graded = grade_lesson(course, lesson, workers=2, level=Level.L0, feedback=False)
+
+    full = {exercise.id: float(exercise.points) for exercise in exercises.of_lesson(lesson)}
+    for submission in graded.submissions:
+        points = {one.exercise: one.points for one in submission.exercises}
+        broken = broken_in.get(submission.student)
+        assert points == full | ({broken: 0.0} if broken else {}), submission.student
