@@ -56,7 +56,8 @@ show.use_style()
 # %% [markdown]
 # ## 1. One word in its context
 #
-# You know a word by the company it keeps. An embedding table does not: it gives every word one vector, whatever sentence it stands in. That cannot be enough:
+# You know a word by the company it keeps. An embedding table does not: it gives every word one vector, whatever
+# sentence it stands in. Lesson 00 put such vectors into a bag, and saw what that forgets. It cannot be enough:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
@@ -241,7 +242,25 @@ show.bars(
 # Two more small slips on the same slides, so that they don't trip you up. The sum there runs to $N+1$ over the $N+1$
 # vectors $h_0, \dots, h_N$; counted from 0 the last index is $N$. And a later slide takes *French* words as the values
 # of this translation. What is averaged are vectors of the words looked **at**, so in translation keys and values both
-# come from the English source.
+# come from the English source. (Both sentences happen to have seven tokens, so that even the shapes don't complain.)
+
+# %%
+h = torch.eye(7)  # h_0, ..., h_N, made up
+N = len(h) - 1
+total = sum(alpha_le[n] * h[n] for n in range(N + 1))
+print(f"{N + 1} vectors, n = 0, ..., {N}: their sum is", [round(x, 2) for x in total.tolist()])
+try:
+    h[N + 1]
+except IndexError as error:
+    print(f"h[N + 1]: {error}")
+
+french = ["Le", "chat", "est", "sur", "la", "chaise", "."]
+for whose, values in (("the slide", french), ("right", source)):
+    print(f"{whose:9} averages", ", ".join(f"{share:.2f} {word}" for share, word in zip(alpha_le, values, strict=True)))
+
+# %% [markdown]
+# Read the last two lines aloud. To find out what *Le* should say you would have to average *Le* itself, and six words
+# that are not written yet.
 #
 # ## 3. Query, key, value
 #
@@ -267,8 +286,9 @@ show.bars(
 # the same sentence, as with *station*, it is **self-attention**.
 #
 # (A slide remarks that in transformers keys and values are always the same. They come from the same *words*. But each
-# goes through a learned matrix of its own first, so as soon as there is anything to learn, $k$ and $v$ differ. Keep the
-# two apart in your head and in your code.)
+# goes through a learned matrix of its own first, so as soon as there is anything to learn, $k$ and $v$ differ. Below,
+# two made-up matrices stand in for the learned ones, which come in lesson 04. Keep the two apart in your head and in
+# your code.)
 
 # %%
 queries, keys = ["die", "Katze"], ["the", "cat", "danced"]
@@ -276,6 +296,10 @@ dimensions = ["dim 0", "dim 1"]
 q = torch.tensor([[-1.0, -2.5], [4.0, 3.0]])
 k = torch.tensor([[-2.0, -4.0], [-2.5, -0.5], [4.5, 2.5]])
 v = k.clone()
+
+to_key, to_value = torch.tensor([[1.0, 0.0], [0.5, 1.0]]), torch.tensor([[0.0, 2.0], [1.0, 0.0]])
+print("the same three words as keys:  ", (k @ to_key).tolist())
+print("the same three words as values:", (k @ to_value).tolist())
 
 # %% [markdown]
 # ### 3.1 Scores
@@ -857,7 +881,7 @@ def gradient_against_dimension():
 # machine you are sitting at**.
 
 # %% tags=["demo"]
-import time
+from course_lib.timing import race
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 d_model, batch = 64, 4
@@ -871,43 +895,23 @@ def self_attention(x):
     return torch.softmax(scaled, dim=-1) @ to_v(x)
 
 
-@torch.no_grad()
-def milliseconds(layer, x):
-    """The fastest of three runs: the first one warms up. A GPU works in the background: wait for it."""
-    taken = []
-    for _ in range(3):
-        start = time.perf_counter()
-        layer(x)
-        if device.type == "cuda":
-            torch.cuda.synchronize()
-        taken.append(1000 * (time.perf_counter() - start))
-    return min(taken)
-
-
-lengths, rnn_ms, attention_ms = [], [], []
-for length in [2**power for power in range(1, 12)]:
-    x = torch.randn(batch, length, d_model, device=device)
-    lengths.append(length)
-    rnn_ms.append(milliseconds(rnn, x))
-    attention_ms.append(milliseconds(self_attention, x))
-    if length >= 64 and attention_ms[-1] > 1.5 * rnn_ms[-1]:
-        break  # attention has lost; on a device where it never does we stop at 2048 words
-
-drawn, (left, right) = show.frames(2, width=9.5, height=3.5)
-for axes, recurrent, attending in ((left, lengths, [1] * len(lengths)), (right, rnn_ms, attention_ms)):
-    axes.loglog(lengths, recurrent, "o-", label="RNN")
-    axes.loglog(lengths, attending, "o-", label="self-attention")
-    axes.set_xticks(lengths[::2], labels=[str(length) for length in lengths[::2]])
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.minorticks_off()
-    axes.set_xlabel("words in the sentence")
-left.set(ylabel="steps", title="Steps that must wait for each other")
-right.set(ylabel="milliseconds", title=f"Time, measured on this machine ({device.type})")
-left.legend()
-show.figure(drawn, "Left: an RNN takes as many steps in a row as words, attention one. Right: measured times.")
+lengths = [2**power for power in range(1, 11)]
+taken = race(
+    {"RNN": rnn, "self-attention": self_attention},
+    lengths,
+    lambda length: torch.randn(batch, length, d_model, device=device),
+    runs=5,
+)
+show.race(
+    lengths,
+    {"RNN": lengths, "self-attention": [1] * len(lengths)},
+    taken,
+    machine=device.type,
+    alt="Left: an RNN takes as many steps in a row as words, attention one. Right: measured times.",
+)
 
 print(f"{device.type}, {torch.get_num_threads()} threads, batch {batch}, d_model {d_model}, forward pass only")
-for length, recurrent, attending in zip(lengths, rnn_ms, attention_ms, strict=True):
+for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-attention"], strict=True):
     winner = "attention" if attending < recurrent else "the RNN"
     times = max(recurrent, attending) / min(recurrent, attending)
     verdict = f"{winner} is {times:.1f} times as fast" if times > 1.2 else "about the same"
@@ -915,17 +919,38 @@ for length, recurrent, attending in zip(lengths, rnn_ms, attention_ms, strict=Tr
 
 # %% [markdown]
 # Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words
-# attention is **not** faster (there is little to wait for), somewhere in the middle it wins, though by nothing like the
-# ratio of the steps, and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The
-# promise of attention is that the work *can* be done at once. It is kept on hardware that can do it, and in training,
-# where the whole sentence is there from the start; that is why the lectures say that transformers are faster to train
-# and not simply that they are faster.
+# attention gains **little or nothing** (there is little to wait for), somewhere in the middle it wins, though by
+# nothing like the ratio of the steps, and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a
+# few cores. The promise of attention is that the work *can* be done at once. It is kept on hardware that can do it, and
+# in training, where the whole sentence is there from the start; that is why the lectures say that transformers are
+# faster to train and not simply that they are faster. (Writing a sentence is another matter: word by word, then as now.
+# Lesson 06 comes back to that.)
+
+# %% [markdown]
+# ## Glossary
 #
+# - **Attention**: for each query a weighted average of values, with weights that come from comparing it with the keys.
+# - **Query**: the vector that asks: what am I looking for?
+# - **Key**: the vector that a query is compared with.
+# - **Value**: the vector that is handed over when its key is found.
+# - **Scores**: the dot products of all queries with all keys; rows are queries, columns are keys.
+# - **Scaled scores**: scores divided by $\sqrt{d_\text{head}}$, so that their size does not grow with the dimension.
+# - **Attention weights** $\alpha$: the softmax of each row of scaled scores; each row sums to 1.
+# - **Softmax**: exponentials divided by their sum, which turns any numbers into positive ones that sum to 1.
+# - **Contextual embedding**: a word's vector after the other words of its sentence have pulled at it.
+# - **Self-attention**: queries, keys and values come from the same sentence.
+# - **Cross-attention**: queries come from one sentence, keys and values from another.
+# - **Saturation**: one weight is nearly 1 and the others nearly 0, so that hardly any gradient gets through the
+#   softmax.
+# - **Recurrent network**: reads word by word, each state made from the one before it.
+
+# %% [markdown]
 # ## What you have now
 #
 # You have written attention: scores, scaling, softmax, average. You have seen why each of the four is there, and
 # found the mistakes in a slide by recomputing it.
 #
-# One thing should worry you. In self-attention *every* word looks at *every* other, also at those that come later. A
+# Two things should worry you. In self-attention *every* word looks at *every* other, also at those that come later. A
 # model that is to predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
-# **masking**.
+# **masking**. And the recurrent network knew which word came first, since it read them in that order. Does attention?
+# That is for lesson 03.

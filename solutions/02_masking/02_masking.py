@@ -162,12 +162,40 @@ show.matrices(
 # Other people draw it differently, and it is worth knowing how, because their code will meet yours one day.
 #
 # - S3 writes its attention as $A_{ij} = \text{mask}_{ij} \exp\langle K w_i, Q w_j \rangle$: the first index is the
-#   **key**. Its mask is the transpose of ours, an upper triangle. (The weights on that slide should read $s_{ij}$, not
-#   $s_{i,k}$, since $i$ and $j$ are the only indices about. And in its example the second term of $\hat w_4$ should be
-#   $s_{2,4}\, V w_2$: the word that is weighted is word 2, not word 4.)
+#   **key**. Its mask is the transpose of ours, an upper triangle.
 # - S0 uses PyTorch's **additive** mask: a float matrix with 0 where one may look and $-\infty$ where not, which is added
 #   to the scores.
 # - Some PyTorch modules take boolean masks in which True means "may **not**" attend. Read the documentation each time.
+
+# %% tags=["demo"]
+show.matrices(
+    show.Panel("ours: query ↓  key →", mask, words, words),
+    show.Panel("S3: key ↓  query →", mask.T, words, words),
+    show.Panel("S0: to be added", torch.zeros(4, 4).masked_fill(~mask, -math.inf), words, words, decimals=0),
+    alt="One mask in three notations: lower-triangular, its upper-triangular transpose, and 0 with −∞ above the diagonal.",
+)
+
+# %% [markdown]
+# While we are at S3's slide: it has two slips. The weights there are called $s_{i,k}$, but $i$ and $j$ are the only
+# indices about, so they should be $s_{ij}$. And its example says
+#
+# $$\hat w_4 = s_{1,4} V w_1 + s_{2,4} V w_4 + s_{3,4} V w_3 + s_{4,4} V w_4 .$$
+#
+# The second term should be $s_{2,4} V w_2$: what is weighted with word 2's weight is word 2. Here are both, on S3's own
+# indices and with made-up words.
+
+# %%
+w = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.5, -0.5]])  # w_1 to w_4; K, Q and V leave them as they are
+A = mask.T * torch.exp(w @ w.T)  # A[i, j]: key i, query j
+s = A / A.sum(dim=0)  # for each query the sum over its keys, which are the rows here
+right = s[0, 3] * w[0] + s[1, 3] * w[1] + s[2, 3] * w[2] + s[3, 3] * w[3]
+printed = s[0, 3] * w[0] + s[1, 3] * w[3] + s[2, 3] * w[2] + s[3, 3] * w[3]
+print("w_4 in its context:", right)
+print("as printed on S3:  ", printed)
+print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
+
+# %% [markdown]
+# In the printed sum word 4 counts twice and word 2 not at all. Enough of other people's notations.
 #
 # ### Exercise 1 · Causal mask
 # `masking.causal_mask` · 1 point · about 4 minutes
@@ -401,9 +429,9 @@ def three_ways_compared():
 #
 # ### 4.1 The lecture's example
 #
-# Now the whole of S2's second example. The decoder has written `<s>` *die Katze tanzte*, and the four words look at each
-# other: queries, keys and values are all the same matrix $x$. (No learned projections yet; they come in the lesson on
-# several heads.)
+# Now the whole of S2's second example. The decoder has written `<s>` *die Katze tanzte*, and the four words look at
+# each other: queries, keys and values are all the same matrix $x$. (No learned projections yet; they come in lesson
+# 04.)
 #
 # $$x = q = k = v = \begin{pmatrix} 1 & 1 \\ -1 & -2.5 \\ 4 & 3 \\ 2 & -3 \end{pmatrix}\;
 # \begin{matrix}\texttt{<s>}\\ \text{die}\\ \text{Katze}\\ \text{tanzte}\end{matrix}
@@ -840,10 +868,26 @@ def pooling_learns_where_to_look():
 
 
 # %% [markdown]
+# ## Glossary
+#
+# - **Mask**: says for each query which keys it may attend to; boolean, and True means "may attend".
+# - **Causal mask**: a query may attend to itself and to what comes before it.
+# - **Padding**: words without meaning behind short sentences, so that all sentences of a batch are equally long.
+# - **Padding mask**: True at words, False at padding.
+# - **Language model**: predicts each next word from the words before it.
+# - **Leak**: a mask that lets some weight through, and with it the answer.
+# - **Fully masked row**: a query that may attend to nothing; its weights and its output are 0.
+# - **Attention pooling**: one vector for a sentence, the average of its words under the attention of one learned query.
+# - **Parameter**: a tensor that training changes; in torch an `nn.Parameter`.
+# - **Encoder and decoder**: the half that reads the source and sees all of it, and the half that writes and sees only
+#   the past.
+
+# %% [markdown]
 # ## What you have now
 #
 # Masks of both kinds, two right ways to apply them and one wrong one, and a layer that learns where to look.
 #
-# One more thing to take along. *Unmasked* self-attention has no idea of order: shuffle the words, and the outputs are the
-# same vectors, shuffled alike. The causal mask breaks that, since it treats word 3 differently from word 1. But it does not
-# tell words *where* they stand. How to give them places, and how to let several heads look at once, is what comes next.
+# One more thing to take along. *Unmasked* self-attention has no idea of order: shuffle the words, and the outputs are
+# the same vectors, shuffled alike. The causal mask breaks that, since it treats word 3 differently from word 1. But it
+# does not tell words *where* they stand. Lesson 03 proves all of this and gives the words their places; lesson 04 lets
+# several heads look at once, and lesson 05 puts encoder and decoder together.

@@ -9,7 +9,7 @@ from tests.solutions.executing import ExecutedLesson
 
 class TestMasking(ExecutedLesson):
     lesson = "02_masking"
-    pictures = 8
+    pictures = 10
 
     def test_the_slide_is_printed_by_its_code(self, output: str) -> None:
         for line in (
@@ -18,6 +18,15 @@ class TestMasking(ExecutedLesson):
             "[1.998342, -2.999715]",
         ):
             assert line in output
+
+    def test_the_slip_in_the_sum_of_s3_is_printed_beside_what_is_right(self, output: str) -> None:
+        right, printed, ours = (
+            [float(number) for number in found.split(",")]
+            for found in re.findall(
+                r"(?:w_4 in its context|as printed on S3|our way.*?is)[: ]+tensor\(\[(.*?)\]\)", output
+            )
+        )
+        assert right == ours != printed
 
     def test_the_cheat_is_caught(self, output: str) -> None:
         """Random symbols cannot be predicted: only a model that sees them gets below log 8."""
