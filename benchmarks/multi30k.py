@@ -11,16 +11,13 @@ The peer is 41.02, the best text-only figure that we know (Wu et al., 2021): BLE
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
-from benchmarks.table import Row, report
+from benchmarks.recipes import options, report_once
+from benchmarks.table import Row
 from benchmarks.utilisation import flops_per_token, utilisation
 from course_lib.data import collate, examples
 from course_lib.downloads import multi30k
@@ -82,15 +79,7 @@ def _flops(translator: Translator, recipe: TranslationRecipe, pairs: Sequence[Pa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--folder", type=Path, default=Path("build/multi30k"), help="for checkpoints and translations")
-    parser.add_argument("--steps", type=int, default=MULTI30K.steps)
-    parser.add_argument("--pairs", type=int, help="use only the first so many of each part")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--compile", action="store_true", help="let torch compile the model first")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "build/multi30k", MULTI30K.steps, "pairs", "use only the first so many of each part")
     training, validation, test = (multi30k(part)[: arguments.pairs] for part in ("train", "val", "test_2016_flickr"))
     recipe = dataclasses.replace(MULTI30K, steps=arguments.steps)
     rows = run(
@@ -101,8 +90,7 @@ def main() -> None:
         seed=arguments.seed,
         compiled=arguments.compile,
     )
-    if os.environ.get("RANK", "0") == "0":
-        report("Multi30k, English to German, test2016", rows, arguments.json)
+    report_once("Multi30k, English to German, test2016", rows, arguments.json)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ The peer is nanoGPT's published figure, 1.4697 nats in about 3 minutes of an A10
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import os
 import time
 from pathlib import Path
 
 import torch
 
-from benchmarks.table import Row, report
+from benchmarks.recipes import options, report_once
+from benchmarks.table import Row
 from benchmarks.utilisation import flops_per_token, utilisation
 from course_lib.data import Windows
 from course_lib.downloads import tiny_shakespeare
@@ -68,20 +67,11 @@ def _sample(written: Written, length: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--folder", type=Path, default=Path("build/shakespeare"), help="for checkpoints and a sample")
-    parser.add_argument("--steps", type=int, default=SHAKESPEARE.steps)
-    parser.add_argument("--characters", type=int, help="use only the first so many")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--compile", action="store_true", help="let torch compile the model first")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "build/shakespeare", SHAKESPEARE.steps, "characters", "use only the first so many")
     recipe = dataclasses.replace(SHAKESPEARE, steps=arguments.steps)
     text = tiny_shakespeare()[: arguments.characters]
     rows = run(recipe, text, arguments.folder, arguments.device, seed=arguments.seed, compiled=arguments.compile)
-    if os.environ.get("RANK", "0") == "0":
-        report("Tiny Shakespeare, characters", rows, arguments.json)
+    report_once("Tiny Shakespeare, characters", rows, arguments.json)
 
 
 if __name__ == "__main__":
