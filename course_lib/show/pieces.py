@@ -1,0 +1,143 @@
+"""Words cut into pieces: as bricks, one row for each way to cut, and as a tree, one fork for each joined pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
+
+_CHARACTER, _ROW, _LETTER = 0.27, 0.46, 0.085
+"""Inches: the width of a brick's character, the height of a row, and what a letter of a label takes."""
+_FACES = ("#c9dcf2", "#f6e3cd")
+"""Neighbouring bricks take turns."""
+
+
+def piece_rows(rows: Sequence[tuple[str, Sequence[str]]], *, title: str, alt: str) -> None:
+    """Show words cut into pieces, a row each, a brick for each piece.
+
+    Args:
+        rows: a label, and the pieces.
+        title: what the picture shows.
+        alt: one sentence for readers who cannot see it.
+    """
+    figure(draw_piece_rows(rows, title), alt)
+
+
+def draw_piece_rows(rows: Sequence[tuple[str, Sequence[str]]], title: str) -> Figure:
+    """The figure that `piece_rows` shows; as wide as its longest row and label."""
+    left = _LETTER * max(len(label) for label, _ in rows) + 0.25
+    longest = max(sum(map(len, pieces)) for _, pieces in rows)
+    count = max(len(str(len(pieces))) for _, pieces in rows)
+    width = max(longest * _CHARACTER, _LETTER * 1.25 * len(title))
+    size = (left + width + _LETTER * count + 0.35, _ROW * len(rows) + 0.5)
+    with plt.rc_context(LAID_OUT):
+        drawn = Figure(figsize=size)
+        axes = drawn.add_axes((left / size[0], 0.08 / size[1], width / size[0], _ROW * len(rows) / size[1]))
+        axes.set(xlim=(0, width / _CHARACTER), ylim=(len(rows), 0))
+        axes.axis("off")
+        axes.set_title(title, loc="left", pad=7)
+        for row, (label, pieces) in enumerate(rows):
+            axes.text(-0.4, row + 0.5, label, ha="right", va="center", fontsize=9.5)
+            x = 0
+            for place, piece in enumerate(pieces):
+                axes.add_patch(
+                    FancyBboxPatch(
+                        (x + 0.14, row + 0.17),
+                        len(piece) - 0.28,
+                        0.66,
+                        boxstyle="round,pad=0.05",
+                        facecolor=_FACES[place % 2],
+                        edgecolor="white",
+                    )
+                )
+                for offset, character in enumerate(piece):
+                    axes.text(x + offset + 0.5, row + 0.5, character, ha="center", va="center", fontsize=10, color=INK)
+                x += len(piece)
+            axes.text(x + 0.3, row + 0.5, str(len(pieces)), ha="left", va="center", fontsize=9, color=GREY)
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A piece in the tree: where it stands, how many forks are below it, and from which pair it was made."""
+
+    text: str
+    x: float
+    height: int
+    parts: tuple[_Node, _Node] | None = None
+    number: int | None = None
+
+
+def merge_tree(steps: Sequence[Sequence[str]], *, numbers: Sequence[int], title: str, alt: str) -> None:
+    """Show how a word's pieces were joined: its characters below, every joined piece above its two parts.
+
+    Args:
+        steps: the pieces before the first joining and after each one; a step joins one pair wherever it stands.
+        numbers: for each joining, the number of the pair among all that were learned.
+        title: what the picture shows.
+        alt: one sentence for readers who cannot see it.
+    """
+    figure(draw_merge_tree(steps, numbers, title), alt)
+
+
+def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], title: str) -> Figure:
+    """The figure that `merge_tree` shows.
+
+    Raises:
+        ValueError: there is not one number for each joining, or a step does not follow from the one before.
+    """
+    if len(numbers) != len(steps) - 1:
+        raise ValueError(f"{len(steps)} steps need {len(steps) - 1} numbers, not {len(numbers)}")
+    roots = [_Node(character, place, 0) for place, character in enumerate(steps[0])]
+    for pieces, number in zip(steps[1:], numbers, strict=True):
+        roots = _joined(roots, pieces, number)
+    tallest = max(root.height for root in roots)
+    size = (max(0.62 * len(steps[0]), _LETTER * 1.25 * len(title)) + 0.3, 0.55 * (tallest + 1) + 0.5)
+    with plt.rc_context(LAID_OUT):
+        drawn = Figure(figsize=size)
+        axes = drawn.add_axes((0.15 / size[0], 0.05 / size[1], 1 - 0.3 / size[0], 1 - 0.45 / size[1]))
+        axes.set(xlim=(-0.6, len(steps[0]) - 0.4), ylim=(-0.45, tallest + 0.45))
+        axes.axis("off")
+        axes.set_title(title, loc="left", pad=4)
+        nodes = list(roots)
+        while nodes:
+            node = nodes.pop()
+            for part in node.parts or ():
+                axes.plot([node.x, part.x], [node.height, part.height], color=GREY, linewidth=1.2, zorder=1)
+                nodes.append(part)
+            colour = BLUE if node.parts is None else ORANGE
+            box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": colour, "linewidth": 1.2}
+            axes.text(node.x, node.height, node.text, ha="center", va="center", fontsize=10, bbox=box, zorder=2)
+            if node.number is not None:
+                axes.annotate(
+                    f"{node.number}.",
+                    (node.x, node.height),
+                    xytext=(4.2 * len(node.text) + 8, 6),
+                    textcoords="offset points",
+                    fontsize=8.5,
+                    color="#b5651d",
+                )
+    return drawn
+
+
+def _joined(nodes: Sequence[_Node], pieces: Sequence[str], number: int) -> list[_Node]:
+    """The nodes after a joining that leaves these pieces."""
+    left = list(nodes)
+    found: list[_Node] = []
+    for piece in pieces:
+        if left and left[0].text == piece:
+            found.append(left.pop(0))
+            continue
+        if len(left) < 2 or left[0].text + left[1].text != piece:
+            raise ValueError(f"{list(pieces)} does not follow from {[node.text for node in nodes]} by joining one pair")
+        first, second = left.pop(0), left.pop(0)
+        middle, height = (first.x + second.x) / 2, max(first.height, second.height) + 1
+        found.append(_Node(piece, middle, height, (first, second), number))
+    if left:
+        raise ValueError(f"{list(pieces)} lacks the end of {[node.text for node in nodes]}")
+    return found
