@@ -87,6 +87,10 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             drawn = tuple(tensor.t().contiguous().t() for tensor in drawn)  # type: ignore[assignment]
         yield Case(name, (*drawn, 1))
     predicted, expected, mask = _tags(generator, (few, many))
+    once, twice = expected.clone(), expected.clone()
+    once[0, 0], twice[0, :2], mask[0, :2] = 7, 7, True
+    yield Case("a label that is predicted once and there twice", (once, twice, mask, 7))
+    yield Case("a label that is predicted twice and there once", (twice, once, mask, 7))
     for name, answer in (
         ("a label that is never predicted", (predicted % 3, expected, mask, 3)),
         ("a label that never occurs", (predicted, expected % 3, mask, 3)),
