@@ -177,6 +177,11 @@ def _several_values(expected: Value, actual: Value, where: str) -> str:
     """What to tell an answer that returns more than was asked for; empty where it does not."""
     if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list)) or not actual:
         return ""
+    if isinstance(expected, Tensor) and _only_numbers(actual):
+        kind = type(actual).__name__
+        return (
+            f"{_sentence(where)} should be a torch.Tensor, but it is a {kind} of numbers: torch.tensor(...) makes one."
+        )
     many = f"{len(actual)} values" if len(actual) > 1 else f"a {type(actual).__name__} around one value"
     told = f"{_sentence(where)} should be {_type_phrase(expected)} alone, but your answer returns {many}"
     for place, item in enumerate(actual[:_ITEMS_TRIED]):
@@ -184,6 +189,13 @@ def _several_values(expected: Value, actual: Value, where: str) -> str:
             which = f"item {place}, which is right" if len(actual) > 1 else "the value itself, which is right"
             return f"{told}: return only {which}."
     return f"{told}: return only the one that was asked for."
+
+
+def _only_numbers(value: Value) -> bool:
+    """Whether a list holds numbers or truth values and nothing else, however deeply."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_only_numbers, value))
+    return isinstance(value, (bool, int, float))
 
 
 _ITEMS_TRIED = 8

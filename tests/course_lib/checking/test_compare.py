@@ -139,6 +139,11 @@ def test_more_than_one_value_is_told_as_such() -> None:
     assert told([E + 1, E + 2]) == f"{alone}2 values: return only the one that was asked for."
     assert told((E,)) == f"{alone}a tuple around one value: return only the value itself, which is right."
     assert told(()) == "The result should be a torch.Tensor, but it is a tuple."
+    numbers = "The result should be a torch.Tensor, but it is a {} of numbers: torch.tensor(...) makes one."
+    assert told([True, False]) == numbers.format("list")
+    assert told(([1.0, 2], [3, 4])) == numbers.format("tuple")
+    assert told([1.0, E + 1]) == f"{alone}2 values: return only the one that was asked for."
+    assert told(["1", 2]) == f"{alone}2 values: return only the one that was asked for."
     nested: object = E
     for _ in range(30):
         nested = (nested,) * 8
