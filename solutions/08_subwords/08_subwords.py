@@ -1,0 +1,818 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 08 · Words in pieces
+#
+# *Gesundheitsforschungsinstitut.* You have probably never seen this word, and you know what it is: *Gesundheit*, health;
+# *Forschung*, research; *Institut* needs no translation. You cut it into pieces that you have met elsewhere.
+#
+# A model with a list of words cannot. The word is not on the list, so it becomes `<unk>`, and that is the end of it. Tonight
+# the model learns to do what you just did: it finds, all by itself, pieces that are worth knowing, and cuts every word into
+# them, seen or unseen. The method has the dullest name in the course, **byte-pair encoding**, and stands in front of nearly
+# every large language model there is.
+#
+# At the end you can learn pieces from a text, encode and decode with them, say what a large vocabulary buys and what it
+# costs, and tell byte-pair encoding from BERT's WordPiece.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | counting neighbours | 3 | 12 |
+# | 2 | choosing a pair, ties included | 2 | 8 |
+# | 3 | joining a pair | 3 | 12 |
+# | 4 | learning the pairs: the whole algorithm | 4 | 20 |
+# | 5 | a prediction: how many pieces? | 1 | 5 |
+# | 6 | cutting a text into pieces | 4 | 15 |
+# | 7 | and back | 1 | 6 |
+# | 8 | WordPiece's cut | 3 | 15 |
+#
+# No tensors tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers.
+
+# %%
+import random
+from collections import Counter
+
+import torch
+
+from course_lib import show
+from course_lib.checking import check
+from course_lib.tokenization import SPECIAL
+
+show.use_style()
+
+# %% [markdown]
+# ## 1. The trouble with words
+#
+# Until now a word was whatever stands between two spaces (S4 says so too: up to that slide, its class did the same). What
+# is wrong with that? Two things.
+#
+# **Relatives are strangers.** *Play*, *playing* and *played* (S4) are three strings, three ids, three rows of the embedding
+# table. What the model learns about one it has to learn again for the others.
+#
+# **The list never ends.** Names, typing slips, and in German any two nouns make a third. Let us measure it, on a text of
+# German compounds made here: one or two nouns in front, one at the end. (All in lower case, so that *Forschung* and
+# *forschung* are one string.)
+
+# %%
+FRONT = (
+    "gesundheits forschungs arbeits bildungs verkehrs landes staats stadt wasser katzen hunde wetter sommer winter "
+    "jugend sport musik kinder"
+).split()
+END = "institut amt haus bericht plan dienst zentrum schule rat verein frage tag".split()
+NEW_WORD = "gesundheitsforschungsinstitut"
+
+
+def compound(rng):
+    """A German compound of two or three parts, but not the one that is to stay new."""
+    while True:
+        word = "".join(rng.sample(FRONT, rng.choice([1, 2]))) + rng.choice(END)
+        if word != NEW_WORD:
+            return word
+
+
+rng = random.Random(0)
+text = [compound(rng) for _ in range(700)]
+held_out = [word for word in (compound(rng) for _ in range(200)) if word not in text]
+print(text[:6])
+print(f"{len(set(text))} different words, {len(set(''.join(text)))} different characters")
+print(f"{len(held_out)} of 200 further words are none of them")
+
+# %% tags=["demo"]
+lengths = range(0, len(text) + 1, 50)
+drawn, [axes] = show.frames()
+axes.plot(lengths, [len(set(text[:length])) for length in lengths], label="different words")
+axes.plot(lengths, [len(set("".join(text[:length]))) for length in lengths], label="different characters")
+axes.plot(lengths, [len(set(FRONT + END)) if length else 0 for length in lengths], ":", label="parts they are made of")
+axes.set(xlabel="words read", title="The list of words never ends")
+axes.legend()
+show.figure(drawn, "Different words against words read: a line that keeps rising; characters and parts stay few.")
+
+# %% [markdown]
+# Read more, and the list of words keeps growing, while most of the *next* words are still not on it. Yet all of them are
+# made of thirty parts. A model that knew the parts would never be surprised again.
+#
+# So why not go down to single characters? There are few, and nothing is unknown. But sequences get long, and attention
+# compares every position with every other: ten times as long costs a hundred times as many scores. And what should a model
+# make of the embedding of *e*?
+#
+# Between the two lies what we want: **pieces**, longer than characters and shorter than words. Nobody will list them for
+# us. The text shall.
+#
+# ## 2. Learning pieces
+#
+# The idea is from 1994 and has nothing to do with language. To compress a file, find the two bytes that stand side by side
+# most often, put a new symbol in their place, and repeat (Gage, "A New Algorithm for Data Compression"; hence **byte-pair
+# encoding**). Sennrich et al. (2016) took it to words:
+#
+# 1. Cut every word of a text into characters.
+# 2. Count which two pieces stand side by side, and how often.
+# 3. Join the most frequent pair to one new piece, everywhere.
+# 4. Go to 2, until there are as many pieces as you want.
+#
+# One detail first. Pieces should remember where words began, or *play ing* and *playing* would look alike. So the mark `▁`
+# (it is no underscore, though it looks like one) stands at the beginning of every word, as in Kudo and Richardson (2018), and
+# counts as a character. Here are S4's words and some relatives, each as a tuple of its characters, with how often it occurs.
+
+# %%
+MARK = "▁"
+SMALL_TEXT = "play play play playing playing played stay stay staying staying stayed say saying"
+words = {tuple(MARK + word): times for word, times in Counter(SMALL_TEXT.split()).items()}
+for pieces, times in words.items():
+    print(times, pieces)
+
+# %% [markdown]
+# ### 2.1 Which two stand together?
+#
+# Two rules. A word that occurs three times brings its pairs three times. And words do not touch each other: the last letter
+# of one and the first of the next are no neighbours, since the order of words is not what we are after.
+#
+# ### Exercise 1 · Counting neighbours
+# `subwords.count_pairs` · 3 points · about 12 minutes
+#
+# Count all pairs of neighbouring pieces in the words of a text.
+#
+# `words` is a dict from the pieces of a word, a tuple of strings, to how often the word occurs. The result is a dict from
+# pairs `(left, right)`, tuples too, to how often they occur. A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs
+# twice.
+#
+# <details><summary>Hint: neighbours</summary>
+#
+# `zip(pieces, pieces[1:])` gives each piece with the one behind it.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-count_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_pairs(words):
+    """How often each two pieces are neighbours.
+
+    words: dict from pieces (tuple of str) to how often the word occurs
+    returns: dict from pairs (left, right) to how often they occur
+    """
+    ### BEGIN SOLUTION
+    counts = Counter()
+    for pieces, times in words.items():
+        for pair in zip(pieces, pieces[1:], strict=False):
+            counts[pair] += times
+    return counts
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.count_pairs")
+### BEGIN HIDDEN TESTS
+check("subwords.count_pairs", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def pairs_as_a_table():
+    counts = count_pairs(words)
+    characters = sorted({character for pieces in words for character in pieces})
+    grid = torch.tensor([[counts.get((left, right), 0) for right in characters] for left in characters])
+    texts = [[str(number) if number else "" for number in row] for row in grid.tolist()]
+    show.matrices(
+        show.Panel("how often: left piece ↓  right piece →", grid.float(), characters, characters, texts=texts),
+        alt="A table of letter pairs with their counts; the darkest cell, 13, is a followed by y.",
+    )
+
+
+# %% [markdown]
+# One cell is darker than all others. Which pair will be joined first? And what happens to its neighbours' counts then?
+#
+# ### 2.2 Ties
+#
+# Often several pairs are equally frequent, above all in a small text. Then *some* rule must decide, the same on every
+# machine, or my pieces will not be yours. Ours is the rule of the widely used `tokenizers` library: every piece has an
+# **id**, in the order in which the pieces came to be. Special tokens are first, then the characters in the order of their
+# code points, then each joined piece as it is made. Of equally frequent pairs, the one whose **left** piece has the smallest
+# id wins; if that is the same piece, the **right** one decides.
+
+# %%
+ids = {piece: i for i, piece in enumerate([*SPECIAL, *sorted({character for pieces in words for character in pieces})])}
+print(ids)
+
+# %% [markdown]
+# ### Exercise 2 · Choosing a pair
+# `subwords.most_frequent_pair` · 2 points · about 8 minutes
+#
+# `counts` is a dict from pairs to how often they occur, with one pair at least; `ids` is a dict from pieces to their ids. The
+# result is the pair that is joined next.
+#
+# <details><summary>Hint: several keys at once</summary>
+#
+# Python compares tuples from left to right: `(3, 9) < (4, 0)`. So `min(counts, key=...)` with a key of three numbers decides
+# by the first, and by the next where those are equal. For the *largest* count put a minus before it.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def most_frequent_pair(counts, ids):
+    """The most frequent pair; of several the one with the smallest ids, the left piece's first.
+
+    counts: dict from pairs (left, right) to how often they occur
+    ids: dict from pieces to ids
+    returns: a pair
+    """
+    ### BEGIN SOLUTION
+    return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-most_frequent_pair-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("subwords.most_frequent_pair")
+### BEGIN HIDDEN TESTS
+check("subwords.most_frequent_pair", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2.3 Joining
+#
+# Now put the new piece in the place of the two. This looks trivial and has three traps. A pair may stand in a word more than
+# once. Occurrences may overlap: of `a a a` and the pair `(a, a)` the first two become `aa`, and the third has nobody left. And
+# a pair is two whole *pieces*: in `xl a` there is no piece `l`, whatever the letters say.
+#
+# ### Exercise 3 · Joining a pair
+# `subwords.merge` · 3 points · about 12 minutes
+#
+# Join every occurrence of the pair, from left to right.
+#
+# `pieces` is a tuple of strings, `pair` a tuple of two strings, the result is a tuple of strings. Where the pair does not
+# occur, it is the same pieces again.
+#
+# <details><summary>Hint: one step or two</summary>
+#
+# Walk along the pieces with an index `i`. If `pieces[i : i + 2] == pair`, add the joined piece to a list and go on by two;
+# otherwise add `pieces[i]` and go on by one. A slice at the end of a tuple is simply shorter, so nothing can go wrong there.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-merge-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def join(pieces, pair):
+    """The pieces with every occurrence of the pair joined, from left to right.
+
+    pieces: tuple of str
+    pair: tuple of two str
+    returns: tuple of str
+    """
+    ### BEGIN SOLUTION
+    joined = []
+    i = 0
+    while i < len(pieces):
+        if pieces[i : i + 2] == pair:
+            joined.append(pair[0] + pair[1])
+            i += 2
+        else:
+            joined.append(pieces[i])
+            i += 1
+    return tuple(joined)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.merge")
+### BEGIN HIDDEN TESTS
+check("subwords.merge", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2.4 The whole algorithm
+#
+# Count, choose, join, begin anew. After each round there are other neighbours, so the counts of the last round are stale:
+# count again. (Programs for large texts correct only the counts that a joining has changed. The result is the same, and the
+# code no longer fits on a page.)
+#
+# ### Exercise 4 · Learning the pairs
+# `subwords.learn_merges` · 4 points (3 for the pairs, 1 for stopping when nothing is left to join) · about 20 minutes
+#
+# Write the loop. The three steps come in as functions, so that a slip in yours costs nothing here: `count(words)`,
+# `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for.
+#
+# `words` is a dict from pieces to how often the word occurs, `ids` a dict from pieces to ids, `merges` how many pairs at
+# most. The result is the list of pairs, in the order in which they were joined. A joined piece gets the next id,
+# `len(ids)`, unless it has one already. If every word is a single piece, there is nothing left: stop. Leave `words` and
+# `ids` as they came, for whoever called you may need them.
+#
+# <details><summary>Hint: not changing what came in</summary>
+#
+# `ids = dict(ids)` makes a copy that is yours. For the words, build a new dict in every round:
+# `{join(pieces, pair): times for pieces, times in words.items()}`.
+#
+# </details>
+#
+# <details><summary>Hint: stopping</summary>
+#
+# An empty dict counts as False. If `count(words)` is empty, there is no pair to choose from.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-learn_merges-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def learn_merges(words, ids, merges, count, choose, join):
+    """The pairs to join, in order.
+
+    words: dict from pieces (tuple of str) to how often the word occurs
+    ids: dict from pieces to ids
+    merges: int, how many pairs at most
+    count, choose, join: functions, as in exercises 1 to 3
+    returns: list of pairs
+    """
+    ### BEGIN SOLUTION
+    ids = dict(ids)
+    learned = []
+    while len(learned) < merges:
+        counts = count(words)
+        if not counts:
+            break
+        pair = choose(counts, ids)
+        learned.append(pair)
+        ids.setdefault(pair[0] + pair[1], len(ids))
+        words = {join(pieces, pair): times for pieces, times in words.items()}
+    return learned
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-learn_merges-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("subwords.learn_merges")
+### BEGIN HIDDEN TESTS
+check("subwords.learn_merges", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_first_pairs():
+    for number, pair in enumerate(learn_merges(words, ids, 10, count_pairs, most_frequent_pair, join), start=1):
+        print(f"{number:2}. {pair[0]:>5} + {pair[1]:5} -> {''.join(pair)}")
+
+
+# %% [markdown]
+# First *ay*, which all of them share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. Stems and endings: nobody said a
+# word about grammar, the counts did. Here is *playing* as a tree. Its leaves are characters, each fork is a pair that was joined, and the
+# numbers say when.
+
+
+# %% tags=["demo"]
+def steps_of(word, merges):
+    """The pieces of a word before and after every pair that it has, and the pairs' numbers."""
+    steps, numbers = [tuple(MARK + word)], []
+    for number, pair in enumerate(merges, start=1):
+        joined = join(steps[-1], pair)
+        if joined != steps[-1]:
+            steps.append(joined)
+            numbers.append(number)
+    return steps, numbers
+
+
+@show.when_ready
+def playing_as_a_tree():
+    merges = learn_merges(words, ids, 10, count_pairs, most_frequent_pair, join)
+    steps, numbers = steps_of("playing", merges)
+    show.merge_tree(
+        steps,
+        numbers=numbers,
+        title="How “playing” was put together",
+        alt="A tree over the characters of playing: a and y are joined first, then step by step to ▁play, and i, n, g to ing.",
+    )
+
+
+# %% [markdown]
+# Is this the real thing? The `tokenizers` library, written in Rust and used in earnest, should learn the same pairs from the
+# same text.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def compared_with_the_library():
+    import json
+
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    library = Tokenizer(models.BPE(unk_token="<unk>"))
+    library.pre_tokenizer = pre_tokenizers.Metaspace(MARK, "always")
+    trainer = trainers.BpeTrainer(vocab_size=len(ids) + 10, special_tokens=list(SPECIAL), show_progress=False)
+    library.train_from_iterator([SMALL_TEXT], trainer)
+    theirs = [tuple(pair) for pair in json.loads(library.to_str())["model"]["merges"]]
+    ours = learn_merges(words, ids, 10, count_pairs, most_frequent_pair, join)
+    print("the same ten pairs in the same order:", ours == theirs)
+
+
+# %% [markdown]
+# ### 2.5 How many pieces?
+#
+# Every round joins two pieces to one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
+#
+# ### Exercise 5 · Predict: how many pieces?
+# `subwords.vocabulary_size` · 1 point · about 5 minutes
+#
+# Write your prediction as a function: how many pieces are there after `merges` rounds, if there were so many `characters` and
+# `special` tokens at the start, and each round made a piece that was not there before? All are ints, and so is the result.
+#
+# You can test it on a famous number. GPT-2 begins with the 256 possible bytes in place of characters, joins 50,000 pairs, and
+# has one special token, which stands between two documents. How large is its vocabulary?
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def vocabulary_size(characters, merges, special):
+    """How many pieces there are after so many rounds.
+
+    characters, merges, special: int
+    returns: int
+    """
+    ### BEGIN SOLUTION
+    return special + characters + merges
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-vocabulary_size-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("subwords.vocabulary_size")
+### BEGIN HIDDEN TESTS
+check("subwords.vocabulary_size", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it, since other words may need them:
+# *a* without *y* still occurs.
+#
+# ## 3. Using pieces
+#
+# ### 3.1 Words that were never seen
+#
+# Learning happened once, on some text. Now comes a new text. How is it cut? By replaying the history: begin with characters,
+# and join the pairs **in the order in which they were learned**. A word of the old text ends up exactly as it did then. A new
+# word goes as far as its characters allow.
+#
+# ### Exercise 6 · Cutting a text into pieces
+# `subwords.encode` · 4 points · about 15 minutes
+#
+# Put `▁` before each word, cut it into characters, and join. This exercise is checked on its own: write the joining out again
+# rather than calling your `join`. The `tokenizers` library is not allowed.
+#
+# `text` is a string, words with spaces between them; `merges` is a list of pairs, the first learned first. The result is one
+# list of strings: the pieces of all words, in order. Characters that occur in no pair stay single.
+#
+# <details><summary>Hint: words</summary>
+#
+# `text.split()` without an argument splits at any number of spaces and leaves nothing empty.
+#
+# </details>
+#
+# <details><summary>Hint: the order</summary>
+#
+# One loop over `merges`, and within it one walk along the pieces of the word, as in exercise 3. The pair that was learned
+# first is then joined first by itself.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-encode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode(text, merges):
+    """The pieces of a text.
+
+    text: str, words with spaces between them
+    merges: list of pairs, in the order in which they were learned
+    returns: list of str, each word's first piece beginning with ▁
+    """
+    ### BEGIN SOLUTION
+    found = []
+    for word in text.split():
+        pieces = [MARK, *word]
+        for pair in merges:
+            i = 0
+            while i < len(pieces) - 1:
+                if (pieces[i], pieces[i + 1]) == pair:
+                    pieces[i : i + 2] = [pair[0] + pair[1]]
+                i += 1
+        found += pieces
+    return found
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-encode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("subwords.encode")
+### BEGIN HIDDEN TESTS
+check("subwords.encode", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The moment of truth. Learn pieces from the compounds of section 1, then cut a word that is not among them.
+
+
+# %% tags=["demo"]
+compounds = {tuple(MARK + word): times for word, times in Counter(text).items()}
+compound_ids = {
+    piece: i for i, piece in enumerate([*SPECIAL, *sorted({character for pieces in compounds for character in pieces})])
+}
+
+
+@show.when_ready
+def a_word_that_was_never_seen():
+    merges = learn_merges(compounds, compound_ids, 250, count_pairs, most_frequent_pair, join)
+    print(f"{NEW_WORD} is in the text: {NEW_WORD in text}")
+    show.piece_rows(
+        [(f"{number} pairs", encode(NEW_WORD, merges[:number])) for number in (0, 25, 50, 100, 150, 250)],
+        title="A word that was never seen, in pieces that were",
+        alt="The word gesundheitsforschungsinstitut as bricks: single characters at 0 pairs, and ever fewer and longer "
+        "pieces until with 250 pairs it is ▁gesundheits, forschungs, institut or nearly so.",
+    )
+
+
+# %% [markdown]
+# There it is, cut where you would have cut it. The numbers at the right count the pieces. S4's slide shows the same on a real
+# translation system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist
+# would choose. The pieces are what is *frequent*, and mostly that is what means something.
+#
+# And the relatives: one piece for the stem, others for the endings, and a verb that our small text never had in this form.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def relatives_share_pieces():
+    merges = learn_merges(words, ids, 10, count_pairs, most_frequent_pair, join)
+    chosen = ["play", "playing", "played", "staying", "says", "laying"]
+    show.piece_rows(
+        [(word if word in SMALL_TEXT.split() else f"{word} (new)", encode(word, merges)) for word in chosen],
+        title="Stems and endings",
+        alt="Six words as bricks: play, playing and played share the piece ▁play, playing and staying the piece ing; "
+        "says and laying, which are new, are cut into smaller pieces.",
+    )
+
+
+# %% [markdown]
+# Pieces go in and out of a model as ids. What comes out must become a text again. That is the easier direction: the marks say
+# where the spaces were.
+#
+# ### Exercise 7 · And back
+# `subwords.decode` · 1 point · about 6 minutes
+#
+# `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A model
+# may begin in the middle of a word; then the first character is a letter and must stay.
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decode(pieces):
+    """The text that these pieces spell.
+
+    pieces: list of str
+    returns: str
+    """
+    ### BEGIN SOLUTION
+    return "".join(pieces).replace(MARK, " ").strip(" ")
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-decode-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("subwords.decode")
+### BEGIN HIDDEN TESTS
+check("subwords.decode", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def there_and_back():
+    merges = learn_merges(compounds, compound_ids, 250, count_pairs, most_frequent_pair, join)
+    line = f"das {NEW_WORD} prüft katzen"
+    pieces = encode(line, merges)
+    print(pieces)
+    print("and back:", decode(pieces) == line)
+
+
+# %% [markdown]
+# Even *das* and *prüft* come through, letter by letter where need be. Only a character that the learning text never had, such
+# as the *ü*, has no id and would become `<unk>`. GPT-2 closes this last gap by working on **bytes**: any text in any script is
+# a sequence of 256 different bytes, so nothing at all is unknown to it.
+#
+# ### 3.2 How large should a vocabulary be?
+#
+# More pairs make shorter sequences, and attention is grateful for each word less: half the length, a quarter of the scores.
+# But every piece needs a row in the embedding table, and rare pieces are met too seldom to learn anything. Measure the first
+# half of this bargain: cut the words that were held out with more and more pairs.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def vocabulary_against_length():
+    merges = learn_merges(compounds, compound_ids, 400, count_pairs, most_frequent_pair, join)
+    sample = held_out[:80]
+    numbers = [0, 10, 25, 50, 100, 150, 200, 300, 400]
+    sizes = [vocabulary_size(len(compound_ids) - len(SPECIAL), number, len(SPECIAL)) for number in numbers]
+    pieces_a_word = [len(encode(" ".join(sample), merges[:number])) / len(sample) for number in numbers]
+    drawn, [axes] = show.frames(width=6.8, height=3.8)
+    axes.plot(sizes, pieces_a_word, "o-")
+    for number, size, length in zip(numbers, sizes, pieces_a_word, strict=True):
+        if number in (0, 25, 50, 100, 200, 400):
+            axes.annotate(f"{number} pairs", (size, length), xytext=(7, 5), textcoords="offset points", fontsize=9)
+    axes.axhline(1, color="#8a8f98", linestyle=":")
+    axes.annotate(
+        "1: whole words, all of them unknown",
+        (sizes[-1], 1),
+        xytext=(-190, 5),
+        textcoords="offset points",
+        fontsize=9,
+        color="#59636e",
+    )
+    axes.set(xlabel="pieces in the vocabulary", ylabel="pieces in a new word", xlim=(0, 500), ylim=(0, 20))
+    axes.set_title("A larger vocabulary makes shorter sequences")
+    show.figure(
+        drawn,
+        "Pieces in a new word against the size of the vocabulary: a steep fall at first, then nearly flat "
+        "at about three.",
+    )
+    for number in (0, 100, 400):
+        place = numbers.index(number)
+        print(f"{number:3} pairs: {sizes[place]} rows in the table, {pieces_a_word[place]:.1f} pieces in a word")
+
+
+# %% [markdown]
+# The curve falls steeply until all thirty parts have become pieces. From there on, further pairs spell out whole words of the
+# learning text, which hardly ever help with a new one. Real systems stop somewhere between thirty and a few hundred thousand pieces;
+# BERT has 30,522, GPT-2 50,257.
+#
+# ## 4. WordPiece
+#
+# BERT does not use byte-pair encoding but its cousin WordPiece (Schuster and Nakajima, 2012; Devlin et al., 2019, section
+# 3). Both learn pieces from a text and cut new words into them. They differ in three ways.
+#
+# | | byte-pair encoding | WordPiece |
+# |---|---|---|
+# | marks | the beginning of a word: `▁play` `ing` | what goes on within one: `play` `##ing` |
+# | learns | the most frequent pair | the pair that makes the text most likely |
+# | cuts | replays the pairs in their order | from the left, always the longest piece that it knows |
+#
+# The last row is the one that you meet in practice, so write it.
+#
+# ### Exercise 8 · WordPiece's cut
+# `subwords.wordpiece` · 3 points · about 15 minutes
+#
+# Find the longest known piece at the beginning of the word, then the longest one at the beginning of the rest, and so on.
+# Pieces behind the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits, WordPiece
+# gives up: the whole word becomes `["[UNK]"]`. The `tokenizers` library is not allowed.
+#
+# `word` is a string without any mark, `pieces` a list of strings, the result is a list of strings.
+#
+# <details><summary>Hint: the longest first</summary>
+#
+# Let `begin` be where the rest begins. Try `word[begin:end]` with `end = len(word)`, then one less, and so on down to
+# `begin + 1`. Before you look it up, put `"##"` before it if `begin` is not 0.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-wordpiece-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def wordpiece(word, pieces):
+    """A word's pieces: from the left always the longest that is known.
+
+    word: str
+    pieces: list of str, those within a word with ## before them
+    returns: list of str; ["[UNK]"] where none fits
+    """
+    ### BEGIN SOLUTION
+    found, begin = [], 0
+    while begin < len(word):
+        mark = "##" if begin else ""
+        end = len(word)
+        while end > begin and mark + word[begin:end] not in pieces:
+            end -= 1
+        if end == begin:
+            return ["[UNK]"]
+        found.append(mark + word[begin:end])
+        begin = end
+    return found
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-wordpiece-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.wordpiece")
+### BEGIN HIDDEN TESTS
+check("subwords.wordpiece", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Do the two ways to cut differ? Give both the *same* pieces and the same new words. (A piece with `▁` may begin a word, one
+# without may go on; characters may do both.)
+
+
+# %% tags=["demo"]
+def as_wordpiece(merges):
+    """The pieces of byte-pair encoding, marked as WordPiece marks them."""
+    characters = sorted({character for pieces in compounds for character in pieces} - {MARK})
+    joined = ["".join(pair) for pair in merges]
+    return [
+        *characters,
+        *("##" + character for character in characters),
+        *(piece.removeprefix(MARK) if piece.startswith(MARK) else "##" + piece for piece in joined),
+    ]
+
+
+def unmarked(pieces):
+    """The pieces without the marks of either kind."""
+    plain = [piece.removeprefix(MARK).removeprefix("##") for piece in pieces]
+    return [piece for piece in plain if piece]
+
+
+@show.when_ready
+def two_ways_to_cut():
+    merges = learn_merges(compounds, compound_ids, 120, count_pairs, most_frequent_pair, join)
+    pieces = as_wordpiece(merges)
+    sample = held_out[:80]
+    by_pairs = {word: encode(word, merges) for word in sample}
+    by_length = {word: wordpiece(word, pieces) for word in sample}
+    different = [word for word in sample if unmarked(by_pairs[word]) != unmarked(by_length[word])]
+    print(f"{len(different)} of {len(sample)} new words are cut differently")
+    for name, cuts in (("byte-pair encoding", by_pairs), ("longest piece first", by_length)):
+        print(f"{name:20} {sum(map(len, cuts.values())) / len(sample):.2f} pieces in a word")
+    rows = []
+    for word in different[:3]:
+        rows += [("in order of learning", by_pairs[word]), ("longest piece first", by_length[word])]
+    show.piece_rows(
+        rows,
+        title="The same pieces, two ways to cut",
+        alt="Three words, each cut in two ways with the same pieces: replaying the pairs and taking the longest piece.",
+    )
+    print("a word with an unknown letter:", encode("sportcafé", merges), "and", wordpiece("sportcafé", pieces))
+
+
+# %% [markdown]
+# Mostly the two agree. In the first word *t* and *s* were joined early, as in *gesundheits*, so byte-pair encoding has no *t*
+# left for *sport*, while WordPiece takes *##port* as the longer one. In the others it is the marks: *landes* was learned within
+# words, and to WordPiece a piece that goes on is not the piece that begins a word.
+#
+# A letter that nobody knows shows one more difference: byte-pair encoding loses one character, WordPiece the whole word.
+# (BERT's vocabulary has thousands of single characters, so that it happens seldom.)
+#
+# And learning? WordPiece asks which joining makes the text most *likely*, if its pieces were drawn independently. A pair
+# gains most if it occurs more often than its two halves would lead one to expect:
+#
+# $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)} .$$
+#
+# Google never published its own training program; this score is how its papers are usually read, and the `tokenizers`
+# library simply counts pairs, as byte-pair encoding does. Your `learn_merges` takes its steps from outside, so it can do
+# either.
+
+
+# %% tags=["demo"]
+def pair_scores(words):
+    """How much more often each pair occurs than its halves would lead one to expect."""
+    single = Counter()
+    for pieces, times in words.items():
+        for piece in pieces:
+            single[piece] += times
+    return {pair: times / (single[pair[0]] * single[pair[1]]) for pair, times in count_pairs(words).items()}
+
+
+@show.when_ready
+def two_ways_to_learn():
+    most_frequent = learn_merges(compounds, compound_ids, 12, count_pairs, most_frequent_pair, join)
+    most_likely = learn_merges(compounds, compound_ids, 12, pair_scores, most_frequent_pair, join)
+    counts = count_pairs(compounds)
+    print("most frequent        most likely")
+    for pair, other in zip(most_frequent, most_likely, strict=True):
+        print(f"{pair[0]:>6} + {pair[1]:<10} {other[0]:>6} + {other[1]}")
+    first = {"by count": most_frequent[0], "by likelihood": most_likely[0]}
+    for name, pair in first.items():
+        print(f"first {name}: {pair[0]} + {pair[1]}, {counts[pair]} times")
+
+
+# %% [markdown]
+# By likelihood it is not the frequent letters that meet first but the *faithful* ones: rare letters that keep to few others.
+# *J* never stands here without *u*, and *c* never without *h*.
+#
+# ## 5. What pieces hide
+#
+# A model sees ids, not letters. Ask one how many times *e* occurs in *gesundheitsforschungsinstitut*, and it has to know by
+# heart how its three pieces are spelt; it cannot look. Numbers are cut wherever the learning text had it: *1984* may be one
+# piece and *1985* two. And a language that was rare in the learning text is cut into more pieces a word, so the same sentence
+# is longer, slower and dearer in it than in English.
+#
+# None of this is a fault of the transformer. It is decided before the first embedding is looked up.
+#
+# ## Glossary
+#
+# - **Piece** (or subword): a string that the vocabulary knows, from a character to a whole word.
+# - **Byte-pair encoding**: learns pieces by joining, again and again, the most frequent pair of neighbours.
+# - **Pair** (or merge): two pieces that are joined to a new one; the list of them, in order, is what is learned.
+# - **Mark**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
+# - **Encoding**: from a text to pieces and their ids; **decoding** is the way back.
+# - **Tie**: several pairs are equally frequent; a fixed rule decides, by ids.
+# - **WordPiece**: BERT's pieces, cut from the left, the longest first, with `##` before those within a word.
+# - **Byte level**: pieces made of bytes in place of characters, so that nothing is unknown.
+#
+# ## What you have now
+#
+# The whole way from a string to the ids that a model reads, and back: `course_lib.subwords` is what you have just written, and
+# `course_lib.fast_subwords` the same at speed. In lesson 09 BERT reads such pieces, with two special ones around them, and
+# learns by guessing those that were hidden from it.

@@ -1,0 +1,186 @@
+"""Slips in a student's own handwriting are named, and plain Python values are told apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from course_lib import exercises
+from course_lib.checking import Outcome
+from course_lib.exercises.subwords import PLAY
+from course_lib.subwords import BytePairVocabulary
+from tests.course_lib.exercises.judging import mistake, verdict
+
+Words = dict[tuple[str, ...], int]
+
+
+def test_the_worked_example_is_that_of_the_library() -> None:
+    exercise = exercises.find("subwords.learn_merges")
+    case = exercise.visible_cases()[0]
+    assert exercise.reference(*case.args[:3]) == list(
+        BytePairVocabulary.learn(["play play play playing playing played"], 4).merges
+    )
+    assert case.args[0] == PLAY
+
+
+def test_pairs_that_are_to_be_replayed_make_a_new_piece_each() -> None:
+    """Where two pairs made the same one, two honest readings of the paper would differ."""
+    exercise = exercises.find("subwords.encode")
+    for seed in range(30):
+        for case in [*exercise.visible_cases(), *exercise.hidden_cases(seed)]:
+            made = ["".join(pair) for pair in case.args[1]]
+            assert len(set(made)) == len(made)
+
+
+def _count_unweighted(words: Words) -> dict[tuple[str, str], int]:
+    counts: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for pieces in words:
+        for pair in pairwise(pieces):
+            counts[pair] += 1
+    return counts
+
+
+def _count_in_the_text(words: Words) -> Counter[tuple[str, str]]:
+    row: list[str] = []
+    for pieces, times in words.items():
+        row += list(pieces) * times
+    return Counter(zip(row[:-1], row[1:], strict=True))
+
+
+def _replace(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+    return tuple(" ".join(pieces).replace(f"{pair[0]} {pair[1]}", pair[0] + pair[1]).split())
+
+
+def _join_once(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+    out = list(pieces)
+    for i in range(len(out) - 1):
+        if (out[i], out[i + 1]) == pair:
+            out[i] = out[i] + out.pop(i + 1)
+            break
+    return tuple(out)
+
+
+def _learn_from_stale_counts(words, ids, merges, count, choose, join):  # type: ignore[no-untyped-def]
+    ids, counts = dict(ids), dict(count(words))
+    learned = []
+    for _ in range(min(merges, len(counts))):
+        learned.append(choose(counts, ids))
+        del counts[learned[-1]]
+    return learned
+
+
+def _learn_without_joining(words, ids, merges, count, choose, join):  # type: ignore[no-untyped-def]
+    return [choose(count(words), ids) for _ in range(merges if count(words) else 0)]
+
+
+def _encode_greedily(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    known = {a + b for a, b in merges}
+    found: list[str] = []
+    for word in ["▁" + word for word in text.split()]:
+        i = 0
+        while i < len(word):
+            end = len(word)
+            while end > i + 1 and word[i:end] not in known:
+                end -= 1
+            found.append(word[i:end])
+            i = end
+    return found
+
+
+def _cut_with_unknowns(word: str, pieces: list[str]) -> list[str]:
+    found: list[str] = []
+    rest = word
+    while rest:
+        mark = "##" if len(rest) < len(word) else ""
+        fitting = [n for n in range(len(rest), 0, -1) if mark + rest[:n] in pieces]
+        found.append(mark + rest[: fitting[0]] if fitting else "[UNK]")
+        rest = rest[fitting[0] if fitting else 1 :]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        ("subwords.count_pairs", _count_unweighted, "every_word_once"),
+        ("subwords.count_pairs", _count_in_the_text, "across_words"),
+        ("subwords.most_frequent_pair", lambda counts, ids: Counter(counts).most_common(1)[0][0], "first_of_several"),
+        (
+            "subwords.most_frequent_pair",
+            lambda counts, ids: sorted(counts.items(), key=lambda item: (-item[1], item[0]))[0][0],
+            "alphabetical",
+        ),
+        ("subwords.merge", _replace, "text_replaced"),
+        ("subwords.merge", _join_once, "first_one_only"),
+        ("subwords.learn_merges", _learn_from_stale_counts, "counted_once"),
+        ("subwords.learn_merges", _learn_without_joining, "nothing_joined"),
+        (
+            "subwords.vocabulary_size",
+            lambda characters, merges, special: characters + special - merges,
+            "two_become_one",
+        ),
+        ("subwords.encode", _encode_greedily, "longest_piece_first"),
+        ("subwords.decode", lambda pieces: re.sub("▁", " ", "".join(pieces)), "space_in_front"),
+        ("subwords.wordpiece", _cut_with_unknowns, "one_unknown_character"),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+class TestPlainValues:
+    def test_a_counter_is_a_dict(self) -> None:
+        def count(words: Words) -> Counter[tuple[str, str]]:
+            counts: Counter[tuple[str, str]] = Counter()
+            for pieces, times in words.items():
+                counts.update(dict.fromkeys(pairwise(pieces), 0))
+                for pair in pairwise(pieces):
+                    counts[pair] += times
+            return counts
+
+        assert verdict("subwords.count_pairs", count).passed
+
+    def test_missing_pairs_are_named(self) -> None:
+        right = exercises.find("subwords.count_pairs").reference
+
+        def without_the_mark(words: Words) -> dict[tuple[str, str], int]:
+            return {pair: times for pair, times in right(words).items() if pair[0] != "▁"}
+
+        assert "The result lacks 1 key: ('▁', 'p')." in verdict("subwords.count_pairs", without_the_mark).text()
+
+    def test_ids_changed_in_place_are_noticed(self) -> None:
+        def learn(words, ids, merges, count, choose, join):  # type: ignore[no-untyped-def]
+            learned = []
+            while len(learned) < merges and (counts := count(words)):
+                learned.append(choose(counts, ids))
+                ids.setdefault("".join(learned[-1]), len(ids))
+                words = {join(pieces, learned[-1]): times for pieces, times in words.items()}
+            return learned
+
+        found = verdict("subwords.learn_merges", learn)
+        assert not found.passed
+        assert "changed ids in place" in found.text()
+
+
+def test_learning_without_an_end_earns_its_part() -> None:
+    def learn(words, ids, merges, count, choose, join):  # type: ignore[no-untyped-def]
+        ids = dict(ids)
+        learned = []
+        for _ in range(merges):
+            learned.append(choose(count(words), ids))
+            ids.setdefault("".join(learned[-1]), len(ids))
+            words = {join(pieces, learned[-1]): times for pieces, times in words.items()}
+        return learned
+
+    assert verdict("subwords.learn_merges", learn).points == 3
+
+
+def test_no_points_for_joining_only_once() -> None:
+    assert verdict("subwords.merge", mistake("subwords.merge", "first_one_only")).points == 0
