@@ -11,6 +11,7 @@
 - `tree`: what a model might write, as a tree, with ways through it
 - `distributions`: several over the same words, side by side
 - `writing` and `Written`: a sentence written word by word, with a slider that steps through it
+- `prompts`: how a model goes on behind some beginnings, with a field for others
 - `piece_rows`: words cut into pieces, as bricks; `merge_tree`: how a word's pieces were joined
 - `edits`: the table of an edit distance, and the way through it
 - `questionnaire`: questions with buttons
@@ -27,6 +28,7 @@ from course_lib.show.families import Family, families
 from course_lib.show.figures import figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
 from course_lib.show.pieces import merge_tree, piece_rows
+from course_lib.show.prompts import prompts
 from course_lib.show.questionnaire import Questionnaire, questionnaire
 from course_lib.show.race import race
 from course_lib.show.ready import when_ready
@@ -55,6 +57,7 @@ __all__ = [
     "matrices",
     "merge_tree",
     "piece_rows",
+    "prompts",
     "questionnaire",
     "race",
     "stacks",
