@@ -15,8 +15,7 @@
 # # Lesson 03 · Positions
 #
 # *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
-# The bag of lesson 00 could not tell the two apart. You would think that attention can. It cannot; tonight you prove
-# that, and then you mend it.
+# The bag of lesson 00 could not tell the two apart. Can attention? Tonight you predict it, prove it, and mend it.
 #
 # At the end you can say exactly what a shuffle does to attention, with a mask and without. You can give words their
 # places in four ways, and say what is wrong with each. And you will hold a matrix that moves every word of every
@@ -87,8 +86,8 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 #
 # Return the outputs after the shuffle, made from those before it. Don't compute any attention.
 #
-# Shapes: `out` is `[..., words, d_model]`, `order` is an integer tensor `[words]`, the result is `[..., words,
-# d_model]`.
+# Shapes: `out` is `[..., words, d_model]`, `order` is an integer tensor `[words]`, the result has
+# the shape of `out`.
 #
 # <details><summary>Hint: taking rows</summary>
 #
@@ -248,7 +247,8 @@ def which_words_notice():
 # section 8.)
 #
 # That is a poor sense of order. A recurrent network has a better one for free, as S4 says, since it reads one word
-# after the other. We gave that up in order to read all words at once. Let us buy it back.
+# after the other. We gave that up in order to read all words at once, and position encodings, says S2, are there to
+# replace what was lost. Let us buy it back.
 #
 # ## 3. The easiest idea
 #
@@ -393,16 +393,17 @@ def sixteen_places_in_binary():
 # ## 5. Clocks
 #
 # The smooth form of a digit that goes round and round is the **hand of a clock**. Take one clock that turns by 1 radian
-# at every word, another that turns more slowly, and so on, down to one that hardly moves in a whole book. Where a hand
-# points is written down with two numbers, the sine and the cosine of its angle. That is the paper's position encoding
-# (Vaswani et al. 2017, section 3.5):
+# at every word, another that turns more slowly, and so on, down to one that takes a whole novel to go round once. Where
+# a hand points is written down with two numbers, the sine and the cosine of its angle. That is the paper's position
+# encoding (Vaswani et al. 2017, section 3.5):
 #
 # $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
 # S4 calls it the formula at which everybody asks *what is going on here?* It is a wall of clocks. Number $i$ counts
-# clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is
-# $10000^{-2i/d_\text{model}}$ radians a word.
+# clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is $10000^{-2i/d_\text{model}}$
+# radians a word: the first goes round once in $2\pi \approx 6$ words, the last, in long vectors, in nearly
+# $2\pi \cdot 10000$.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
@@ -511,12 +512,12 @@ def steps_and_similarities():
 
 # %% [markdown]
 # Every step of the sinusoids is equally long. And the three curves on the right lie on top of each other: how alike two
-# places are depends **only on how far apart they are**, not on where. That is what $\cos a \cos b + \sin a \sin b =
-# \cos(a - b)$ looks like.
+# places are depends **only on how far apart they are**, not on where. That is what
+# $\cos a \cos b + \sin a \sin b = \cos(a - b)$ looks like.
 #
-# One thing is left to decide: how the places get into the words. The paper does not append, it **adds**: `x +
-# encoding`. That costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who chased
-# whom?
+# One thing is left to decide: how the places get into the words. The paper does not append, it **adds** them:
+# `x + encoding`. That costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who
+# chased whom?
 
 
 # %% tags=["demo"]

@@ -7,7 +7,8 @@ import re
 import torch
 from nbformat import NotebookNode
 
-from course_lib.positions import binary_counting, sinusoidal_encoding
+from course_lib.attention import attention
+from course_lib.positions import appended_index, binary_counting, sinusoidal_encoding
 from tests.solutions.executing import ExecutedLesson, printed
 
 
@@ -80,3 +81,10 @@ def test_what_the_prose_says_of_steps_and_places() -> None:
     torch.testing.assert_close(alike[0], alike[1], rtol=1e-4, atol=1e-3)
     torch.testing.assert_close(alike[0], alike[2], rtol=1e-4, atol=1e-3)
     assert alike[0].argmax() == 9
+
+
+def test_what_the_prose_says_of_the_appended_index() -> None:
+    for words, low, high in ((17, 0.5, 0.95), (65, 0.95, 1.0)):
+        x = appended_index(torch.randn(400, words, 16, generator=torch.Generator().manual_seed(1)))
+        share = attention(x, x, x).alpha[:, words // 2, -1].mean().item()
+        assert low < share <= high
