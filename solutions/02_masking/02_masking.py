@@ -367,8 +367,8 @@ check("masking.masked_weights", hidden=True)
 # `masking.multiplicative_weights` · 3 points (2 for the values, 1 for large scores) · about 15 minutes
 #
 # The same weights as in exercise 2, this time by S3's formula: exponentials, mask, sum, with no softmax of torch's anywhere.
-# Two points are for right values, the third is for large scores, allowed or forbidden. A row that allows nothing is all 0
-# here too.
+# Two points are for right values, the third is for large scores, allowed or forbidden. Rows that allow nothing had their
+# point in exercise 2 and are not asked for again, here or later: in what is checked, each row allows something.
 #
 # Shapes: as in exercise 2.
 #
@@ -379,7 +379,7 @@ check("masking.masked_weights", hidden=True)
 #
 # </details>
 #
-# <details><summary>Hint: dividing by zero</summary>
+# <details><summary>Hint: if you want rows that allow nothing to be 0, too</summary>
 #
 # Where the sum is 0, divide by 1 instead: `total.masked_fill(total == 0, 1.0)`.
 #
@@ -392,7 +392,7 @@ def multiplicative_weights(scaled, mask):
 
     scaled: [..., queries, keys]
     mask: bool, broadcasts to the shape of scaled; True where a query may attend
-    returns: [..., queries, keys]; a row that allows nothing is all 0
+    returns: [..., queries, keys]
     """
     ### BEGIN SOLUTION
     lowest = torch.finfo(scaled.dtype).min
@@ -478,7 +478,7 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # ready-made attention is not allowed. The gradient of `x` is compared too.
 #
 # Shapes: `x` is `[..., words, d_model]`, `mask` is boolean and broadcasts to `[..., words, words]`, the result is
-# `[..., words, d_model]`. A word that may attend to nothing gets zeros.
+# `[..., words, d_model]`. Each word may attend to something.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_self_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -774,8 +774,8 @@ print("mean over the words:     ", meow[:1].mean(dim=0))
 # name as it is, since the check loads weights into it. Write `forward`.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. Padding
-# gets no weight, and a sentence without any word becomes zeros. Torch's ready-made attention is not allowed. The
-# gradients of `x` and `query` are compared too.
+# gets no weight; each sentence has a word. Torch's ready-made attention is not allowed. The gradients of `x` and `query`
+# are compared too.
 #
 # <details><summary>Hint: shapes</summary>
 #
@@ -801,7 +801,7 @@ class AttentionPooling(nn.Module):
 
         x: [batch, words, d_model]
         mask: bool [batch, words]
-        returns: [batch, d_model]; zeros for a sentence without any word
+        returns: [batch, d_model]
         """
         ### BEGIN SOLUTION
         scaled = x @ self.query / math.sqrt(x.shape[-1])
