@@ -15,6 +15,7 @@ which published ones it is made of. What differs is in the plans:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -25,8 +26,9 @@ from torch import Tensor
 
 from course_lib.blocks import Activation
 from course_lib.heads import MaskedLanguageModel, NextSentencePredictor
-from course_lib.hub import Plan, PublishedModel, Source, load_weights, weights_and_bias
+from course_lib.hub import WHOLE, Plan, PublishedModel, Source, load_weights, weights_and_bias
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from course_lib.optional import needed_for
 from course_lib.positions import SinusoidalPositions
 
 ACTIVATION_NAMES: dict[str, Activation] = {
@@ -155,11 +157,7 @@ def load_masked_language_model(name: str | Path = "bert-base-uncased") -> Masked
     published = _published_bert(name)
     with torch.device("meta"):
         model = MaskedLanguageModel(BERT(_bert_config(published)))
-    plan = _within("bert", _bert_plan(model.bert.config))
-    plan |= weights_and_bias("dense", "cls.predictions.transform.dense")
-    plan |= weights_and_bias("norm", "cls.predictions.transform.LayerNorm")
-    plan["output.weight"] = plan["bert.embedding.weight"]
-    plan["output.bias"] = Source(("cls.predictions.bias",))
+    plan = _masked_language_plan(model.bert.config)
     unused = [*_BERT_UNUSED, r"cls\.predictions\.decoder\.(weight|bias)", r"cls\.seq_relationship\..*"]
     load_weights(model, _with_a_pooler(published, model.bert.config), plan, unused=unused)
     return model.eval()
@@ -174,9 +172,59 @@ def load_next_sentence_predictor(name: str | Path = "bert-base-uncased") -> Next
     published = _published_bert(name)
     with torch.device("meta"):
         model = NextSentencePredictor(BERT(_bert_config(published)))
-    plan = _within("bert", _bert_plan(model.bert.config)) | weights_and_bias("output", "cls.seq_relationship")
+    plan = _next_sentence_plan(model.bert.config)
     load_weights(model, published, plan, unused=[*_BERT_UNUSED, r"cls\.predictions\..*"])
     return model.eval()
+
+
+def save_bert(folder: Path, words: MaskedLanguageModel, sentences: NextSentencePredictor) -> None:
+    """Write a BERT with the two heads of its pre-training as published ones are, for `load_bert` and for others.
+
+    Args:
+        folder: where to; made if need be.
+        words: the model with its first head.
+        sentences: the same model with its second.
+
+    Raises:
+        ValueError: the heads stand on different models.
+    """
+    if words.bert is not sentences.bert:
+        raise ValueError("both heads must stand on the same model, since it is written once")
+    with needed_for("writing a model", package="safetensors"):
+        from safetensors.torch import save_file
+    config = words.bert.config
+    tensors: dict[str, Tensor] = {}
+    for head, plan in ((words, _masked_language_plan(config)), (sentences, _next_sentence_plan(config))):
+        state = head.state_dict()
+        for ours, source in plan.items():
+            parts = state[ours].cpu().chunk(len(source.names))
+            tensors |= {_with_prefix(name): part.contiguous() for name, part in zip(source.names, parts, strict=True)}
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, folder / WHOLE, metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(_published_config(config), indent=2) + "\n", encoding="utf-8")
+
+
+def _with_prefix(name: str) -> str:
+    return name if name.startswith("cls.") else f"bert.{name}"
+
+
+def _published_config(config: BERTConfig) -> dict[str, Any]:
+    """What `_bert_config` reads, and what the `transformers` library asks for besides."""
+    return {
+        "architectures": ["BertForPreTraining"],
+        "model_type": "bert",
+        "vocab_size": config.vocabulary,
+        "max_position_embeddings": config.context,
+        "hidden_size": config.d_model,
+        "num_attention_heads": config.heads,
+        "num_hidden_layers": config.layers,
+        "intermediate_size": config.d_hidden,
+        "type_vocab_size": config.segments,
+        "hidden_dropout_prob": config.dropout,
+        "attention_probs_dropout_prob": config.attention_dropout,
+        "hidden_act": next(theirs for theirs, ours in ACTIVATION_NAMES.items() if ours == config.activation),
+        "layer_norm_eps": config.norm_epsilon,
+    }
 
 
 _BERT_UNUSED = [r"embeddings\.position_ids"]  # 0, 1, 2, ...: once stored with the weights
@@ -237,6 +285,19 @@ def _bert_plan(config: BERTConfig) -> Plan:
         plan |= weights_and_bias(f"{ours}.feed_forward.W_2", f"{theirs}.output.dense")
         plan |= weights_and_bias(f"{ours}.add_and_norm_2.norm", f"{theirs}.output.LayerNorm")
     return plan
+
+
+def _masked_language_plan(config: BERTConfig) -> Plan:
+    plan = _within("bert", _bert_plan(config))
+    plan |= weights_and_bias("dense", "cls.predictions.transform.dense")
+    plan |= weights_and_bias("norm", "cls.predictions.transform.LayerNorm")
+    plan["output.weight"] = plan["bert.embedding.weight"]
+    plan["output.bias"] = Source(("cls.predictions.bias",))
+    return plan
+
+
+def _next_sentence_plan(config: BERTConfig) -> Plan:
+    return _within("bert", _bert_plan(config)) | weights_and_bias("output", "cls.seq_relationship")
 
 
 # --- Marian ----------------------------------------------------------------------------------------------------

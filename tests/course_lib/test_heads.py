@@ -25,9 +25,13 @@ from course_lib.heads import (
     NextSentencePredictor,
     QuestionAnswering,
     SequenceClassifier,
+    SequenceHead,
     TokenClassifier,
+    WordHead,
     best_spans,
+    choice_probabilities,
     head_loss,
+    label_loss,
 )
 from course_lib.labelled import IGNORED, LabelledBatch, collate_labelled, labelled_data
 from course_lib.losses import language_model_loss, translation_loss
@@ -50,6 +54,37 @@ def bert() -> BERT:
 
 
 # --- What they compute -----------------------------------------------------------------------------------------
+
+
+class TestHeadsAlone:
+    def test_on_a_sequence_it_is_berts_pooler_and_a_classifier(self) -> None:
+        whole = SequenceClassifier(bert(), 3).eval()
+        alone = SequenceHead(SMALL.d_model, 3)
+        alone.dense.load_state_dict(whole.encoder.pooler.state_dict())
+        alone.output.load_state_dict(whole.output.state_dict())
+        assert_close(alone(whole.encoder(IDS, SEGMENTS, MASK).states), whole(IDS, SEGMENTS, MASK))
+
+    def test_on_words_it_is_the_classifier_of_their_first_pieces(self) -> None:
+        whole = TokenClassifier(bert(), 3).eval()
+        alone = WordHead(SMALL.d_model, 3)
+        alone.output.load_state_dict(whole.output.state_dict())
+        out = alone(whole.encoder(IDS, SEGMENTS, MASK).states, torch.tensor([[1, 3], [1, 0]]))
+        every = whole(IDS, SEGMENTS, MASK)
+        assert_close(out, torch.stack([every[0, [1, 3]], every[1, [1, 0]]]))
+
+    def test_choices_are_the_softmax_of_their_scores(self) -> None:
+        model = MultipleChoice(bert()).eval()
+        batch = [tensor.unsqueeze(0) for tensor in (IDS, SEGMENTS, MASK)]
+
+        def score(ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Tensor:
+            return model.output(model.encoder(ids, segments, mask).pooled).squeeze(-1)
+
+        assert_close(choice_probabilities(score, *batch), model(*batch).softmax(dim=-1))
+
+    def test_labels_that_are_ignored_do_not_count(self) -> None:
+        logits, labels = torch.randn(2, 3, 5), torch.tensor([[1, IGNORED, 4], [IGNORED] * 3])
+        expected = -(logits[0, 0].log_softmax(0)[1] + logits[0, 2].log_softmax(0)[4]) / 2
+        assert_close(label_loss(logits, labels), expected)
 
 
 class TestLoss:

@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib.decoding import greedy_decode
+from course_lib.heads import NextSentencePredictor
 from course_lib.models import BERT, GPT, GPTConfig, Transformer
-from course_lib.pretrained import load, load_masked_language_model, load_next_sentence_predictor
+from course_lib.pretrained import load, load_masked_language_model, load_next_sentence_predictor, save_bert
 
 SMALL_GPT = {"vocab_size": 61, "n_positions": 32, "n_embd": 24, "n_layer": 3, "n_head": 4}
 SMALL_BERT = {
@@ -186,6 +187,28 @@ class TestBERT:
             assert_close(load_masked_language_model(tmp_path)(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
         with pytest.raises(ValueError, match=r"lacks pooler.dense.bias, pooler.dense.weight$"):
             BERT.from_pretrained(tmp_path)
+
+
+class TestSavedBERT:
+    def test_comes_back_bit_for_bit_here_and_in_their_library(self, tmp_path: Path) -> None:
+        bert(tmp_path / "theirs")
+        words = load_masked_language_model(tmp_path / "theirs")
+        sentences = NextSentencePredictor(words.bert).eval()
+        save_bert(tmp_path / "ours", words, sentences)
+        again = load_masked_language_model(tmp_path / "ours"), load_next_sentence_predictor(tmp_path / "ours")
+        theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "ours").eval()
+        with torch.no_grad():
+            assert torch.equal(words(IDS, SEGMENTS, MASK), again[0](IDS, SEGMENTS, MASK))
+            assert torch.equal(sentences(IDS, SEGMENTS, MASK), again[1](IDS, SEGMENTS, MASK))
+            expected = theirs(IDS, MASK.long(), SEGMENTS)
+            assert_close(words(IDS, SEGMENTS, MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4)
+            assert_close(sentences(IDS, SEGMENTS, MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4)
+
+    def test_has_one_encoder(self, tmp_path: Path) -> None:
+        bert(tmp_path)
+        words, sentences = load_masked_language_model(tmp_path), load_next_sentence_predictor(tmp_path)
+        with pytest.raises(ValueError, match="same model"):
+            save_bert(tmp_path / "ours", words, sentences)
 
 
 class TestMarian:

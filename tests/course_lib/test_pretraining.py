@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from course_lib.heads import MaskedLanguageModel
 from course_lib.labelled import IGNORED, LabelledBatch
 from course_lib.models import BERT, BERTConfig
-from course_lib.pretraining import FOLLOWS, RANDOM, MaskedWords, sentence_pairs
+from course_lib.pretraining import FOLLOWS, RANDOM, MaskedWords, encode_pairs, expected_counts, sentence_pairs
 
 VOCABULARY, MASK_ID = 200, 199
 WORDS = MaskedWords(VOCABULARY, MASK_ID, special_ids=(0, 1, 2))
@@ -107,3 +107,26 @@ class TestSentencePairs:
     def test_too_few_sentences_are_refused(self, texts: list[list[str]]) -> None:
         with pytest.raises(ValueError, match="at least two sentences, and three different sentences"):
             sentence_pairs(texts, random.Random(0))
+
+
+class TestExpectedCounts:
+    def test_they_are_what_is_drawn_on_the_average(self) -> None:
+        ids = many_ids()
+        corrupted = WORDS.corrupt(ids, generator())
+        shown, asked = corrupted.ids, corrupted.labels != IGNORED
+        hidden = (shown == MASK_ID) & asked
+        stays = (shown == ids) & asked
+        drawn = [int(each.sum()) for each in (hidden, asked & ~hidden & ~stays, stays)]
+        assert drawn == pytest.approx(expected_counts(ids.numel()), rel=0.08)
+
+
+class TestEncodePairs:
+    def test_pairs_and_texts_in_one_batch(self) -> None:
+        ids, segments, mask = encode_pairs([[7, 8], [9]], [[5], None], cls_id=1, sep_id=2, padding_id=3)
+        assert ids.tolist() == [[1, 7, 8, 2, 5, 2], [1, 9, 2, 3, 3, 3]]
+        assert segments.tolist() == [[0, 0, 0, 0, 1, 1], [0] * 6]
+        assert mask.tolist() == [[True] * 6, [True] * 3 + [False] * 3]
+
+    def test_as_many_seconds_as_firsts(self) -> None:
+        with pytest.raises(ValueError, match="shorter"):
+            encode_pairs([[7], [8]], [None], 1, 2, 0)

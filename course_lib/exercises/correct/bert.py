@@ -249,17 +249,19 @@ def _token(forward: Callable[[Tensor, Tensor, nn.Linear], Tensor]) -> type[nn.Mo
 
 
 def _by_one_hot(states: Tensor, starts: Tensor, output: nn.Linear) -> Tensor:
-    return output(F.one_hot(starts, states.shape[1]).to(states.dtype) @ states)
+    out: Tensor = output(F.one_hot(starts, states.shape[1]).to(states.dtype) @ states)
+    return out
 
 
 def _after_classifying(states: Tensor, starts: Tensor, output: nn.Linear) -> Tensor:
-    every = output(states)
+    every: Tensor = output(states)
     return every.gather(1, starts.unsqueeze(-1).expand(-1, -1, every.shape[-1]))
 
 
 def _from_flat_rows(states: Tensor, starts: Tensor, output: nn.Linear) -> Tensor:
     offsets = torch.arange(states.shape[0]).unsqueeze(1) * states.shape[1]
-    return output(states.reshape(-1, states.shape[-1])[starts + offsets])
+    out: Tensor = output(states.reshape(-1, states.shape[-1])[starts + offsets])
+    return out
 
 
 TOKEN_CLASSIFIER = (
@@ -371,7 +373,8 @@ def _choices_transposed(score: Score, ids: Tensor, segments: Tensor, mask: Tenso
 
 def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
     words = ids.shape[-1]
-    scores = score(ids.view(-1, words), segments.view(-1, words), mask.view(-1, words)).unflatten(0, ids.shape[:2])
+    rows = score(ids.view(-1, words), segments.view(-1, words), mask.view(-1, words))
+    scores = torch.unflatten(rows, 0, ids.shape[:2])
     powers = (scores - scores.max(dim=1, keepdim=True).values).exp()
     return powers / powers.sum(dim=1, keepdim=True)
 

@@ -1,0 +1,147 @@
+"""Slips in a student's own handwriting get the right message, and honest answers pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib.checking import Outcome
+from tests.course_lib.exercises.judging import mistake, verdict
+
+
+class TestTheSlides:
+    def test_exponentials_without_a_normaliser_are_named(self) -> None:
+        class AsOnTheSlide(nn.Module):
+            def __init__(self, d_model: int, classes: int) -> None:
+                super().__init__()
+                self.dense, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, classes)
+
+            def forward(self, states: Tensor) -> Tensor:
+                features = torch.tanh(self.dense(states[:, 0]))
+                return torch.exp(torch.einsum("yf,bf->by", self.output.weight, features) + self.output.bias)
+
+        found = verdict("bert.sequence_classifier", AsOnTheSlide)
+        assert found.misconception is not None
+        assert found.misconception.id == "exponentials"
+        assert "normaliser" in found.misconception.message
+
+
+def _pairs(firsts: list[list[int]], seconds: list[list[int] | None], cls: int, sep: int, pad: int, slip: str) -> object:
+    rows, segments = [], []
+    for a, b in zip(firsts, seconds, strict=True):
+        row, segment = [cls] + a + [sep], [0] * (len(a) + (1 if slip == "sep" and b is not None else 2))
+        if b is not None:
+            row = row + b + ([] if slip == "end" else [sep])
+        segment = segment + [1] * (len(row) - len(segment))
+        rows.append(row)
+        segments.append(segment)
+    ids = torch.full((len(rows), max(map(len, rows))), pad)
+    types = torch.zeros_like(ids)
+    for i, (row, segment) in enumerate(zip(rows, segments, strict=True)):
+        ids[i, : len(row)], types[i, : len(row)] = torch.tensor(row), torch.tensor(segment)
+    return ids, types, ids != pad
+
+
+def _masking(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int, slip: str
+) -> object:
+    chosen = chance < 0.15 if slip == "special" else (chance < 0.15) & ~special
+    read = ids.clone()
+    read[chosen & (fate < 0.8)] = mask_id
+    other = chosen & (fate >= 0.8) & (fate < 0.9)
+    read[other] = anything[other]
+    labels = ids.clone()
+    labels[~chosen if slip != "changed" else read == ids] = -100
+    return read, labels
+
+
+def _loss(logits: Tensor, labels: Tensor, slip: str) -> Tensor:
+    asked = labels.ne(-100)
+    picked = logits.log_softmax(-1).gather(-1, labels.where(asked, 0)[..., None])[..., 0]
+    if slip == "all":
+        return -(picked * asked).mean()
+    per_sentence = -(picked * asked).sum(1) / asked.sum(1)
+    return per_sentence.mean()
+
+
+def _span(logits: Tensor, max_words: int | None, slip: str) -> Tensor:
+    rows = []
+    for first, last in logits:
+        i = int(first.argmax())
+        if slip == "independent":
+            rows.append([i, int(last.argmax())])
+            continue
+        end = len(last) if max_words is None else min(len(last), i + max_words)
+        rows.append([i, i + int(last[i:end].argmax())])
+    return torch.tensor(rows)
+
+
+def _choices(score: Callable[..., Tensor], ids: Tensor, segments: Tensor, mask: Tensor, slip: str) -> Tensor:
+    b, c, w = ids.shape
+    rows = score(ids.reshape(b * c, w), segments.reshape(b * c, w), mask.reshape(b * c, w))
+    if slip == "all":
+        return F.softmax(rows, 0).reshape(b, c)
+    return torch.softmax(rows.reshape(b, c), 0)
+
+
+class _AllWithAll(nn.Module):
+    def __init__(self, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, states: Tensor, starts: Tensor) -> Tensor:
+        return torch.stack([self.output(sentence)[starts] for sentence in states])
+
+
+class _LastWord(nn.Module):
+    def __init__(self, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.dense, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, classes)
+
+    def forward(self, states: Tensor) -> Tensor:
+        return self.output(self.dense(states.flip(1)[:, 0]).tanh())
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        ("bert.pair_encoding", lambda *args: _pairs(*args, slip="sep"), "first_sep_in_second_segment"),
+        ("bert.pair_encoding", lambda *args: _pairs(*args, slip="end"), "last_sep_missing"),
+        ("bert.expected_counts", lambda words: (words * 0.8, words / 10, words / 10), "shares_of_all_words"),
+        ("bert.expected_counts", lambda words: (words * 15 / 100, 0.0, 0.0), "all_become_mask"),
+        ("bert.mask_words", lambda *args: _masking(*args, slip="special"), "special_chosen"),
+        ("bert.mask_words", lambda *args: _masking(*args, slip="changed"), "labels_only_where_changed"),
+        ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "all"), "divided_by_all_places"),
+        ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "means"), "mean_of_means"),
+        ("bert.sequence_classifier", _LastWord, "last_word"),
+        ("bert.token_classifier", _AllWithAll, "every_row_of_starts"),
+        ("bert.answer_span", lambda x, most=None: _span(x, most, "independent"), "each_by_itself"),
+        ("bert.answer_span", lambda x, most=None: _span(x, most, "first"), "beginning_first"),
+        ("bert.multiple_choice", lambda *args: _choices(*args, slip="all"), "softmax_over_all_rows"),
+        ("bert.multiple_choice", lambda *args: _choices(*args, slip="batch"), "softmax_over_the_batch"),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+def test_spans_of_any_length_earn_their_part() -> None:
+    for name in ("limit_ignored", "one_word_too_many"):
+        assert verdict("bert.answer_span", mistake("bert.answer_span", name)).points == 3
+
+
+def test_a_ready_made_pair_is_refused() -> None:
+    def ready_made(firsts: list[list[int]], seconds: list[list[int] | None], *special: int) -> object:
+        from course_lib.tokenization import join_pair
+
+        return join_pair(firsts[0], seconds[0], cls_id=special[0], sep_id=special[1])
+
+    assert not verdict("bert.pair_encoding", ready_made).passed
