@@ -73,7 +73,8 @@ def _draw(axes: Axes, name: str, values: Tensor, shares: Tensor | None) -> None:
     axes.set_title(name, loc="left", pad=6)
     axes.barh(range(len(lengths)), lengths, height=0.66, color=BLUE)
     if shares is not None:
-        axes.plot(shares.tolist(), range(len(lengths)), "o", color=ORANGE, ms=5, zorder=3)
+        dots = [(share, row) for row, share in enumerate(shares.tolist()) if share or lengths[row]]
+        axes.plot(*zip(*dots, strict=True), "o", color=ORANGE, ms=5, zorder=3)
     farthest = [max(pair) for pair in zip(lengths, lengths if shares is None else shares.tolist(), strict=True)]
     for row, (length, edge) in enumerate(zip(lengths, farthest, strict=True)):
         text, colour = ("0", GREY) if length == 0 else (f"{length:.3f}", INK)

@@ -1,0 +1,1240 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 06 · Decoding
+#
+# A cat that sees a mouse has many next steps to choose from, and takes one. Then it looks again. A decoder writes a
+# sentence just like that: it holds a probability for every next word, one word is chosen, and the question is asked anew.
+#
+# The model only ever answers the question *what comes next?* How its answers become a sentence is left to us, and there
+# is more than one way: always the most probable word, several beginnings side by side, or drawing lots. At the end of this
+# lesson you will have written all three, you will know when each is the right one, and you will have made them fast.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | greedy decoding | 3 | 15 |
+# | 2 | the probability of a whole sentence | 3 | 12 |
+# | 3 | a prediction: what does a search find? | 2 | 10 |
+# | 4 | beam search | 6 | 35 |
+# | 5 | a penalty for short sentences | 2 | 8 |
+# | 6 | temperature | 2 | 6 |
+# | 7 | top-k | 3 | 10 |
+# | 8 | the nucleus | 3 | 18 |
+# | 9 | one step with a key-value cache | 3 | 15 |
+#
+# Every model in this lesson is used in the same way, as a **step function**: the words so far go in, the logits of the
+# next word come out. That is all that decoding needs to know of a model.
+
+# %%
+import functools
+import math
+import random
+import time
+
+import torch
+from torch import nn
+
+from course_lib import show
+from course_lib.checking import check
+from course_lib.continuation import continuation
+from course_lib.data import translation_data
+from course_lib.grammar import Sentence, is_held_out, random_clause
+from course_lib.losses import translation_loss
+from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
+from course_lib.schedules import linear_schedule
+from course_lib.tokenization import END_ID, START_ID, WordVocabulary
+from course_lib.training import TrainingConfig, train
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+# %% [markdown]
+# ## 1. No teacher at test time
+#
+# In training the decoder was spoilt. To learn *the cat danced* → *die Katze tanzte* it read the right German words,
+# shifted by one, and had to name the next one at every place. Whatever nonsense it said at word 2, at word 3 it was given
+# the right beginning again. That is **teacher forcing**, and thanks to the causal mask all places are trained at once.
+#
+# At test time nobody knows the right words. S4 puts it plainly: there is no translation to mask, so the model must predict
+# one word, read it as if it were given, predict the next, and so on. Each word depends on those before it, and all words
+# depend on the model's own choices.
+#
+# We need a translator to watch, and something for it to learn: clauses of the course's toy grammar, some of them with
+# *yesterday* in front. Clauses built like *the cat danced* are held out: it will never see one in training.
+
+# %%
+rng = random.Random(0)
+pairs, held_out = {}, {}
+while len(pairs) < 6000:
+    drawn_sentence = Sentence(random_clause(rng), opening=rng.choice([None, ("yesterday", "gestern")]))
+    (held_out if is_held_out(drawn_sentence) else pairs)[drawn_sentence.pair().source] = drawn_sentence.pair()
+english = WordVocabulary.from_sentences(pair.source for pair in pairs.values())
+german = WordVocabulary.from_sentences(pair.target for pair in pairs.values())
+print(f"{len(pairs)} pairs to learn from, {len(english)} English words and {len(german)} German ones, such as")
+for pair in list(pairs.values())[:3]:
+    print(f"  {pair.source} → {pair.target}")
+
+models = {}  # by how many steps they were trained
+BEGINNER, TRAINED = 160, 500
+
+# %% [markdown]
+# The next cell trains two very small translators, one encoder block and one decoder block each, in a few seconds. The
+# second learns three times as long as the first. The first remains a **beginner**, and will be of use when we need somebody
+# who is often in doubt.
+
+# %% tags=["demo"]
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+batches = translation_data(list(pairs.values()), english, german, max_tokens=1000)
+sizes = TransformerConfig(
+    len(english), len(german), d_model=64, heads=2, d_hidden=256, encoder_layers=1, decoder_layers=1
+)
+for steps in (BEGINNER, TRAINED):
+    torch.manual_seed(0)
+    models[steps] = Transformer(sizes)
+    schedule = linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps)
+    result = train(
+        models[steps],
+        batches,
+        functools.partial(translation_loss, smoothing=0.1),
+        TrainingConfig(steps, schedule, precision="fp32", seed=0),
+        device,
+    )
+    models[steps].eval()
+show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1")
+
+# %% [markdown]
+# And this is the step function of a translator for one English sentence. The encoder reads the sentence once, when the
+# first word is asked for; the decoder reads the German words so far, and we keep only what it says behind the **last** of
+# them. (It says something at every place. At the others we have long decided.)
+
+
+# %%
+def step_for(sentence, trained_for=TRAINED):
+    """The step function that translates this sentence: ids so far, <s> first -> logits of the next word."""
+
+    @functools.cache
+    def encoded():
+        if trained_for not in models:
+            raise RuntimeError("there is no translator yet: run the cell of section 1 that trains it")
+        return models[trained_for].encode(torch.tensor([english.encode(sentence)], device=device))
+
+    def step(words):
+        words = torch.as_tensor(words, device=device).unsqueeze(0)
+        with torch.no_grad():
+            source = encoded()
+            return models[trained_for].decode(words, source)[0, -1].cpu()
+
+    return step
+
+
+# %% [markdown]
+# ## 2. One word after the other
+#
+# The simplest choice: **at every step the most probable word.** This is *greedy* decoding, and S2 steps through it.
+# The decoder reads `<s>` and says *die*. It reads `<s>` *die* and says *Katze*. It reads `<s>` *die Katze* and says
+# *tanzte*. It reads `<s>` *die Katze tanzte* and says `<e>`, and that is the end.
+#
+# `<e>` is a word like any other, with a probability like any other. Nothing stops a model from never saying it, so every
+# decoder needs a limit as well.
+#
+# ### Exercise 1 · Greedy decoding
+# `decoding.greedy` · 3 points · about 15 minutes
+#
+# Write the loop. It gets a step function, the ids of `<s>` and `<e>`, and the most words that may be written.
+#
+# Shapes: `step` takes the ids so far, int64 `[words]`, beginning with `start_id`, and returns logits `[vocabulary]`. The
+# result is int64 `[new]`: the words that were written, so without `<s>`, and with `<e>` if it was reached. `<e>` counts
+# among the `max_length` words, `<s>` does not.
+#
+# <details><summary>Hint: the loop</summary>
+#
+# Begin with the list `[start_id]`. While it is not too long and does not end in `end_id`, ask
+# `step(torch.tensor(words))`, take the `argmax`, append it. At the end `torch.tensor(words[1:])`.
+#
+# </details>
+#
+# <details><summary>Hint: no softmax?</summary>
+#
+# The largest logit belongs to the largest probability. For choosing the best word the softmax changes nothing.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def greedy(step, start_id, end_id, max_length):
+    """Write the most probable word at every step.
+
+    step: int64 [words] -> logits [vocabulary] of the next word
+    start_id, end_id: ids of <s> and <e>
+    max_length: int, the most words to write, <e> included
+    returns: int64 [new], without <s>, with <e> where it was reached
+    """
+    ### BEGIN SOLUTION
+    words = [start_id]
+    while len(words) <= max_length and words[-1] != end_id:
+        words.append(int(step(torch.tensor(words)).argmax()))
+    return torch.tensor(words[1:])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoding.greedy")
+### BEGIN HIDDEN TESTS
+check("decoding.greedy", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now watch your loop translate. For every word the picture shows what the decoder had read, where its cross-attention
+# looked in the English sentence (the mean of its two heads), and which German words it thought likely. Below the picture
+# there is a slider that goes through the same steps one by one.
+#
+# The numbers come from a single pass: we give the finished sentence back to the decoder, and thanks to the causal mask it
+# says at each place exactly what it said when that place was the last.
+
+
+# %% tags=["demo"]
+def watched(sentence, written):
+    """What the trained decoder sees and says while it reads what it has written: alpha, and probabilities."""
+    model = models[TRAINED]
+    read = torch.tensor([[START_ID, *written[:-1].tolist()]], device=device)
+    with torch.no_grad():
+        encoded = model.encode(torch.tensor([english.encode(sentence)], device=device))
+        states = model.target_states(read, encoded, need_weights=True)
+        said = torch.softmax(model.logits(states.states), dim=-1)
+    return states.cross_alpha[0][0].mean(dim=0).cpu(), said[0].cpu()
+
+
+@show.when_ready
+def word_by_word():
+    sentence = "the cat danced"
+    written = greedy(step_for(sentence), START_ID, END_ID, 12)
+    alpha, said = watched(sentence, written)
+    words = [german.words[word] for word in written.tolist()]
+    steps = []
+    for place in range(len(words)):
+        likely = said[place].topk(4)
+        names = [german.words[word] for word in likely.indices.tolist()]
+        candidates = list(zip(names, likely.values.tolist(), strict=True))
+        steps.append(show.Written(["<s>", *words[:place]], candidates, alpha[place].tolist()))
+    print(f"{sentence} → {' '.join(words)}")
+    show.writing(
+        sentence.split(),
+        steps,
+        alt="Four steps: <s> looks at the and thinks die; die looks at cat, Katze at danced; behind tanzte comes <e>.",
+    )
+
+
+# %% [markdown]
+# The attention walks along the sentence from left to right, one English word for each German one. Does it always? German
+# puts the verb second, whatever comes first, so behind *gestern* the verb must come before the subject.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_attention_crosses():
+    panels = []
+    for sentence in ("the cat danced", "yesterday the cat danced"):
+        written = greedy(step_for(sentence), START_ID, END_ID, 12)
+        alpha, _said = watched(sentence, written)
+        words = [german.words[word] for word in written.tolist()]
+        looked = [sentence.split()[place] for place in alpha.argmax(dim=-1).tolist()]
+        print(" ".join(f"{word}←{source}" for word, source in zip(words, looked, strict=True)))
+        panels.append(show.Panel(f"alpha: {' '.join(words[:-1])}", alpha, words, sentence.split()))
+    show.matrices(
+        *panels,
+        alt="Cross-attention of two sentences. The first is a diagonal; behind gestern the verb jumps ahead and back.",
+    )
+
+
+# %% [markdown]
+# Row by row: to write *tanzte* behind *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*.
+# Nobody told it which word translates which. It found out because looking there pays.
+#
+# (What it looks at while it says `<e>` matters little. It has to look somewhere, for its weights sum to 1.)
+#
+# **And if it makes a mistake?** Then it must live with it: at the next step its own wrong word is part of the beginning, and
+# it has never seen a wrong beginning in training. Some call this *exposure bias* (Ranzato et al., 2016, section 1). Let us
+# put a wrong first word into its mouth and see how it goes on.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def a_wrong_beginning():
+    def behind_a_word(word):
+        step = step_for("the cat danced")
+        return lambda words: step([START_ID, german.ids[word], *words[1:].tolist()])
+
+    for word in ("der", "ein", "gestern", "Hund"):
+        rest = greedy(behind_a_word(word), START_ID, END_ID, 10)
+        print(f"{word:8} → {word} {' '.join(german.words[word] for word in rest.tolist())}")
+
+
+# %% [markdown]
+# Sometimes it makes the best of it, sometimes not. In no case can it take the word back. That is the price of greed, and
+# the next sections are about paying less.
+#
+# ## 3. How probable is a sentence?
+#
+# To say that one sentence is better than another we need a number for a whole sentence. The **chain rule** gives it: the
+# probability of a German sentence $e = e_1, \dots, e_n$ for an English sentence $f$ is
+#
+# $$P(e \mid f) = \prod_{t=1}^{n} P(e_t \mid e_1, \dots, e_{t-1}, f).$$
+#
+# Nothing is approximated here. Every factor is what the model says at one step, `<e>` included: a sentence must also *end*
+# there. (S1 and S4 write the same formula; S4 has French for $f$ and English for $e$.)
+#
+# Try it by hand. Say the four steps of *die Katze tanzte* `<e>` had probabilities 0.6, 0.9, 0.4 and 0.9:
+
+# %%
+factors = torch.tensor([0.6, 0.9, 0.4, 0.9])
+print("product of the probabilities:", factors.prod())
+print("sum of their logarithms:     ", factors.log().sum(), "and exp of that:", factors.log().sum().exp())
+print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.3:", 90 * torch.tensor(0.3).log())
+
+# %% [markdown]
+# The last line is why nobody multiplies. A sentence of 90 words, each with probability 0.3, has a probability too small
+# for a float: it is rounded to 0, and all long sentences look alike. Their logarithms are perfectly ordinary numbers. So
+# we add logarithms:
+#
+# $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
+#
+# With a minus in front, and divided by $n$, this is the loss that training minimised. There the $e_t$ were the right words;
+# here they may be any words whose probability we want to know.
+#
+# ### Exercise 2 · How probable a sentence is
+# `decoding.sequence_log_probability` · 3 points (2 for the values, 1 for long sentences) · about 12 minutes
+#
+# Given what the model said at each place and which words stand there, compute the log-probability of the sentence, with
+# the natural logarithm. Row $t$ of `logits` is what the model said of word $t$ before it read it, so nothing has to be
+# shifted.
+#
+# Shapes: `logits` is `[..., words, vocabulary]`, `expected` is int64 `[..., words]`, the result is `[...]`.
+#
+# <details><summary>Hint: from logits to log-probabilities</summary>
+#
+# `torch.log_softmax(logits, dim=-1)`. Taking the softmax first and its logarithm afterwards is the same on paper; in a
+# computer small probabilities become 0 on the way, and their logarithm −∞.
+#
+# </details>
+#
+# <details><summary>Hint: picking one entry of each row</summary>
+#
+# `table.gather(-1, expected.unsqueeze(-1)).squeeze(-1)` takes from each row the entry whose number stands in `expected`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-sequence_log_probability-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sequence_log_probability(logits, expected):
+    """ln P of each whole sentence, by the chain rule.
+
+    logits: [..., words, vocabulary], row t before word t was read
+    expected: int64 [..., words], the words whose probability is wanted
+    returns: [...]
+    """
+    ### BEGIN SOLUTION
+    log_probabilities = torch.log_softmax(logits, dim=-1)
+    return log_probabilities.gather(-1, expected.unsqueeze(-1)).squeeze(-1).sum(dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-sequence_log_probability-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoding.sequence_log_probability")
+### BEGIN HIDDEN TESTS
+check("decoding.sequence_log_probability", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Let the translator judge some translations of *the cat danced*, good ones and bad ones:
+
+
+# %% tags=["demo"]
+@show.when_ready
+def judged_by_the_model():
+    by_hand = torch.stack([factors, 1 - factors], dim=-1).log()
+    print(f"{sequence_log_probability(by_hand, torch.zeros(4, dtype=torch.long)):8.2f} nats   by hand, above\n")
+    german_sentences = [
+        "die Katze tanzte",
+        "eine Katze tanzte",
+        "die Katze schlief",
+        "der Katze tanzte",
+        "Katze die tanzte",
+    ]
+    step, found = step_for("the cat danced"), []
+    for sentence in german_sentences:
+        ids = [*german.encode(sentence), END_ID]
+        logits = torch.stack([step([START_ID, *ids[:place]]) for place in range(len(ids))])
+        found.append(sequence_log_probability(logits, torch.tensor(ids)).item())
+    for sentence, value in sorted(zip(german_sentences, found, strict=True), key=lambda pair: -pair[1]):
+        print(f"{value:8.2f} nats   {sentence}")
+
+
+# %% [markdown]
+# A sensible order: right first, word salad last. Now that we can compare sentences, is the one that greedy decoding writes
+# the most probable of all?
+#
+# ## 4. Where greedy decoding loses
+#
+# To see through everything, take a model so small that it fits on the page. It translates *the cat danced*, it is not sure
+# of the article, and it cannot decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. These are
+# all the sentences that it can write, and their probabilities at every branch:
+
+# %%
+TREE = {
+    (): {"die": 0.6, "eine": 0.4},
+    ("die",): {"Katze": 0.9, "Mieze": 0.1},
+    ("die", "Katze"): {"hat": 0.5, "tanzte": 0.4, "tanzt": 0.1},
+    ("die", "Katze", "hat"): {"getanzt": 0.6, "gerade": 0.4},
+    ("die", "Katze", "hat", "gerade"): {"getanzt": 1.0},
+    ("die", "Katze", "tanzte"): {"<e>": 0.9, "dort": 0.1},
+    ("die", "Mieze"): {"tanzte": 1.0},
+    ("eine",): {"Katze": 1.0},
+    ("eine", "Katze"): {"tanzte": 0.6, "hat": 0.4},
+    ("eine", "Katze", "tanzte"): {"<e>": 0.7, "dort": 0.3},
+    ("eine", "Katze", "hat"): {"getanzt": 1.0},
+}  # from the words so far to what may follow; where nothing is said, <e> follows
+VOCABULARY = "<pad> <s> <e> die eine Katze Mieze hat tanzte tanzt getanzt gerade dort".split()
+LETTERS = {
+    "A": "die Katze tanzte",
+    "B": "die Katze hat getanzt",
+    "C": "die Katze hat gerade getanzt",
+    "D": "die Mieze tanzte",
+    "E": "eine Katze tanzte",
+    "F": "eine Katze hat getanzt",
+}
+
+
+def tree_step(words):
+    """The tree as a step function: logits are log-probabilities, -inf where a word cannot follow."""
+    so_far = tuple(VOCABULARY[word] for word in torch.as_tensor(words).tolist()[1:])
+    following = TREE.get(so_far, {"<e>": 1.0})
+    return torch.tensor([following.get(word, 0.0) for word in VOCABULARY]).log()
+
+
+def in_words(ids):
+    """Ids as a sentence, without <e>."""
+    return " ".join(VOCABULARY[word] for word in torch.as_tensor(ids).tolist() if word != END_ID)
+
+
+# %% tags=["demo"]
+show.tree(
+    TREE,
+    ends={tuple(sentence.split()): letter for letter, sentence in LETTERS.items()},
+    alt="A tree of nine German sentences. Behind die Katze: hat 0.5, tanzte 0.4, tanzt 0.1. Six have letters A to F.",
+)
+
+# %% [markdown]
+# Greedy decoding keeps one beginning. Here is the idea of the next section in one sentence, so that you can predict before
+# you program: a search with **several beams** keeps the 2 (or 3, or $k$) most probable *beginnings* of each length, and
+# writes in the end the most probable sentence among those that it kept. One beam is greedy decoding.
+#
+# ### Exercise 3 · Predict first
+# `decoding.sentence_found` · 2 points · about 10 minutes
+#
+# Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: behind each
+# word multiply on, compare all beginnings of the same length, keep the best ones. Return the letter for each width.
+#
+# Shapes: `beams` is the int 1, 2 or 3, the result is a letter, "A" to "F".
+#
+# <details><summary>Hint: beginnings of two words</summary>
+#
+# *die Katze* has 0.6 · 0.9 = 0.54, *eine Katze* 0.4 · 1 = 0.4, *die Mieze* 0.06. Two beams keep the first two, three keep
+# all. Now their continuations.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sentence_found(beams):
+    """The letter of the sentence that a search of this width writes.
+
+    beams: int, 1, 2 or 3
+    returns: str, "A" to "F"
+    """
+    ### BEGIN SOLUTION
+    return {1: "B", 2: "E", 3: "A"}[beams]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoding.sentence_found")
+### BEGIN HIDDEN TESTS
+check("decoding.sentence_found", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Here is the tree again with the three ways in it, and with the probability of every sentence.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def three_ways_through_the_tree():
+    ways = {f"{beams} beam{'s' if beams > 1 else ''}": LETTERS[sentence_found(beams)].split() for beams in (1, 2, 3)}
+    ends = {}
+    for letter, sentence in LETTERS.items():
+        words = sentence.split()
+        places = range(len(words) + 1)
+        factors = [TREE.get(tuple(words[:place]), {"<e>": 1.0})[[*words, "<e>"][place]] for place in places]
+        ends[tuple(words)] = f"{letter}  {math.prod(factors):.4f}"
+    show.tree(
+        TREE,
+        ways={name: [*words, "<e>"] for name, words in ways.items()},
+        ends=ends,
+        alt="The tree with three ways: one beam to die Katze hat getanzt, two to eine Katze tanzte, three to die Katze tanzte.",
+    )
+
+
+# %% [markdown]
+# You can see why greed loses. *hat* is the most probable **word** behind *die Katze*, because every sentence in the perfect
+# tense begins with it. But then these sentences part, and none of them gets much. *tanzte* is less probable as a word and
+# leads to the most probable **sentence**, the lecture's own.
+#
+# Auxiliaries, articles, prepositions: real languages are full of words that are probable because many different things
+# may follow.
+#
+# ## 5. Several beginnings at once
+#
+# **Beam search**, then. At each step it holds a list of beginnings with their log-probabilities. It
+#
+# 1. continues every beginning by every word of the vocabulary: these are the candidates, each with the log-probability
+#    of its beginning plus that of the new word;
+# 2. puts the sentences that are already finished among the candidates, as they are: a sentence that has its `<e>` is not
+#    continued, and its score stays;
+# 3. keeps the best `beams` of all candidates.
+#
+# It starts from the single beginning `<s>` with log-probability 0 and ends after `max_length` steps, or earlier when there
+# is nothing left to continue. It returns the best of what it holds.
+#
+# With as many beams as there are sentences this finds the best one for certain. With fewer it may not, as you have just
+# seen with two. The transformer paper used 4 beams (Vaswani et al., 2017, section 6.1).
+#
+# ### Exercise 4 · Beam search
+# `decoding.beam_search` · 6 points · about 35 minutes
+#
+# Write it for one sentence, with plain Python lists if you like. Speed is no concern here.
+#
+# Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
+# A sentence that has no `<e>` after `max_length` words counts as it is. The vocabulary may be smaller than `beams`.
+#
+# <details><summary>Hint: what to hold</summary>
+#
+# A list of pairs, `[(0.0, [start_id])]` at first: a score, and the words so far.
+#
+# </details>
+#
+# <details><summary>Hint: one step</summary>
+#
+# For a beginning that is not finished: `torch.log_softmax(step(torch.tensor(words)), dim=-1).tolist()`, and for each word
+# of it the candidate `(score + log_probability, [*words, word])`. Without the `log_softmax` you would add logits, and those
+# of different beginnings cannot be compared.
+#
+# </details>
+#
+# <details><summary>Hint: keeping the best</summary>
+#
+# `sorted(candidates, reverse=True)[:beams]` sorts pairs by their first entry, the score.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def beam_search(step, start_id, end_id, beams, max_length):
+    """The most probable of the sentences that a search finds which keeps the `beams` best at every step.
+
+    step, start_id, end_id, max_length: as for greedy
+    beams: int, how many sentences to keep
+    returns: int64 [new], without <s>, with <e> where it was reached
+    """
+    ### BEGIN SOLUTION
+    kept = [(0.0, [start_id])]
+    for _ in range(max_length):
+        candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
+        for score, words in kept:
+            if words[-1] != end_id:
+                log_probabilities = torch.log_softmax(step(torch.tensor(words)), dim=-1).tolist()
+                candidates += [(score + more, [*words, word]) for word, more in enumerate(log_probabilities)]
+        kept = sorted(candidates, reverse=True)[:beams]
+    return torch.tensor(kept[0][1][1:])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-beam_search-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("decoding.beam_search")
+### BEGIN HIDDEN TESTS
+check("decoding.beam_search", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# First: does the program agree with your pencil? Then the question that matters for practice: **how many beams are
+# enough?** We make up a hundred models by chance, each with four words and `<e>`, so small that a search with 1000 beams
+# sees every sentence of up to five words, and count how often a narrow search finds the most probable one.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def how_many_beams():
+    for beams in (1, 2, 3):
+        print(f"{beams} beam(s): {in_words(beam_search(tree_step, START_ID, END_ID, beams, 8))}")
+
+    def random_step(seed):
+        def step(words):
+            generator = torch.Generator().manual_seed(hash((seed, *words.tolist())) % 2**40)
+            return torch.randn(5, generator=generator)
+
+        return step
+
+    widths, found = [1, 2, 3, 4, 6, 8, 12], {}
+    steps = [random_step(seed) for seed in range(100)]
+    best = [beam_search(step, 1, 2, 1000, 5).tolist() for step in steps]
+    for beams in widths:
+        same = [beam_search(step, 1, 2, beams, 5).tolist() == right for step, right in zip(steps, best, strict=True)]
+        found[beams] = sum(same) / len(same)
+    drawn, [axes] = show.frames(height=3.0)
+    axes.plot(widths, [found[beams] for beams in widths], "o-", color="#3b6fb6")
+    axes.set(
+        xlabel="beams", ylim=(0, 1.05), xticks=widths, title="share of 100 random models whose best sentence is found"
+    )
+    show.figure(
+        drawn, "The share of searches that find the best sentence: it rises steeply to four beams, then levels off."
+    )
+    print("  ".join(f"{beams}: {share:.0%}" for beams, share in found.items()))
+
+
+# %% [markdown]
+# The first few beams bring most of it, the next ones little, and each costs as much as the first. (There *is* no promise:
+# a beginning that looks hopeless may lead to the best sentence.)
+#
+# Now the translator. With the trained one greedy and beam search agree nearly always, since it is nearly always sure.
+# So let us ask the **beginner** for sentences that it has never seen, and compare the log-probabilities of what greedy
+# decoding and a search with 4 beams find. Each dot is a sentence; on the dotted line both found the same.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def greedy_and_beam_on_the_translator():
+    def score(step, ids):
+        logits = torch.stack([step([START_ID, *ids[:place].tolist()]) for place in range(len(ids))])
+        return sequence_log_probability(logits, ids).item()
+
+    beam_search(tree_step, START_ID, END_ID, 1, 1)  # waits for your search before the long part begins
+    points, shorter, shown = [], 0, 0
+    for pair in list(held_out.values())[:50]:
+        step = step_for(pair.source, BEGINNER)
+        both = greedy(step, START_ID, END_ID, 16), beam_search(step, START_ID, END_ID, 4, 16)
+        points.append([score(step, ids) for ids in both])
+        shorter += len(both[1]) < len(both[0])
+        if points[-1][1] > points[-1][0] + 0.3 and shown < 3:
+            shown += 1
+            print(f"{pair.source}\n  right   {pair.target}")
+            for name, ids, value in zip(("greedy", "4 beams"), both, points[-1], strict=True):
+                print(f"  {name:8}{' '.join(german.words[word] for word in ids.tolist())}   ({value:.2f})")
+    x, y = zip(*points, strict=True)
+    lowest = min(*x, *y) - 0.5
+    drawn, [axes] = show.frames(width=4.6, height=4.2)
+    axes.plot([lowest, 0], [lowest, 0], color="#8a8f98", linestyle=":")
+    axes.scatter(x, y, color="#d9822b", s=22)
+    axes.set(xlabel="greedy decoding", ylabel="4 beams", title="log-probability of what was found")
+    show.figure(
+        drawn, "Log-probabilities of what greedy decoding and beam search find: most dots lie on or above the diagonal."
+    )
+    better = sum(beam > one + 1e-4 for one, beam in points)
+    worse = sum(beam < one - 1e-4 for one, beam in points)
+    print(
+        f"{len(points)} sentences: the search found a more probable one for {better}, a less probable one for {worse}"
+    )
+    print(f"and a shorter one for {shorter}")
+
+
+# %% [markdown]
+# More probable in the eyes of the model, that is. Whether the translation is also *better* is another question: a search
+# can find only what the model believes. (Where greedy decoding says a word again and again it has run into a loop: the
+# beginner has seen few sentences with that word, and none that repeats it ten times.)
+#
+# And look at the last line. When the search finds something else it is often something **shorter**. That is no accident.
+#
+# ## 6. Short sentences win
+#
+# Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search for the most
+# probable sentence likes short ones. With a translator of 2019 an exact search found that for more than half of the test
+# sentences the most probable translation of all was the **empty one**, `<e>` at once. (Stahlberg and Byrne, 2019, *On NMT
+# Search Errors and Model Errors: Cat Got Your Tongue?* It is really called that.) Beam search with few beams is saved by
+# not finding it.
+#
+# The common remedy: compare not the log-probabilities themselves, but these divided by a **length penalty** that grows with
+# the number of words, `<e>` included (Wu et al., 2016, equation 14):
+#
+# $$\text{score}(e) = \frac{\log P(e \mid f)}{\left(\frac{5 + \text{length}}{6}\right)^{\alpha}}.$$
+#
+# Log-probabilities are negative; divided by more they come nearer to 0, so that long sentences gain. With $\alpha = 0$
+# nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ is just a number; it has nothing to do with
+# attention weights.)
+#
+# ### Exercise 5 · Length penalty
+# `decoding.length_penalised` · 2 points · about 8 minutes
+#
+# Write the formula.
+#
+# Shapes: `log_probability` is `[...]`, `length` is int64 of the same shape, `alpha` is a float of at least 0, the result is
+# `[...]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-length_penalised-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def length_penalised(log_probability, length, alpha):
+    """Log-probabilities divided by ((5 + length) / 6)^alpha.
+
+    log_probability: [...]
+    length: int64 [...], in words, <e> included
+    alpha: float, at least 0
+    returns: [...]
+    """
+    ### BEGIN SOLUTION
+    return log_probability / ((5 + length) / 6) ** alpha
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-length_penalised-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoding.length_penalised")
+### BEGIN HIDDEN TESTS
+check("decoding.length_penalised", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# An example. *the old cat slept because the dog danced* is to be translated. One candidate stops in the middle and has
+# log-probability −3.2; the whole translation has −4.0.
+
+# %%
+short, whole = "die alte Katze schlief <e>", "die alte Katze schlief , weil der Hund tanzte <e>"
+candidates = torch.tensor([-3.2, -4.0])
+lengths = torch.tensor([len(short.split()), len(whole.split())])
+print("lengths:", lengths, "  mean log-probability of a word:", candidates / lengths)
+
+
+# %% tags=["demo"]
+@show.when_ready
+def where_the_whole_sentence_wins():
+    alphas = torch.linspace(0, 1, 51)
+    scores = torch.stack([length_penalised(candidates, lengths, alpha) for alpha in alphas.tolist()])
+    drawn, [axes] = show.frames(height=3.2)
+    for column, (sentence, colour) in enumerate(((short, "#d9822b"), (whole, "#3b6fb6"))):
+        axes.plot(alphas, scores[:, column], color=colour, label=sentence)
+    axes.axvline(0.6, color="#8a8f98", linestyle=":")
+    axes.annotate("0.6, the paper's", (0.6, -1.7), (-5, 0), textcoords="offset points", fontsize=9.5, ha="right")
+    axes.set(xlabel="alpha", title="score of two candidates")
+    axes.legend(loc="lower right")
+    show.figure(drawn, "Scores of the short and the whole sentence against alpha: the lines cross a little before 0.6.")
+    print("alpha = 0.6:", length_penalised(candidates, lengths, 0.6))
+
+
+# %% [markdown]
+# In a search the penalty is applied to sentences that are finished, when they are compared; the beginnings of one step all
+# have the same length. Note what it is not: it is no probability, and nothing in the model asks for it. It repairs a fault
+# of the model by a fault in the comparison, with a number that somebody has tuned.
+#
+# ## 7. Drawing lots
+#
+# For a translation we want *the best* sentence. But ask a language model to tell a story and you would not want the most
+# probable one: it is dull, it repeats itself, and it is the same every time. People don't write the most probable word
+# either (Holtzman et al., 2020, figure 2). The alternative is to **sample**: draw each word by chance, with the
+# probabilities that the model gives.
+#
+# Here are ten words that might follow *die Katze*:
+
+# %%
+WORDS = "tanzte schlief sang sah lief fraß miaute dachte rechnete verdampfte".split()
+behind = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
+torch.manual_seed(0)
+print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement=True).tolist()))
+
+# %% [markdown]
+# The trouble is in the **tail**. *verdampfte* has one chance in two hundred; for a real vocabulary the tail has tens of
+# thousands of words, each nearly impossible, all together not. In a text of hundreds of words one of them will come up, and
+# then the model has to go on from there. Three remedies follow. You can combine them, and most programs do.
+#
+# ### 7.1 Temperature
+#
+# Divide the logits by a number $T$ before the softmax:
+#
+# $$p_i = \frac{\exp(\text{logits}_i / T)}{\sum_j \exp(\text{logits}_j / T)}.$$
+#
+# With $T = 1$ nothing changes. Below 1 the differences between logits grow, so the probable becomes more probable: near 0
+# all is on the best word, which is greedy decoding. Above 1 differences shrink, and for large $T$ all words are equally
+# probable. The name comes from physics, where hot things are in disorder (Ackley, Hinton and Sejnowski, 1985).
+#
+# You know the opposite operation: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from becoming
+# too sharp. That was a temperature.
+#
+# ### Exercise 6 · Temperature
+# `decoding.with_temperature` · 2 points (1 for the values, 1 near temperature 0) · about 6 minutes
+#
+# From logits to probabilities. With a temperature near 0 the quotients are enormous; your answer must not overflow then.
+#
+# Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float above 0, the result has the shape of `logits`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-with_temperature-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def with_temperature(logits, temperature):
+    """Probabilities at a temperature: softmax(logits / temperature).
+
+    logits: [..., vocabulary]
+    temperature: float, above 0
+    returns: [..., vocabulary]
+    """
+    ### BEGIN SOLUTION
+    return torch.softmax(logits / temperature, dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-with_temperature-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoding.with_temperature")
+### BEGIN HIDDEN TESTS
+check("decoding.with_temperature", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 7.2 Only the k most probable words
+#
+# Temperature makes the tail thinner, but leaves it there. **Top-k** cuts it off: keep the $k$ most probable words, give
+# the others probability 0, and divide by the sum so that the rest sums to 1 again (Fan et al., 2018; GPT-2's stories were
+# written with $k = 40$).
+#
+# ### Exercise 7 · Top-k
+# `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
+#
+# From probabilities to probabilities. The words that stay keep their proportions. Where `k` is larger than the vocabulary,
+# all words stay.
+#
+# Shapes: `probabilities` is `[..., vocabulary]`, `k` is an int of at least 1, the result has the shape of `probabilities`.
+# You need not mind words that are equally probable: there are none.
+#
+# <details><summary>Hint</summary>
+#
+# `torch.topk(probabilities, k)` gives the largest values and where they stood; it does not accept a `k` above the
+# vocabulary. Either compare everything with the smallest of these values (`>=`), or put them back in their places with
+# `torch.zeros_like(probabilities).scatter(-1, places, values)`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-top_k-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def top_k(probabilities, k):
+    """Only the k most probable words, divided by their sum; 0 for the others.
+
+    probabilities: [..., vocabulary]
+    k: int, at least 1
+    returns: [..., vocabulary]
+    """
+    ### BEGIN SOLUTION
+    values, places = torch.topk(probabilities, min(k, probabilities.shape[-1]), dim=-1)
+    return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(dim=-1, keepdim=True))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoding.top_k")
+### BEGIN HIDDEN TESTS
+check("decoding.top_k", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 7.3 The nucleus
+#
+# What is a good $k$? Behind *die Katze* perhaps twenty verbs are fine, but behind *die Katze hat mich angeschaut und ist*
+# hardly five words make sense, and behind *Guten* only one. A fixed $k$ cuts good words off in the first case and lets
+# nonsense in in the last.
+#
+# **Nucleus** sampling (top-p) fixes the mass in place of the number: sort the words by probability, and keep the **fewest**
+# whose probabilities sum to at least $p$ (Holtzman et al., 2020, section 3.1). Where the model is sure the nucleus is
+# small, where it is not it is large.
+#
+# In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line, and it belongs to
+# the nucleus, for without it the mass would be too small.
+#
+# ### Exercise 8 · Nucleus
+# `decoding.nucleus` · 3 points · about 18 minutes
+#
+# Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary.
+#
+# Shapes: `probabilities` is `[..., vocabulary]`, `p` is a float above 0 and at most 1, the result has the shape of
+# `probabilities`.
+#
+# <details><summary>Hint: which words, in sorted order?</summary>
+#
+# `ordered, places = probabilities.sort(dim=-1, descending=True)`, and `ordered.cumsum(dim=-1)` is the mass up to and
+# including each word. A word belongs to the nucleus if the mass **before** it, `cumsum - ordered`, is still below `p`. So
+# the first always belongs to it.
+#
+# </details>
+#
+# <details><summary>Hint: back to the order of the vocabulary</summary>
+#
+# `torch.zeros_like(probabilities).scatter(-1, places, values)` puts `values[..., i]` where word `i` of the sorted order
+# came from.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-nucleus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def nucleus(probabilities, p):
+    """Only the fewest most probable words of mass p, divided by their sum; 0 for the others.
+
+    probabilities: [..., vocabulary]
+    p: float, above 0 and at most 1
+    returns: [..., vocabulary]
+    """
+    ### BEGIN SOLUTION
+    ordered, places = probabilities.sort(dim=-1, descending=True)
+    before = ordered.cumsum(dim=-1) - ordered
+    values = ordered.masked_fill(before >= p, 0.0)
+    return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(dim=-1, keepdim=True))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-nucleus-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoding.nucleus")
+### BEGIN HIDDEN TESTS
+check("decoding.nucleus", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# All of them on the same ten words. Bars are probabilities; the dots are what came up in 2000 draws.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def one_distribution_five_ways():
+    distributions = {
+        "as it is": behind,
+        "temperature 0.5": with_temperature(behind.log(), 0.5),
+        "temperature 2": with_temperature(behind.log(), 2.0),
+        "top-k, k = 3": top_k(behind, 3),
+        "nucleus, p = 0.75": nucleus(behind, 0.75),
+    }
+    torch.manual_seed(0)
+    drawn = {
+        name: torch.multinomial(p, 2000, replacement=True).bincount(minlength=len(WORDS)) / 2000
+        for name, p in distributions.items()
+    }
+    show.distributions(
+        WORDS,
+        distributions,
+        drawn=drawn,
+        alt="Ten verbs in five distributions: sharper at temperature 0.5, flatter at 2, three left by top-k, four by the nucleus.",
+    )
+
+
+# %% [markdown]
+# Temperature bends the whole distribution; the other two cut it off and leave what remains in proportion.
+#
+# What happens to whole **sentences**? We draw two thousand from the tree of section 4, word by word, and count. The bars are
+# computed by the chain rule from the probabilities at each step.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def sentences_by_chance():
+    def draw(temperature):
+        words = [START_ID]
+        while words[-1] != END_ID:
+            words.append(int(torch.multinomial(with_temperature(tree_step(words), temperature), 1)))
+        return in_words(words[1:])
+
+    def probability(sentence, temperature):
+        ids = [START_ID, *(VOCABULARY.index(word) for word in sentence.split()), END_ID]
+        steps = [with_temperature(tree_step(ids[:place]), temperature)[ids[place]] for place in range(1, len(ids))]
+        return torch.stack(steps).prod()
+
+    sentences = [*LETTERS.values(), "die Katze tanzt", "die Katze tanzte dort", "eine Katze tanzte dort"]
+    exact, drawn = {}, {}
+    torch.manual_seed(0)
+    for temperature in (1.0, 0.5, 0.1):
+        name = f"temperature {temperature:g}"
+        exact[name] = torch.stack([probability(sentence, temperature) for sentence in sentences])
+        texts = [draw(temperature) for _ in range(2000 if temperature == 1 else 500)]
+        drawn[name] = torch.tensor([texts.count(sentence) for sentence in sentences]) / len(texts)
+    show.distributions(
+        sentences,
+        exact,
+        drawn=drawn,
+        alt="Nine sentences at three temperatures: the shares drawn follow the chain rule; at 0.1 it is nearly always B.",
+    )
+
+
+# %% [markdown]
+# At temperature 1 every sentence comes up as often as its probability says: **sampling word by word is sampling whole
+# sentences**. That is the chain rule once more, and no search is needed for it.
+#
+# At lower temperatures look which sentence wins. Not *die Katze tanzte*, the most probable one, but *die Katze hat
+# getanzt*: temperature sharpens each **step**, and near 0 it makes greedy decoding, with all its faults.
+#
+# So which way is right? Where there is one right answer, more or less (translation, a transcript, a summary of facts),
+# search. Where many answers are good and you want one of them (a story, a conversation), sample, with a nucleus or a
+# temperature a little below 1.
+#
+# ## 8. What has been read need not be read again
+#
+# Back to S4 and test time. There it says that since words must be written one by one, the transformer *gains no speed-up
+# over a recurrent network* at test time. In training it does, since all places are computed at once.
+#
+# Is that so? One thing is certain: $n$ words take $n$ steps in a row, for both. No trick in this section changes that. But
+# how much work is a **step**?
+#
+# Look at `step_for` again. To get the 100th word the decoder reads 99 words, projects all of them to queries, keys and
+# values, in every block, and sends all of them through the feed-forward networks. And then we throw away everything but the
+# last row. At the next step it reads the same 99 words again, and one more.
+
+# %%
+n = 100
+print("words read in order to write", n, "words, all so far at each step:", sum(range(1, n + 1)))
+
+# %% [markdown]
+# What could have changed for the 99 words since the last step? **Nothing.** The mask is causal: they cannot see the new
+# word. Their vectors, their keys and their values are the very same numbers as before, in every block.
+#
+# And what does the new word need of them? Its query meets their **keys**, and the weights average their **values**.
+# Nothing else. So keep these two in a **key-value cache**: at each step project only the new word, append its key and its
+# value, and attend from its query to all of them. (Shazeer, 2019, section 2.4, spells this out.)
+#
+# ### Exercise 9 · One step with a cache
+# `decoding.cached_attention` · 3 points · about 15 minutes
+#
+# Self-attention of the newest word, with the keys and values of all words before it. It may attend to itself. You need no
+# mask: nothing in the cache lies in the future. Return the output, and the cache with the new word's key and value
+# **behind** the others. Torch's or the course's attention is welcome.
+#
+# Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., words, d_head]`, with `words` 0 at the first step; the
+# projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., 1, d_head]` and twice
+# `[..., words + 1, d_head]`. Leave the tensors that come in as they are.
+#
+# <details><summary>Hint</summary>
+#
+# `torch.cat([keys, x @ W_k], dim=-2)`, the same for the values, then attention as in lesson 01, with one query.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-cached_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cached_attention(x, keys, values, W_q, W_k, W_v):
+    """Attention from the newest word to itself and all words before it, whose keys and values are in the cache.
+
+    x: [..., 1, d_model], the newest word
+    keys, values: [..., words, d_head], of the words before it
+    W_q, W_k, W_v: [d_model, d_head]
+    returns: out [..., 1, d_head], and keys and values [..., words + 1, d_head]
+    """
+    ### BEGIN SOLUTION
+    keys = torch.cat([keys, x @ W_k], dim=-2)
+    values = torch.cat([values, x @ W_v], dim=-2)
+    scaled = x @ W_q @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1])
+    return torch.softmax(scaled, dim=-1) @ values, keys, values
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-cached_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoding.cached_attention")
+### BEGIN HIDDEN TESTS
+check("decoding.cached_attention", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The claim is strong: *exactly the same numbers*, not nearly. Two tests. First your step, five times in a row, beside
+# causal self-attention over all five words at once. Then a whole model: the trained translator writes with the library's
+# cache and without, and we compare all its logits.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def cached_equals_uncached():
+    torch.manual_seed(0)
+    x, projections = torch.randn(5, 8), [torch.randn(8, 4) for _ in range(3)]
+    keys = values = torch.empty(0, 4)
+    rows = []
+    for place in range(5):
+        out, keys, values = cached_attention(x[place : place + 1], keys, values, *projections)
+        rows.append(out)
+    q, k, v = (x @ W for W in projections)
+    scaled = (q @ k.T / 2).masked_fill(~torch.ones(5, 5, dtype=torch.bool).tril(), -math.inf)
+    difference = (torch.cat(rows) - torch.softmax(scaled, dim=-1) @ v).abs().max().item()
+    print(f"one attention, largest difference: {difference:.1e}")
+
+    source = torch.tensor([english.encode("yesterday the cat danced")], device=device)
+    said = {}
+    with torch.inference_mode():
+        for cached in (True, False):
+            text = continuation(models[TRAINED], source, 10, cached=cached)
+            logits = [text.start().logits]
+            while len(logits) < 10:
+                logits.append(text.read(logits[-1].argmax(dim=-1)).logits)
+            said[cached] = torch.stack(logits)
+    print(f"the translator, largest difference: {(said[True] - said[False]).abs().max().item():.1e}")
+
+
+# %% [markdown]
+# Equal up to rounding. (A sum in another order is rounded differently; that is all.) Now measure: how long does **the next
+# word** take, when $n$ words are there already? A GPT of four blocks without a cache, the same with a cache, and a
+# recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its state.
+
+# %% tags=["demo"]
+WIDTH, LAYERS, LONGEST = 256, 4, 384
+torch.manual_seed(0)
+gpt = GPT(GPTConfig(500, LONGEST + 8, WIDTH, 4, LAYERS, 4 * WIDTH)).to(device).eval()
+recurrent = nn.GRU(WIDTH, WIDTH, LAYERS, batch_first=True).to(device).eval()
+ids = torch.randint(500, (1, LONGEST + 8), device=device)
+
+
+def milliseconds(work, times=4):
+    """The shortest of a few measurements: whatever else the computer does only makes it longer."""
+    taken = []
+    for _ in range(times):
+        if device == "cuda":
+            torch.cuda.synchronize()
+        start = time.perf_counter()
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        taken.append(1000 * (time.perf_counter() - start))
+    return min(taken)
+
+
+at = [1, 32, 64, 128, 192, 256, 320, 384]
+without, with_cache, network = [], [], []
+with torch.inference_mode():
+    gpt(ids[:, :LONGEST])  # warms up
+    for words in at:
+        without.append(milliseconds(lambda words=words: gpt(ids[:, :words])))
+        cache = gpt.cache(1, LONGEST + 8)
+        gpt(ids[:, :words], cache=cache)
+        with_cache.append(milliseconds(lambda cache=cache: gpt(ids[:, cache.length : cache.length + 1], cache=cache)))
+        _states, state = recurrent(torch.randn(1, words, WIDTH, device=device))
+        network.append(milliseconds(lambda state=state: recurrent(torch.randn(1, 1, WIDTH, device=device), state)))
+    at_once = milliseconds(lambda: gpt(ids[:, :LONGEST]))
+
+drawn, [axes] = show.frames(height=3.6)
+axes.plot(at, without, "o-", color="#d9822b", label="GPT, all words again")
+axes.plot(at, with_cache, "o-", color="#3b6fb6", label="GPT, with a cache")
+axes.plot(at, network, "o-", color="#3a8f5c", label="GRU")
+axes.set(xlabel="words so far", ylim=(0, None), title=f"milliseconds for the next word, on this {device.upper()}")
+axes.legend(loc="upper left")
+show.figure(
+    drawn, "Time for the next word against words so far: rising without a cache, nearly flat with one, flat for a GRU."
+)
+print(f"reading {LONGEST} words at once, as in training: {at_once:.0f} ms")
+print(
+    f"the last of them alone, with a cache {with_cache[-1]:.1f} ms, without {without[-1]:.1f} ms; of a GRU {network[-1]:.1f} ms"
+)
+numbers = 2 * LAYERS * LONGEST * WIDTH
+print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS * WIDTH:,}")
+
+# %% [markdown]
+# On a processor the picture is plain. So what of S4's sentence?
+#
+# **What the cache changes: the work of a step.** Without it a step reads all words again, and the time for a word grows with
+# every word that is already there. With it a step reads one word. What remains of the growth is the attention itself, one
+# query against ever more keys, and that is little at these lengths.
+#
+# **What it does not change: the number of steps.** Word 100 still has to wait for word 99. Reading all words at once, as in
+# training, takes far less time than writing them one by one. In this sense S4 is right: the parallelism of training is not
+# to be had at test time. And a recurrent network needs no cache at all: its step is the same small work at any length,
+# from a state that never grows, while the cache grows with every word. It is the transformer that has to be *rescued* from
+# a disadvantage here.
+#
+# (On a GPU both lines of the GPT may look flat: it can project a few hundred words in about the time it takes to start the
+# computation. There the cache pays for longer texts, larger models and larger batches, and its own size becomes the
+# problem: at every step all of it has to be fetched from memory. That was Shazeer's point.)
+#
+# ## 9. All words at once?
+#
+# S4 announces, for later, ways to write the whole sentence at once. That is **non-autoregressive** decoding: no word waits
+# for another, the decoder names all words of the sentence in one step (Gu et al., 2018, *Non-Autoregressive Neural Machine
+# Translation*). One step in place of $n$: this *is* the speed-up.
+#
+# What does it cost? Look at the chain rule of section 3 and take all the $e_1, \dots, e_{t-1}$ out of it:
+#
+# $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
+#
+# Every place chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. We compute
+# from it how probable each word is at each **place**, whatever stands elsewhere, and let every place draw its own.
+
+
+# %% tags=["demo"]
+def sentences(words=(), probability=1.0):
+    """Every sentence of the tree that begins with these words, <e> included, with its probability."""
+    if words[-1:] == ("<e>",):
+        yield words, probability
+        return
+    for word, share in TREE.get(words, {"<e>": 1.0}).items():
+        yield from sentences((*words, word), probability * share)
+
+
+possible = dict(sentences())
+longest = max(map(len, possible))
+places = [{} for _ in range(longest)]  # at each place the words with their probabilities
+for sentence, probability in possible.items():
+    for place in range(longest):
+        word = sentence[place] if place < len(sentence) else "<e>"
+        places[place][word] = places[place].get(word, 0.0) + probability
+
+chance = random.Random(0)
+texts = []
+for _ in range(1000):
+    drawn_words = (*(chance.choices(list(place), list(place.values()))[0] for place in places), "<e>")
+    texts.append(drawn_words[: drawn_words.index("<e>") + 1])
+for text in texts[:7]:
+    print(f"{'' if text in possible else 'not a sentence:':16}{' '.join(text)}")
+print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences of the tree")
+
+# %% [markdown]
+# *tanzte getanzt*, *hat* without a participle: each word is likely in its place, and they do not belong together. Gu et al.
+# call it the **multimodality problem** (section 2.3): where there are several good translations, places that cannot agree on
+# one mix them. With greedy choices at every place it is no better; only where there is a single good translation does the
+# problem vanish.
+#
+# The remedies give some of the speed back: train on data in which a sentence has one translation only (Gu et al. let a
+# teacher make it), or write in a few rounds, each of which revises the least certain words of the last (Ghazvininejad et
+# al., 2019, *Mask-Predict*). Another way keeps the left-to-right model and its very distribution, and lets a small model
+# run ahead whose words the large one then checks all at once (Leviathan et al., 2023, *speculative decoding*). Checking is
+# reading, and reading is parallel.
+#
+# So non-autoregressive decoding stands at one end, with one step and no agreement, autoregressive decoding at the other,
+# with $n$ steps and full agreement, and much current work lies between.
+#
+# ## Glossary
+#
+# - **Teacher forcing**: in training the decoder reads the right words before each place, not its own.
+# - **Step function**: from the words so far to the logits of the next word.
+# - **Autoregressive**: each word is predicted from those before it.
+# - **Greedy decoding**: write the most probable word at every step.
+# - **Chain rule**: the probability of a sentence is the product of its words' probabilities, each given those before it.
+# - **Log-probability**: the logarithm of a probability; logarithms add up where probabilities multiply.
+# - **Exposure bias**: in training a model never reads its own mistakes, at test time it does.
+# - **Beam search**: keep the few most probable beginnings at every step.
+# - **Search error**: the search misses the sentence that the model holds for the best.
+# - **Length penalty**: what log-probabilities are divided by, so that long sentences can compete.
+# - **Sampling**: draw each word by chance, with the model's probabilities.
+# - **Temperature**: what logits are divided by before the softmax; low is sharp, high is flat.
+# - **Top-k**: sample from the $k$ most probable words only.
+# - **Nucleus (top-p)**: sample from the fewest most probable words that have mass $p$.
+# - **Key-value cache**: the keys and values of all words so far, kept so that each word is projected once.
+# - **Non-autoregressive decoding**: all words are named at once, none given another.
+# - **Multimodality problem**: words that are chosen independently mix several good sentences into a bad one.
+#
+# ## What you have now
+#
+# Everything between a trained model and a text. The library has your functions for whole batches, with the cache inside:
+# `greedy_decode` in `course_lib.decoding`, `beam_search` in `course_lib.beam`, `sample` in `course_lib.sampling`. Open them;
+# you will find your way.
+#
+# One thing was carried along through the whole lesson without being needed for decoding: the English sentence. Take the
+# encoder away, and what is left predicts the next word from those before it. That is a language model, and the next lesson
+# builds one.
