@@ -1,0 +1,205 @@
+"""The lesson's figures are named mistakes where somebody takes the wrong way, and so are slips in own handwriting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from course_lib import exercises
+from course_lib.checking import Outcome, observe
+from course_lib.exercises.decoding import BEHIND_DIE_KATZE
+from tests.course_lib.exercises.judging import mistake, verdict
+
+Step = Callable[[Tensor], Tensor]
+
+
+class TestTheTree:
+    def test_who_sees_only_the_next_word_writes_the_perfect_tense(self) -> None:
+        case = exercises.find("decoding.beam_search").visible_cases()[0]
+        found = observe(mistake("decoding.beam_search", "greedy"), case).value
+        assert found.tolist() == [3, 5, 7, 10, 2]
+
+    def test_two_beams_lose_the_best_sentence(self) -> None:
+        first, second, *_random = exercises.find("decoding.beam_search").visible_cases()
+        reference = exercises.find("decoding.beam_search").reference
+        assert observe(reference, first).value.tolist() == [3, 5, 8, 2]
+        assert observe(reference, second).value.tolist() == [4, 5, 8, 2]
+
+
+class TestTheTenWords:
+    def test_four_are_in_the_nucleus_and_three_below_it(self) -> None:
+        kept = mistake("decoding.nucleus", "stops_below_p")(BEHIND_DIE_KATZE, 0.75)
+        assert int((kept > 0).sum()) == 3
+        kept = exercises.find("decoding.nucleus").reference(BEHIND_DIE_KATZE, 0.75)
+        assert int((kept > 0).sum()) == 4
+        assert_close(kept[0], torch.tensor(0.375))
+
+    def test_an_average_or_too_high_a_power_is_not_the_penalty(self) -> None:
+        scores, lengths = torch.tensor([-3.2, -4.0]), torch.tensor([5, 10])
+        found = exercises.find("decoding.length_penalised").reference(scores, lengths, 0.6)
+        assert_close(found, torch.tensor([-2.3553, -2.3083]), atol=5e-5, rtol=0)
+        found = mistake("decoding.length_penalised", "mean_of_the_words")(scores, lengths, 0.6)
+        assert_close(found, torch.tensor([-0.64, -0.4]))
+
+
+def _while_true(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    ids = torch.tensor([start_id])
+    for _ in range(max_length):
+        ids = torch.cat([ids, step(ids).argmax().reshape(1)])
+    return ids[1:]
+
+
+def _until_the_end_comes(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    ids: list[int] = []
+    for _ in range(max_length):
+        word = int(step(torch.tensor([start_id, *ids])).argmax())
+        if word == end_id:
+            break
+        ids.append(word)
+    return torch.tensor(ids, dtype=torch.int64)
+
+
+def _counting_the_start(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    ids = [start_id]
+    while len(ids) < max_length and ids[-1] != end_id:
+        ids.append(int(step(torch.tensor(ids)).argmax()))
+    return torch.tensor(ids[1:], dtype=torch.int64)
+
+
+def _feeding_the_last_word(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    ids, word = [], start_id
+    while word != end_id and len(ids) < max_length:
+        word = int(step(torch.tensor([word])).argmax())
+        ids.append(word)
+    return torch.tensor(ids)
+
+
+def _topk(step: Step, start_id: int, end_id: int, beams: int, max_length: int, *, rows: int, logs: bool) -> Tensor:
+    """Beam search in tensors, as many write it: `rows` copies of <s>, and a softmax or not."""
+    ids, scores = torch.full((rows, 1), start_id), torch.zeros(rows)
+    for _ in range(max_length):
+        candidates, totals = [], []
+        for row, score in zip(ids, scores, strict=True):
+            words = row[row >= 0]
+            if words[-1] == end_id:
+                candidates.append(row.tolist() + [-1])
+                totals.append(score.item())
+                continue
+            said = step(words)
+            said = torch.log_softmax(said, dim=-1) if logs else said
+            candidates += [[*row.tolist(), word] for word in range(len(said))]
+            totals += (score + said).tolist()
+        best = torch.tensor(totals).topk(min(beams, len(totals)))
+        ids, scores = torch.tensor([candidates[i] for i in best.indices.tolist()]), best.values
+    return ids[0][ids[0] >= 0][1:]
+
+
+def _copies(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    return _topk(step, start_id, end_id, beams, max_length, rows=beams, logs=True)
+
+
+def _bare_logits(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    return _topk(step, start_id, end_id, beams, max_length, rows=1, logs=False)
+
+
+def _below(probabilities: Tensor, p: float) -> Tensor:
+    ordered, places = torch.sort(probabilities, descending=True, dim=-1)
+    kept = torch.where(ordered.cumsum(-1) <= p, ordered, 0.0)
+    kept = kept / kept.sum(-1, keepdim=True)
+    return torch.empty_like(kept).scatter_(-1, places, kept)
+
+
+def _zeros_into_the_softmax(probabilities: Tensor, k: int) -> Tensor:
+    least = torch.topk(probabilities, min(k, probabilities.shape[-1])).values[..., -1, None]
+    return torch.where(probabilities < least, torch.tensor(0.0), probabilities).softmax(-1)
+
+
+def _forgotten(
+    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    scores = x @ W_q @ keys.mT / math.sqrt(keys.shape[-1])
+    return scores.softmax(-1) @ values, torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        ("decoding.greedy", _while_true, "goes_on_behind_the_end"),
+        ("decoding.greedy", _until_the_end_comes, "end_left_out"),
+        ("decoding.greedy", _counting_the_start, "one_word_short"),
+        ("decoding.greedy", _feeding_the_last_word, "only_the_last_word"),
+        (
+            "decoding.sequence_log_probability",
+            lambda logits, expected: logits.softmax(-1).gather(-1, expected[..., None])[..., 0].prod(-1).log(),
+            "logarithm_of_the_product",
+        ),
+        (
+            "decoding.sequence_log_probability",
+            lambda logits, expected: logits.log_softmax(-1).gather(-1, expected[..., None]).squeeze(-1).mean(-1),
+            "mean_over_the_words",
+        ),
+        ("decoding.sentence_found", lambda beams: "A", "always_the_best"),
+        ("decoding.sentence_found", lambda beams: "B" if beams == 1 else "A", "two_beams_are_enough"),
+        ("decoding.beam_search", _copies, "greedy"),
+        ("decoding.beam_search", _bare_logits, "logits_added"),
+        ("decoding.length_penalised", lambda log_p, n, a: log_p / n**a, "divided_by_the_length"),
+        ("decoding.with_temperature", lambda logits, t: (logits * t).softmax(-1), "multiplied"),
+        ("decoding.with_temperature", lambda logits, t: (logits - t).softmax(-1), "ignored"),
+        ("decoding.top_k", _zeros_into_the_softmax, "softmax_of_zeros"),
+        ("decoding.nucleus", _below, "stops_below_p"),
+        ("decoding.cached_attention", _forgotten, "itself_not_seen"),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+class TestParts:
+    def test_short_sentences_earn_their_part(self) -> None:
+        name = "decoding.sequence_log_probability"
+        for misconception in ("logarithm_of_the_product", "exp_overflows"):
+            assert verdict(name, mistake(name, misconception)).points == 2
+
+    def test_all_but_the_lowest_temperature_earn_their_part(self) -> None:
+        name = "decoding.with_temperature"
+        assert verdict(name, mistake(name, "exp_overflows")).points == 1
+
+    def test_a_k_within_the_vocabulary_earns_its_part(self) -> None:
+        def plain(probabilities: Tensor, k: int) -> Tensor:
+            values, places = probabilities.topk(k)
+            return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(-1, keepdim=True))
+
+        found = verdict("decoding.top_k", plain)
+        assert found.points == 2
+        assert "out of range" in found.text()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_honest_ways_of_counting_finished_sentences_pass(seed: int) -> None:
+    for answer in exercises.find("decoding.beam_search").correct:
+        assert verdict("decoding.beam_search", answer, seed).passed
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([[1, 3]], "step takes the ids of one sentence, [words], not a tensor of shape [1, 2]"),
+        ([1.0, 3.0], "an int64 tensor [words] that begins with <s>"),
+        ([], "an int64 tensor [words] that begins with <s>"),
+        ([1, 99], "step knows the ids 0 to 12, but it was given [1, 99]"),
+    ],
+)
+def test_a_step_says_what_it_takes(words: list[float], said: str) -> None:
+    def asks(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+        return step(torch.tensor(words))
+
+    assert said in verdict("decoding.greedy", asks, None).text().replace("\n        ", " ")
