@@ -38,6 +38,7 @@ class Kind(StrEnum):
     SHAPE = "shape"
     VALUE = "value"
     GRADIENT = "gradient"
+    ENDING = "ending"
     MODIFIED = "modified"
 
 
@@ -93,6 +94,19 @@ def difference(
             "work on a copy (x.clone()), or use operations without a trailing underscore.",
         )
     return found
+
+
+def refusal_difference(case: Case, actual: Observation) -> Difference | None:
+    """As `difference`, for a call that must be refused: what is wrong if it returned."""
+    if not actual.returned:
+        return None
+    got = _type_phrase(actual.value)
+    return Difference(
+        Kind.ENDING,
+        f"This call should be refused with a {case.refused}, but your answer returned {got}.",
+        expected=f"a {case.refused}",
+        actual=got,
+    )
 
 
 def result_difference(

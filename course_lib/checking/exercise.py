@@ -101,6 +101,8 @@ class Case:
             its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
         weight_gradients: compare the gradients of the weights (classes only).
         part: the part of the exercise that this case belongs to (`Exercise.parts`).
+        refused: the name of the built-in exception with which this call must end, such as "ValueError"; by default it
+            must return.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Case:
     gradients: tuple[int, ...] = ()
     weight_gradients: bool = False
     part: str = CORE
+    refused: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from course_lib.checking.compare import difference, result_difference
+from course_lib.checking.compare import difference, refusal_difference, result_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.observation import ENDINGS, Answer, Observation, Outcome, observe
 from course_lib.checking.verdict import CaseResult, Verdict, earned
@@ -35,8 +35,9 @@ class AnswerKey:
         """What the reference does, case by case."""
         observations = [observe(self.exercise.reference, case) for case in self.cases]
         for case, observation in zip(self.cases, observations, strict=True):
-            if not observation.returned:
-                raise ValueError(f"{self.exercise.id}: the reference fails on {case.name!r}: {observation.raised}")
+            if not (is_refusal(case, observation) if case.refused else observation.returned):
+                ends = f"does not refuse {case.name!r}" if observation.returned else f"fails on {case.name!r}"
+                raise ValueError(f"{self.exercise.id}: the reference {ends}: {observation.raised}")
         return observations
 
     def mistaken(self, misconception: Misconception) -> list[Observation]:
@@ -109,10 +110,17 @@ def _forbidden_name(exercise: Exercise, actual: Observation) -> str:
 def _compared(
     case: Case, hidden: bool, expected: Observation, actual: Observation, parameters: list[str]
 ) -> CaseResult:
+    if case.refused and is_refusal(case, actual):
+        return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
     if not actual.returned:
         return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED)
-    found = difference(case, expected, actual, parameters)
+    found = refusal_difference(case, actual) if case.refused else difference(case, expected, actual, parameters)
     return CaseResult(case, hidden, expected, actual, found, Outcome.PASSED if found is None else Outcome.WRONG)
+
+
+def is_refusal(case: Case, actual: Observation) -> bool:
+    """Whether a call ended with the exception that its case asks for."""
+    return actual.failure is Outcome.RAISED and actual.raised is not None and actual.raised.type_name == case.refused
 
 
 def diagnose(key: AnswerKey, results: Sequence[CaseResult]) -> Misconception | None:

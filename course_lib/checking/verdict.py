@@ -53,7 +53,8 @@ class CaseResult:
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
-        return f"Your answer raised {raised.type_name}: {raised.message}{place}"
+        asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
+        return f"{asked}Your answer raised {raised.type_name}: {raised.message}{place}"
 
     def _message_without_inputs(self) -> str:
         """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""

@@ -55,6 +55,77 @@ def test_raising_alone_never_names_a_misconception() -> None:
     assert verdict_on(fail, exercise).misconception is None
 
 
+def refusing(x: Tensor) -> Tensor:
+    if x.ndim > 1:
+        raise ValueError(f"a vector is wanted, not {x.ndim} dimensions")
+    return 2 * x
+
+
+REFUSING = Exercise(
+    **{
+        **vars(DOUBLE),
+        "reference": refusing,
+        "parts": {"values": 2, "refusals": 1},
+        "cases": lambda generator, hidden: [
+            Case("a vector", (torch.ones(3),)),
+            Case("a matrix", (torch.ones(2, 3),), part="refusals", refused="ValueError"),
+        ],
+    }
+)
+
+
+class TestRefusals:
+    def test_the_exception_that_is_asked_for_is_right_whatever_it_says(self) -> None:
+        def other(x: Tensor) -> Tensor:
+            (size,) = x.shape  # a ValueError of Python's own
+            return x.new_tensor([2.0]) * x if size else x
+
+        assert verdict_on(refusing, REFUSING).points == 3
+        assert verdict_on(other, REFUSING).points == 3
+
+    def test_an_answer_that_returns_instead_is_told_what_is_expected(self) -> None:
+        verdict = verdict_on(lambda x: 2 * x, REFUSING)
+        assert verdict.outcome is Outcome.WRONG
+        assert verdict.points == 2
+        text = " ".join(verdict.text().split())
+        assert "This call should be refused with a ValueError, but your answer returned a torch.Tensor." in text
+        assert "expected a ValueError got" in text
+        assert "differs in its ending" in verdict.cases[-1].message
+
+    def test_another_exception_is_shown_beside_the_one_that_is_asked_for(self) -> None:
+        def fail(x: Tensor) -> Tensor:
+            return x @ x if x.ndim > 1 else 2 * x
+
+        verdict = verdict_on(fail, REFUSING, seed=None)
+        assert verdict.outcome is Outcome.RAISED
+        assert verdict.points == 2
+        assert "refused with a plain ValueError. Your answer raised RuntimeError:" in verdict.cases[-1].message
+
+    def test_an_answer_that_refuses_everything_earns_nothing(self) -> None:
+        def fail(x: Tensor) -> Tensor:
+            raise ValueError("no")
+
+        assert verdict_on(fail, REFUSING).points == 0
+
+    def test_a_stub_is_not_a_refusal(self) -> None:
+        def stub(x: Tensor) -> Tensor:
+            raise NotImplementedError
+
+        exercise = Exercise(
+            **{
+                **vars(REFUSING),
+                "reference": lambda x: (_ for _ in ()).throw(NotImplementedError("not for matrices")),
+                "parts": {"values": 3},
+                "cases": lambda generator, hidden: [Case("any", (torch.ones(3),), refused="NotImplementedError")],
+            }
+        )
+        assert verdict_on(stub, exercise).outcome is Outcome.NOT_ATTEMPTED
+
+    def test_a_reference_that_does_not_refuse_is_an_error_of_ours(self) -> None:
+        with pytest.raises(ValueError, match="the reference does not refuse 'a matrix'"):
+            verdict_on(refusing, Exercise(**{**vars(REFUSING), "reference": DOUBLE.reference}))
+
+
 def test_a_right_core_keeps_its_points_when_another_part_fails() -> None:
     verdict = verdict_on(lambda x: (2 * x).clamp(max=1e6))
     assert verdict.outcome is Outcome.WRONG
