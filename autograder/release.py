@@ -57,7 +57,10 @@ NOTEBOOK_METADATA = {
 KEPT_METADATA = ("nbgrader", "tags", "jupyter")
 """Cell metadata that goes on to students; jupytext's own stays behind."""
 
-NOT_ASSETS = ("__pycache__", "*.pyc", ".*")
+INSTRUCTORS_PAGE = "README.md"
+"""The page beside a lesson's source that is for instructors: it holds the answers to written questions."""
+
+NOT_ASSETS = (INSTRUCTORS_PAGE, "__pycache__", "*.pyc", ".*")
 """Names in a lesson's folder that are not copied."""
 
 LONGEST_ID = 64

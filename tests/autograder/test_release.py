@@ -202,7 +202,7 @@ def test_the_install_cell_runs_and_installs_nothing_where_the_course_is_installe
     assert calls == []
 
 
-def test_assets_of_a_lesson_are_released_with_it(course: Course) -> None:
+def test_assets_of_a_lesson_are_released_with_it_and_the_instructors_page_is_not(course: Course) -> None:
     folder = course.solutions / "01_toy"
     (folder / "figures").mkdir()
     (folder / "figures" / "cat.svg").write_text("<svg/>")
@@ -210,6 +210,7 @@ def test_assets_of_a_lesson_are_released_with_it(course: Course) -> None:
     (folder / ".ipynb_checkpoints" / "old.txt").write_text("old")
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "x.pyc").write_bytes(b"x")
+    (folder / "README.md").write_text("The answers, for instructors.")
     release(course, exercises=[toy()])
     assert set(snapshot(course.release / "01_toy")) == {"01_toy.ipynb", "figures/cat.svg"}
 
