@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -684,9 +685,43 @@ def _checked(mask: Value, batch: int, queries: int, keys: int) -> Tensor:
     return mask
 
 
-def _parts(
-    generator: Generator, d_model: int, layers: int, sizes_of_vocabularies: tuple[int, int]
-) -> tuple[Value, ...]:
+@dataclass(frozen=True)
+class _Embedding:
+    table: Tensor
+    position: Tensor
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        return self.table[ids] + self.position[: ids.shape[1]]
+
+
+@dataclass(frozen=True)
+class _EncoderBlock:
+    block: nn.Module
+
+    def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
+        out: Tensor = self.block(x, _checked(mask, len(x), x.shape[1], x.shape[1])).out
+        return out
+
+
+@dataclass(frozen=True)
+class _DecoderBlock:
+    block: nn.Module
+
+    def __call__(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        own = _checked(mask, len(x), x.shape[1], x.shape[1])
+        out: Tensor = self.block(x, memory, own, _checked(memory_mask, len(x), x.shape[1], memory.shape[1])).out
+        return out
+
+
+@dataclass(frozen=True)
+class _Output:
+    matrix: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x @ self.matrix
+
+
+def _parts(generator: Generator, d_model: int, layers: int, vocabularies: tuple[int, int]) -> tuple[Value, ...]:
     """embed_source, encoder, embed_target, decoder and output, as callbacks with random weights."""
     config = BlockConfig(d_model, 2, 2 * d_model)
 
@@ -694,36 +729,19 @@ def _parts(
         module.load_state_dict(_weights(module, generator))
         return module.eval()
 
-    def embedding(name: str, vocabulary: int) -> Callback:
+    def embedding(vocabulary: int) -> _Embedding:
         table = torch.randn(vocabulary, d_model, generator=generator)
-        position = torch.randn(20, d_model, generator=generator)
-        return Callback(name, lambda ids: table[ids] + position[: ids.shape[1]])
+        return _Embedding(table, torch.randn(20, d_model, generator=generator))
 
-    def encoder_block() -> Callback:
-        block = weighted(blocks.EncoderBlock(config))
-        return Callback("block", lambda x, mask: block(x, _checked(mask, len(x), x.shape[1], x.shape[1])).out)
-
-    def decoder_block() -> Callback:
-        block = weighted(blocks.DecoderBlock(config))
-
-        def call(x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-            own, other = (
-                _checked(mask, len(x), x.shape[1], x.shape[1]),
-                _checked(memory_mask, len(x), x.shape[1], memory.shape[1]),
-            )
-            out: Tensor = block(x, memory, own, other).out
-            return out
-
-        return Callback("block", call)
-
-    source_vocabulary, target_vocabulary = sizes_of_vocabularies
-    matrix = torch.randn(d_model, target_vocabulary, generator=generator)
+    encoder = [_EncoderBlock(weighted(blocks.EncoderBlock(config))) for _ in range(layers)]
+    decoder = [_DecoderBlock(weighted(blocks.DecoderBlock(config))) for _ in range(layers)]
+    source, target = vocabularies
     return (
-        embedding("embed_source", source_vocabulary),
-        [encoder_block() for _ in range(layers)],
-        embedding("embed_target", target_vocabulary),
-        [decoder_block() for _ in range(layers)],
-        Callback("output", lambda x: x @ matrix),
+        Callback("embed_source", embedding(source)),
+        [Callback("block", block) for block in encoder],
+        Callback("embed_target", embedding(target)),
+        [Callback("block", block) for block in decoder],
+        Callback("output", _Output(torch.randn(d_model, target, generator=generator))),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from matplotlib.patches import FancyBboxPatch
 
@@ -37,7 +38,7 @@ def test_the_memory_ends_at_its_reader() -> None:
     for into in (0, 1):
         (axes,) = draw_stacks(ENCODER, DECODER, into).axes
         (line,) = axes.lines
-        ends.append(line.get_xydata()[-1][1])
+        ends.append(np.asarray(line.get_ydata()).tolist()[-1])
     assert ends[1] > ends[0]
 
 

@@ -1,0 +1,1450 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 05 · The encoder-decoder
+#
+# *The cat danced.* At the end of this lesson a model of your own says it in German, and you will have seen every number
+# on the way: *die Katze tanzte*. It learns that in less than a minute, on this computer, from sentences among which this
+# one is **not**.
+#
+# You have all the parts: attention, masks, positions, heads, blocks. What is missing is how two stacks of blocks become
+# one model, what it is to minimise, and by which steps. Then you can explain every box in figure 1 of the transformer
+# paper, train such a model, and say what its loss means.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | what the decoder reads, and what it should answer | 1 | 5 |
+# | 2 | the negative log-likelihood | 2 | 10 |
+# | 3 | the perplexity of a padded batch | 2 | 8 |
+# | 4 | the decoder block | 5 | 20 |
+# | 5 | encoder and decoder, joined | 4 | 20 |
+# | 6 | a training loop, with clipping | 4 | 20 |
+# | 7 | a step of Adam | 3 | 12 |
+# | 8 | the warm-up schedule | 2 | 8 |
+# | 9 | label smoothing | 3 | 15 |
+
+# %%
+import importlib.util
+import itertools
+import math
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader
+
+from course_lib import show
+from course_lib.attention import attention
+from course_lib.checking import check
+from course_lib.data import collate, examples, pad
+from course_lib.grammar import toy_translation
+from course_lib.masking import causal_mask
+from course_lib.multihead import MultiHeadAttention
+from course_lib.positions import SinusoidalPositions
+from course_lib.precision import autocast, precision_for
+from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+# %% [markdown]
+# ## 1. A small world, in two languages
+#
+# Real translators learn from millions of sentences, for days. Ours has a few hundred words and lives in a world of cats,
+# kings and apple trees, but its German is real German, and that is hard enough.
+
+# %%
+split = toy_translation(20_000, 500)
+for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
+    print(f"{pair.source}\n    {pair.target}")
+
+# %% [markdown]
+# Could you translate these word by word, with a dictionary? Try it on three kinds of trouble.
+#
+# - **Endings.** *The* is *der, die, das, den, dem*, according to the noun's gender, its number, and what it does in the
+#   sentence. *The dog saw* is *der Hund*, but *saw the dog* is *den Hund*, and *helped the dog* is *dem Hund*.
+# - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. Behind *because* it
+#   moves to the very end: *weil die Katze tanzte*.
+# - **Pieces.** *Invited* is a single word. Its translation may stand in two places: *der Hund **lud** die Katze **ein***.
+#
+# So each German word depends on several English ones, near and far, and on the German words before it. That is what a
+# model with attention on both sides can learn.
+#
+# The sentences are split in a way that makes cheating useless. One *structure* in ten never occurs in training, whatever
+# the words in it, and the model is tested on sentences that have one of these. The structure of *the cat danced*, a
+# feminine noun with *the* and a verb without an object, is among them.
+
+# %%
+english = WordVocabulary.from_sentences(pair.source for pair in split.training)
+german = WordVocabulary.from_sentences(pair.target for pair in split.training)
+training = examples(split.training, english, german)
+print(f"{len(english)} English words, {len(german)} German ones (endings!), {len(training)} sentences to learn from")
+print("the cat danced, among them:", "the cat danced" in {pair.source for pair in split.training})
+source_ids, target_ids = examples(split.held_out[:1], english, german)[0]
+print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out[0].target}\n    {target_ids.tolist()}")
+
+# %% [markdown]
+# Words became numbers, the **ids**. Four are special: 0 is padding, 1 is `<s>`, where every translation begins, 2 is `<e>`,
+# where it ends, 3 stands for unknown words. The source needs no `<s>` and `<e>`: nobody has to write it.
+#
+# ## 2. What is to be learned
+#
+# ### 2.1 Shifted right
+#
+# How does a model write a sentence? One word at a time: it reads `<s>` and says *die*; it reads `<s>` *die* and says
+# *Katze*; and so on until it says `<e>`. All the while it may look at the English sentence.
+#
+# In training we know the right translation, so we need not wait for the model's own words. We hand it the right ones and
+# ask, at every place at once, for the next: that is **teacher forcing**. The causal mask of lesson 02 sees to it that no
+# place can look up its answer. All the words of a sentence are learned in one pass, in parallel, which is the reason why
+# transformers train so fast (S4).
+#
+# What goes into the decoder is the target **shifted right**: moved by one place, so that each word stands where the next
+# one is asked for. (S2 spells the verb *tantze* on these slides. It is *tanzen*, so *tanzte*.)
+
+# %% tags=["demo"]
+show.matrices(
+    show.Panel(
+        "one training example: four questions at once",
+        torch.zeros(2, 4),
+        ["reads", "should answer"],
+        ["place 0", "place 1", "place 2", "place 3"],
+        texts=[["<s>", "die", "Katze", "tanzte"], ["die", "Katze", "tanzte", "<e>"]],
+    ),
+    alt="Two rows of four words. The decoder reads <s> die Katze tanzte and should answer die Katze tanzte <e>.",
+)
+
+# %% [markdown]
+# ### Exercise 1 · Shifted right
+# `encoder_decoder.shift_right` · 1 point · about 5 minutes
+#
+# From whole targets make both rows of the picture, for all the sentences of a batch.
+#
+# Shapes: `target` is an int64 tensor `[batch, words]`, each row from `<s>` to `<e>`, with padding behind. Return a tuple of
+# two, `read` and `expected`, each `[batch, words - 1]`.
+#
+# <details><summary>Hint</summary>
+#
+# Two slices. One leaves out the last column, the other the first. Padding needs no care here: the loss will pass over
+# places where padding is expected.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-shift_right-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shift_right(target):
+    """What the decoder reads at each place, and the word that it should answer there.
+
+    target: int64 [batch, words], from <s> to <e>
+    returns: read and expected, each int64 [batch, words - 1]
+    """
+    ### BEGIN SOLUTION
+    return target[:, :-1], target[:, 1:]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-shift_right-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.shift_right")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.shift_right", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2.2 One word at a time
+#
+# How good is a translation? A model gives every possible sentence a probability. By the **chain rule** that of a whole
+# German sentence $e$, given the source $f$ (the letters are S4's), is a product over its words:
+#
+# $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
+#
+# No approximation has been made: each factor is what the decoder says at one place. A good model makes the product large
+# for the right translation. Products of many small numbers are unpleasant, so take the logarithm, which turns them into
+# sums; divide by the number of words, so that long and short sentences can be compared; and put a minus in front, since
+# one likes to minimise. This is the mean **negative log-likelihood**, NLL for short:
+#
+# $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
+#
+# S1 computes one. A model is about to write *The gray fluffy cat meowed very loudly*. Each row below is one place: the words
+# that the slide lists there, with their probabilities.
+
+# %%
+table = {
+    "The": {"The": 0.2, "gray": 0.01, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "gray": {"black": 0.2, "gray": 0.12, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "fluffy": {"fluffy": 0.2, "gray": 0.01, "blue": 0.001, "bald": 0.0005, "wet": 0.0005},
+    "cat": {"dog": 0.2, "cat": 0.19, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "meowed": {"meowed": 0.3, "purred": 0.2, "hissed": 0.1, "fluffy": 0.001, "wet": 0.001},
+    "very": {"very": 0.2, "lots": 0.1, "softly": 0.1, "fluffy": 0.0005, "wet": 0.0005},
+    "loudly": {"loudly": 0.2, "softly": 0.001, "quiet": 0.001, "fluffy": 0.001, "wet": 0.0005},
+    "EOS": {"EOS": 0.3, "and": 0.1, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+}
+
+# %% tags=["demo"]
+show.matrices(
+    show.Panel(
+        "p(word), given the right words before it",
+        torch.tensor([list(listed.values()) for listed in table.values()]),
+        [f"right: {word}" for word in table],
+        [""] * 5,
+        texts=[
+            [f"[{word}] {p:g}" if word == right else f"{word} {p:g}" for word, p in listed.items()]
+            for right, listed in table.items()
+        ],
+        reach=0.35,
+    ),
+    alt="S1's table: at each of eight places five words with their probabilities, the right word in brackets.",
+)
+
+# %% [markdown]
+# Look at the second row. The model would rather say *black*; the right word is *gray*, with 0.12. The loss takes *gray*'s
+# probability, and the third row goes on **as if the model had said *gray***. That is teacher forcing once more. (A model
+# that is left to itself would now have to go on from *the black*.)
+#
+# ### Exercise 2 · Negative log-likelihood
+# `encoder_decoder.negative_log_likelihood` · 2 points · about 10 minutes
+#
+# Pick the right word's log-probability at each place, and take the mean with a minus.
+#
+# Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities; `expected` is int64 `[...]`; the result is a
+# scalar tensor. All places count.
+#
+# <details><summary>Hint: picking</summary>
+#
+# `log_p.gather(-1, index)` picks along the last dimension; `index` needs as many dimensions as `log_p`, so give `expected`
+# one more with `unsqueeze(-1)`. Or flatten both and index with `[torch.arange(n), expected]`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-negative_log_likelihood-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def negative_log_likelihood(log_p, expected):
+    """The mean of -ln p(right word) over all places.
+
+    log_p: [..., vocabulary], natural logarithms
+    expected: int64 [...], the right words
+    returns: a scalar tensor, in nats
+    """
+    ### BEGIN SOLUTION
+    return -log_p.gather(-1, expected.unsqueeze(-1)).mean()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-negative_log_likelihood-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.negative_log_likelihood")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.negative_log_likelihood", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The slide writes the sum out, and here it has a slip: it ends in $\ln 0.2$, although the table gives EOS a probability of
+# 0.3. It seems that *loudly*'s number was copied once more.
+
+# %%
+right = torch.tensor([listed[word] for word, listed in table.items()])
+printed = right.clone()
+printed[-1] = printed[-2]
+for name, p in (("by the table", right), ("as printed", printed)):
+    nll = -p.log().mean()
+    print(f"{name:12}  mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
+
+# %% [markdown]
+# The second column, the **perplexity**, is only $e^{\text{NLL}}$, but it is easier to imagine.
+#
+# ### 2.3 Perplexity
+#
+# A model that hesitates evenly between $n$ words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So
+# perplexity says **among how many words the model seems to guess**. By the table above: among not quite five, at every
+# place. A model that knows nothing of our German has as many as there are words, and a perfect one has 1.
+#
+# Over a batch there is a question that tables of results often leave open: the mean of *what*? We take it over all words
+# of all sentences, each word counting the same, and padding not at all.
+#
+# ### Exercise 3 · Perplexity
+# `encoder_decoder.perplexity` · 2 points · about 8 minutes
+#
+# Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats; `mask` is boolean `[batch, words]`, True
+# at words; the result is a scalar tensor.
+#
+# <details><summary>Hint</summary>
+#
+# `nll[mask]` is a flat tensor of the words alone. Mean first, `exp` last.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def perplexity(nll, mask):
+    """exp of the mean negative log-likelihood of the words.
+
+    nll: [batch, words], in nats
+    mask: bool [batch, words]; True at words, False at padding
+    returns: a scalar tensor
+    """
+    ### BEGIN SOLUTION
+    return nll[mask].mean().exp()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-perplexity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.perplexity")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.perplexity", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. The model
+#
+# ### 3.1 From one vector to many
+#
+# Before transformers, translation was the work of two **recurrent networks** (S1, S4). One, the encoder, reads the source
+# word by word and keeps a state, a vector. Its last state goes to the other, the decoder, which writes the translation from
+# it. The two are joined by that one vector alone: a whole sentence, of any length, must pass through it. This is the
+# **bottleneck**, and in section 6 you will see what it costs.
+#
+# The way out came before the transformer, too: let the decoder look back at *all* the encoder's states, by attention. The
+# transformer keeps that and throws the recurrence away. Here is the whole of it, with the shapes of a batch of 2 sentences,
+# the longest of 6 English words, its translation of 7 places.
+
+# %% tags=["demo"]
+english_shape, german_shape = "[2, 6, 64]", "[2, 7, 64]"
+show.stacks(
+    show.Stack(
+        "encoder",
+        "source ids [2, 6]",
+        [
+            show.Layer(name, english_shape)
+            for name in ("embedding + positions", "self-attention", "add & norm", "feed-forward", "add & norm")
+        ],
+        block=(1, 4),
+        times="2 ×",
+    ),
+    show.Stack(
+        "decoder",
+        "target ids, shifted right [2, 7]",
+        [
+            *(
+                show.Layer(name, german_shape)
+                for name in (
+                    "embedding + positions",
+                    "masked self-attention",
+                    "add & norm",
+                    "cross-attention",
+                    "add & norm",
+                    "feed-forward",
+                    "add & norm",
+                )
+            ),
+            show.Layer("output layer", "[2, 7, 188]"),
+        ],
+        block=(1, 6),
+        times="2 ×",
+        output="a score for each next word",
+    ),
+    into=3,
+    alt="Encoder and decoder as two stacks of boxes with shapes; the encoder's output, the memory, enters each decoder "
+    "block's cross-attention.",
+)
+
+# %% [markdown]
+# Both stacks keep the shape `[batch, words, d_model]` from bottom to top, each with its own number of words. The two meet in a
+# single kind of place: the **cross-attention** of each decoder block, whose queries are German and whose keys *and* values
+# are English. What the encoder hands over, a vector for each English word, is called the **memory**.
+#
+# The encoder's parts are those of lesson 04. Here they are again in the shortest form, with the names that our library has.
+
+# %%
+
+
+class AddAndNorm(nn.Module):
+    """The residual connection, then the layer norm (post-norm, as in the paper)."""
+
+    def __init__(self, d_model, dropout):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, y):
+        """x: what went into a sublayer; y: what came out of it."""
+        return self.norm(x + self.dropout(y))
+
+
+class FeedForward(nn.Module):
+    """The same small network at every word."""
+
+    def __init__(self, d_model, d_hidden):
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_2 = nn.Linear(d_hidden, d_model)
+
+    def forward(self, x):
+        return self.W_2(torch.relu(self.W_1(x)))
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, then the feed-forward network."""
+
+    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
+
+    def forward(self, x, mask):
+        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
+        return self.add_and_norm_2(x, self.feed_forward(x))
+
+
+# %% [markdown]
+# ### 3.2 The decoder block
+#
+# A decoder block has three sublayers, in the order of the picture.
+#
+# 1. **Masked self-attention**: the German words so far look at each other, and never ahead.
+# 2. **Cross-attention**: each of them asks the memory. Nothing of the source is in the future, so no causal mask is needed
+#    here. But the source may be padded, and padding must not be looked at.
+# 3. The **feed-forward network**, at every word by itself.
+#
+# Behind each of them stands its own add & norm.
+#
+# ### Exercise 4 · The decoder block
+# `encoder_decoder.decoder_block` · 5 points · about 20 minutes
+#
+# The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`. Values
+# are compared, and the gradients of both inputs and of all weights.
+#
+# `MultiHeadAttention` is the library's: `self.self_attention(x, mask=mask).out` attends from `x` to itself,
+# `self.cross_attention(x, memory, memory_mask).out` from `x` to `memory`.
+#
+# Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
+# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where one may attend. The result has the shape of
+# `x`.
+#
+# <details><summary>Hint: begin from the encoder's</summary>
+#
+# The forward of `EncoderBlock` above is two thirds of it. A line goes in between, and the numbers of the norms change.
+#
+# </details>
+#
+# <details><summary>Hint: who asks?</summary>
+#
+# The queries of the cross-attention come from what the first add & norm returned, so put that back into `x`. What is added
+# at each residual connection is what went into *that* sublayer.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class DecoderBlock(nn.Module):
+    """Masked self-attention, cross-attention to the memory, feed-forward network, each with add & norm.
+
+    d_model: int, the length of a word's vector
+    heads: int, of both attentions
+    d_hidden: int, the width of the feed-forward network
+    dropout: float, the share that training drops of each sublayer's output
+    """
+
+    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+
+    def forward(self, x, memory, mask, memory_mask):
+        """One layer of the decoder.
+
+        x: [batch, target, d_model]
+        memory: [batch, source, d_model], the encoder's output
+        mask: bool, broadcasts to [batch, target, target]; True where a target word may attend to a target word
+        memory_mask: bool, broadcasts to [batch, target, source]; True where it may attend to a source word
+        returns: [batch, target, d_model]
+        """
+        ### BEGIN SOLUTION
+        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
+        x = self.add_and_norm_2(x, self.cross_attention(x, memory, memory_mask).out)
+        return self.add_and_norm_3(x, self.feed_forward(x))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-decoder_block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.decoder_block")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.decoder_block", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3.3 The two stacks joined
+#
+# Now the whole picture as one function. It gets the parts as arguments and only has to call them in the right order, with
+# the right masks:
+#
+# | argument | call | returns |
+# |---|---|---|
+# | `embed_source` | `embed_source(source)` | vectors of the English words, positions included |
+# | `encoder` | `block(x, mask)`, for each block of the list | new vectors |
+# | `embed_target` | `embed_target(target)` | vectors of the German words |
+# | `decoder` | `block(x, memory, mask, memory_mask)`, likewise | new vectors |
+# | `output` | `output(x)` | a score for each German word |
+#
+# A detail at which many first attempts fail: **every** decoder block reads the output of the **last** encoder block. The
+# two stacks are not rungs of one ladder; first the encoder runs to its end.
+#
+# ### Exercise 5 · Encoder and decoder joined
+# `encoder_decoder.encode_and_decode` · 4 points · about 20 minutes
+#
+# Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so that
+# your decoder block is not needed here.
+#
+# Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` behind the words; `target` is int64 `[batch, target]`, already
+# shifted right; the result is `[batch, target, vocabulary]`.
+#
+# <details><summary>Hint: the source's mask</summary>
+#
+# True where `source != PADDING_ID`: that is `[batch, source]`. Queries are in the middle, and the mask is the same for all of
+# them: `unsqueeze(1)` makes it `[batch, 1, source]`. The same mask serves the encoder's blocks and the cross-attention.
+#
+# </details>
+#
+# <details><summary>Hint: the target's mask</summary>
+#
+# `causal_mask(length, device)` of lesson 02 is imported above. Make it for `target.shape[1]` words on `target.device`, or the
+# model will not run on a GPU. Padding behind the target needs no mask: being causal, no word looks behind itself.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-encode_and_decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode_and_decode(source, target, embed_source, encoder, embed_target, decoder, output):
+    """Scores of the word after each target word.
+
+    source: int64 [batch, source], padding behind the words
+    target: int64 [batch, target], shifted right
+    embed_source, embed_target: functions, ids -> [batch, words, d_model]
+    encoder: list of blocks, called as block(x, mask)
+    decoder: list of blocks, called as block(x, memory, mask, memory_mask)
+    output: function, [batch, target, d_model] -> [batch, target, vocabulary]
+    returns: [batch, target, vocabulary]
+    """
+    ### BEGIN SOLUTION
+    memory_mask = (source != PADDING_ID).unsqueeze(1)
+    memory = embed_source(source)
+    for block in encoder:
+        memory = block(memory, memory_mask)
+    mask = causal_mask(target.shape[1], target.device)
+    x = embed_target(target)
+    for block in decoder:
+        x = block(x, memory, mask, memory_mask)
+    return output(x)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-encode_and_decode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.encode_and_decode")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.encode_and_decode", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The model itself is now only a box for its weights. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in section 3.4
+# of the paper, since they are drawn small and would drown in the positions otherwise.
+
+
+# %%
+class EncoderDecoder(nn.Module):
+    """The transformer, of your blocks."""
+
+    def __init__(self, source_vocabulary, target_vocabulary, d_model=64, heads=4, d_hidden=256, layers=2, dropout=0.1):
+        super().__init__()
+        self.d_model = d_model
+        self.source_embedding = nn.Embedding(source_vocabulary, d_model)
+        self.target_embedding = nn.Embedding(target_vocabulary, d_model)
+        self.positions = SinusoidalPositions(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.encoder = nn.ModuleList(EncoderBlock(d_model, heads, d_hidden, dropout) for _ in range(layers))
+        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_hidden, dropout) for _ in range(layers))
+        self.output = nn.Linear(d_model, target_vocabulary)
+        for weight in self.parameters():
+            if weight.dim() > 1:
+                nn.init.xavier_uniform_(weight)
+        for embedding in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(embedding.weight, std=d_model**-0.5)
+
+    def embed(self, ids, embedding):
+        return self.dropout(self.positions(embedding(ids) * math.sqrt(self.d_model)))
+
+    def forward(self, source, target):
+        """source: ids [batch, source]; target: ids [batch, target], shifted right."""
+        return encode_and_decode(
+            source,
+            target,
+            lambda ids: self.embed(ids, self.source_embedding),
+            self.encoder,
+            lambda ids: self.embed(ids, self.target_embedding),
+            self.decoder,
+            self.output,
+        )
+
+
+# %% [markdown]
+# Before you train a model, test it. Three questions, each answered by changing something and looking at what moves:
+# does a place notice the words behind it? Does padding in the source matter? And does the source matter at all?
+
+
+# %% tags=["demo"]
+@show.when_ready
+def three_tests_before_training():
+    torch.manual_seed(0)
+    model = EncoderDecoder(len(english), len(german)).eval()
+    source = torch.tensor([english.encode("the cat danced")])
+    target = torch.tensor([[START_ID, *german.encode("die Katze tanzte")]])
+    with torch.no_grad():
+        before = model(source, target)
+        other_end = target.clone()
+        other_end[0, -1] = german.ids["schlief"]
+        padded = F.pad(source, (0, 3), value=PADDING_ID)
+        changes = {
+            "the last target word changed": model(source, other_end),
+            "three paddings behind the source": model(padded, target),
+            "another source": model(source.flip(1), target),
+        }
+    print(f"{'how much the scores move at place':>34}   0       1       2       3")
+    for name, after in changes.items():
+        moved = (after - before).abs().amax(dim=-1)[0]
+        print(f"{name:>34}  {'  '.join(f'{number:.4f}' for number in moved.tolist())}")
+
+
+# %% [markdown]
+# The first line must be 0 but for its last place, the second 0 throughout, and the third nowhere. If your model passes these
+# three, most of what can be wrong in an encoder-decoder is right.
+#
+# ## 4. Learning
+#
+# ### 4.1 One step after the other
+#
+# Training is one idea, repeated: draw a batch, compute the loss, compute its gradients, move each weight a little way
+# against its gradient.
+#
+# One precaution belongs to it. Now and then a batch has enormous gradients, and a single step undoes what hundreds have
+# learned. So gradients are **clipped**: take the norm of *all* of them together, as if they were one long vector, and where
+# it is above a limit, shorten all by the same factor. The direction stays, the step is bounded.
+#
+# $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
+#   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
+#
+# ### Exercise 6 · A training loop
+# `encoder_decoder.training_loop` · 4 points · about 20 minutes
+#
+# Write a whole training, of the smallest model that has two weights: an output layer, `logits = x @ W + b`. For each batch
+# in turn: the loss, which is the mean negative log-likelihood of the expected words; the gradients of `W` and `b`; clipping;
+# one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much as you like.
+#
+# Shapes: `W` is `[d_model, vocabulary]`, `b` is `[vocabulary]`; `batches` is a list of pairs `(x, expected)`, `x` being
+# `[words, d_model]` and `expected` int64 `[words]`. Return a tuple of three: the new `W`, the new `b`, and the losses, a tensor
+# `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are.
+#
+# <details><summary>Hint: gradients</summary>
+#
+# Work on copies: `W = W.clone().requires_grad_()`. After `loss.backward()` the gradient is in `W.grad`. It is **added** to
+# what is there already, so set `W.grad = None` before each step. Or let `torch.autograd.grad(loss, (W, b))` return both
+# gradients, fresh each time. Take the step within `with torch.no_grad():`.
+#
+# </details>
+#
+# <details><summary>Hint: who calls what, in which order?</summary>
+#
+# Set gradients back, loss, `backward()`, clip, step. `nn.utils.clip_grad_norm_([W, b], clip)` clips in place, but it is as
+# quickly written by hand. Collect `loss.detach()` and `torch.stack` them at the end.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-training_loop-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def training_loop(W, b, batches, rate, clip):
+    """Train an output layer, logits = x @ W + b, with a step of clipped gradient descent for each batch.
+
+    W: [d_model, vocabulary]
+    b: [vocabulary]
+    batches: list of (x [words, d_model], expected int64 [words])
+    rate: float, the learning rate
+    clip: float, the largest norm of both gradients together
+    returns: the new W, the new b, and the losses [steps], each from before its step
+    """
+    ### BEGIN SOLUTION
+    W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
+    losses = []
+    for x, expected in batches:
+        loss = F.cross_entropy(x @ W + b, expected)
+        of_W, of_b = torch.autograd.grad(loss, (W, b))
+        norm = (of_W.square().sum() + of_b.square().sum()).sqrt()
+        factor = (clip / norm).clamp(max=1)
+        with torch.no_grad():
+            W -= rate * factor * of_W
+            b -= rate * factor * of_b
+        losses.append(loss.detach())
+    return W.detach(), b.detach(), torch.stack(losses)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-training_loop-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.training_loop")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.training_loop", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 4.2 Adam
+#
+# Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word gets
+# a gradient once in a hundred steps, a bias in every one. **Adam**, which S4 calls a refinement with a step size for each
+# parameter, keeps two running means for every single weight: of its gradient, and of its gradient's square. It divides the
+# one by the root of the other. What comes out has a size of about 1, however large or small the gradients are, so that each
+# weight moves by about the learning rate.
+#
+# $$\begin{aligned}
+# \text{mean} &\leftarrow \beta_1\, \text{mean} + (1 - \beta_1)\, g \\
+# \text{square} &\leftarrow \beta_2\, \text{square} + (1 - \beta_2)\, g^2 \\
+# w &\leftarrow w - \text{rate} \cdot
+#   \frac{\text{mean} / (1 - \beta_1^{\text{step}})}{\sqrt{\text{square} / (1 - \beta_2^{\text{step}})} + \varepsilon}
+# \end{aligned}$$
+#
+# Both means begin at 0 and are too small at first; the divisions by $1 - \beta^{\text{step}}$ make up for it. The
+# transformer paper takes $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$ (section 5.3).
+#
+# ### Exercise 7 · A step of Adam
+# `encoder_decoder.adam_update` · 3 points · about 12 minutes
+#
+# One step, for one weight tensor, by these formulas and with the paper's three numbers. (`torch.optim.Adam` itself is not
+# allowed here; in section 5 we use it.)
+#
+# Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return a tuple
+# of three, the new `weight`, `mean` and `square`, the latter two *without* the correction. Change nothing in place.
+#
+# <details><summary>Hint</summary>
+#
+# Five lines. Keep the corrected values under names of their own, such as `corrected_mean`: the next step goes on from the
+# uncorrected ones.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-adam_update-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def adam_update(weight, gradient, mean, square, step, rate):
+    """One step of Adam with the transformer paper's settings.
+
+    weight, gradient: [...]
+    mean, square: [...], the running means before this step
+    step: int, from 1
+    rate: float, the learning rate
+    returns: the new weight, mean and square
+    """
+    ### BEGIN SOLUTION
+    mean = 0.9 * mean + 0.1 * gradient
+    square = 0.98 * square + 0.02 * gradient**2
+    corrected_mean = mean / (1 - 0.9**step)
+    corrected_square = square / (1 - 0.98**step)
+    return weight - rate * corrected_mean / (corrected_square.sqrt() + 1e-9), mean, square
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-adam_update-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.adam_update")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.adam_update", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# See what it is good for. Below, a loss with one steep and one shallow direction, a hundred times flatter. Gradient descent
+# may not take larger steps, or it would be thrown out of the steep one; so it crawls along the other. Adam does not mind.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def a_valley():
+    steepness = torch.tensor([100.0, 1.0])
+
+    def gradient(w):
+        return steepness * w
+
+    paths = {"gradient descent": [torch.tensor([0.7, 1.0])], "Adam": [torch.tensor([0.7, 1.0])]}
+    mean, square = torch.zeros(2), torch.zeros(2)
+    for step in range(1, 61):
+        w = paths["Adam"][-1]
+        w, mean, square = adam_update(w, gradient(w), mean, square, step, 0.05)
+        paths["Adam"].append(w)
+        w = paths["gradient descent"][-1]
+        paths["gradient descent"].append(w - 0.018 * gradient(w))
+    drawn, [axes] = show.frames(height=3.4)
+    across, along = torch.linspace(-1, 1, 80), torch.linspace(-0.35, 1.15, 80)
+    loss = 0.5 * (100 * across.unsqueeze(0) ** 2 + along.unsqueeze(1) ** 2)
+    axes.contour(across, along, loss.sqrt(), levels=12, colors="#c9ccd2", linewidths=0.8)
+    for (name, path), colour in zip(paths.items(), ("#d9822b", "#3b6fb6"), strict=True):
+        x, y = torch.stack(path).T.tolist()
+        axes.plot(x, y, marker="o", ms=3, color=colour, label=name)
+    axes.plot(0, 0, marker="*", ms=13, color="#22252b", linestyle="none", label="the minimum")
+    axes.set(title="60 steps", xlabel="steep direction", ylabel="shallow direction")
+    axes.legend(loc="lower right")
+    show.figure(
+        drawn, "Gradient descent jumps to and fro across a steep valley and stays high; Adam reaches its bottom."
+    )
+
+
+# %% [markdown]
+# ### 4.3 Up, then down
+#
+# Which learning rate? The paper answers with a curve (section 5.3; three such curves are on S4's slide):
+#
+# $$\text{rate}(\text{step}) = d_\text{model}^{-0.5} \cdot
+#   \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
+#
+# Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. S4 finds it strange and wonders how
+# anyone came upon it. Some reasons are known today. At the beginning Adam's running means rest on a handful of gradients, and in a
+# post-norm transformer the gradients near the output are large (Xiong et al., 2020, section 3.3): a full step would lead
+# anywhere. Later the steps must become small, or the loss only dances around its minimum.
+#
+# ### Exercise 8 · The warm-up schedule
+# `encoder_decoder.warmup_schedule` · 2 points · about 8 minutes
+#
+# The formula, for many steps at once.
+#
+# Shapes: `steps` is an int64 tensor `[steps]`, counted from 1, in any order; `d_model` and `warmup` are ints; the result is
+# float32 `[steps]`.
+#
+# <details><summary>Hint</summary>
+#
+# `torch.minimum` compares two tensors entry by entry. Where do the two terms meet? At `step = warmup`: a good test.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-warmup_schedule-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def warmup_schedule(steps, d_model, warmup):
+    """The paper's learning rate at each of these steps.
+
+    steps: int64 [steps], from 1
+    d_model: int
+    warmup: int, how many steps the rate rises
+    returns: float32 [steps]
+    """
+    ### BEGIN SOLUTION
+    return d_model**-0.5 * torch.minimum(steps**-0.5, steps * warmup**-1.5)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-warmup_schedule-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.warmup_schedule")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.warmup_schedule", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def three_schedules():
+    steps = torch.arange(1, 20_001, 20)
+    drawn, [axes] = show.frames(height=3.2)
+    for d_model, warmup in ((512, 4000), (512, 8000), (256, 4000)):
+        axes.plot(steps, 1000 * warmup_schedule(steps, d_model, warmup), label=f"d_model {d_model}, warm-up {warmup}")
+    axes.set(xlabel="step", ylabel="1000 · learning rate", title="The warm-up schedule")
+    axes.legend()
+    show.figure(
+        drawn, "Three learning-rate curves: a straight rise to a peak at the end of the warm-up, a slow decline."
+    )
+
+
+# %% [markdown]
+# Twice the warm-up, a later and lower peak. Half the width, larger steps throughout.
+#
+# ### 4.4 Label smoothing
+#
+# *I went to class and took ...* what? S4's answer is *notes*, but *a nap* would have been fine. The negative log-likelihood
+# does not think so. It is content only when *notes* has a probability of 1, which no finite scores can give, so that it drives
+# scores apart for ever.
+#
+# **Label smoothing** asks for less: a share $\varepsilon$ of the target's probability, 10 % in the paper (section 5.4), is
+# taken from the right word and given to the others. The loss is the **cross-entropy** with that softer target $q$,
+#
+# $$L = -\sum_w q(w)\, \ln p(w), \qquad q(w) = \begin{cases} 1 - \varepsilon & \text{the right word} \\
+#   \varepsilon / (V - 1) & \text{each other word,}\end{cases}$$
+#
+# for a vocabulary of $V$ words. With $\varepsilon = 0$ it is the negative log-likelihood again.
+
+# %% tags=["demo"]
+candidates = ["notes", "a nap", "a seat", "the bus", "a fish"]
+hard = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0])
+show.distributions(
+    candidates,
+    {"ε = 0": hard, "ε = 0.1": torch.tensor([0.9, *[0.1 / 4] * 4]), "ε = 0.3": torch.tensor([0.7, *[0.3 / 4] * 4])},
+    alt="Targets over five words. Without smoothing notes has 1; with 0.1 it has 0.9 and each other word 0.025.",
+)
+
+# %% [markdown]
+# ### Exercise 9 · Label smoothing
+# `encoder_decoder.label_smoothing` · 3 points · about 15 minutes
+#
+# The loss above, as S4 says it: the mass goes to **all of the other words**, and to them alone. Its mean over the words.
+#
+# Shapes: `logits` is `[words, vocabulary]`, `expected` is int64 `[words]`, `smoothing` is ε, a float; the result is a scalar tensor.
+# The gradient of the logits is compared too.
+#
+# <details><summary>Hint: no target needed</summary>
+#
+# With `log_p = torch.log_softmax(logits, dim=-1)`, pick the right words' entries as in exercise 2. The others' entries sum to
+# `log_p.sum(dim=-1)` minus that.
+#
+# </details>
+#
+# <details><summary>Hint: with a target</summary>
+#
+# `torch.full_like(logits, ...)` and `scatter` make $q$. Its rows must sum to 1: try it.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-label_smoothing-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def label_smoothing(logits, expected, smoothing):
+    """The mean cross-entropy with smoothed targets: 1 - smoothing at the right word, the rest on all others.
+
+    logits: [words, vocabulary]
+    expected: int64 [words], the right words
+    smoothing: float, from 0
+    returns: a scalar tensor, in nats
+    """
+    ### BEGIN SOLUTION
+    log_p = torch.log_softmax(logits, dim=-1)
+    right = log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    others = log_p.sum(dim=-1) - right
+    return -((1 - smoothing) * right + smoothing / (logits.shape[-1] - 1) * others).mean()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-label_smoothing-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.label_smoothing")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.label_smoothing", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# **A word of warning.** `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words, the right one
+# included: it keeps $1 - \varepsilon + \varepsilon / V$. So does the equation that the paper refers to (Szegedy et al., 2016,
+# section 7). The two variants are the same family under another number: S4's with $\varepsilon$ is torch's with
+# $\varepsilon \cdot V / (V - 1)$. With 30,000 words nobody can tell; with five it shows.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def two_variants():
+    generator = torch.Generator().manual_seed(0)
+    for size in (5, 188, 30_000):
+        expected = torch.randint(size, (50,), generator=generator)
+        logits = torch.randn(50, size, generator=generator) + 12 * F.one_hot(expected, size)  # very sure, and right
+        ours = label_smoothing(logits, expected, 0.1)
+        theirs = F.cross_entropy(logits, expected, label_smoothing=0.1)
+        converted = F.cross_entropy(logits, expected, label_smoothing=0.1 * size / (size - 1))
+        print(f"V = {size:6}:  others only {ours:8.5f}   torch's {theirs:8.5f}   torch's, converted {converted:8.5f}")
+
+
+# %% [markdown]
+# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, the rest
+# shared evenly among the others.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_loss_rises_again():
+    p = torch.sigmoid(torch.linspace(-6, 9, 400, dtype=torch.float64))  # close to both ends
+    rest = ((1 - p) / (len(german) - 1)).unsqueeze(1).expand(-1, len(german) - 1)
+    logits = torch.cat([p.unsqueeze(1), rest], dim=1).log()
+    drawn, [axes] = show.frames(height=3.4)
+    for smoothing, colour in ((0.0, "#8a8f98"), (0.1, "#3b6fb6"), (0.3, "#d9822b")):
+        losses = torch.stack([label_smoothing(row.unsqueeze(0), torch.tensor([0]), smoothing) for row in logits])
+        axes.plot(p, losses, color=colour, label=f"ε = {smoothing:g}")
+        lowest = int(losses.argmin())
+        if smoothing:
+            axes.plot(p[lowest], losses[lowest], "o", color=colour)
+    axes.set(xlabel="probability of the right word", ylabel="loss", ylim=(0, 6.2), title="Too sure costs, too")
+    axes.legend(loc="upper center")
+    show.figure(
+        drawn,
+        "Loss against the right word's probability: without smoothing it falls to 0 at 1, with it the loss rises again "
+        "beyond 1 - ε.",
+    )
+
+
+# %% [markdown]
+# Without smoothing the curve falls to the very end. With it there is a lowest point at $1 - \varepsilon$, and beyond it the
+# loss **rises again**: being surer than that is punished. That is what S4's curve shows. And the lowest loss is not 0 any
+# more, so a smoothed loss must never be compared with an unsmoothed one, nor turned into a perplexity.
+#
+# ## 5. The moment
+#
+# ### 5.1 A training wrapper
+#
+# Around the loop of exercise 6 some things are needed in every project, whatever the model. S3 calls it a better training
+# wrapper:
+#
+# - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded tensor of
+#   sentences of different lengths;
+# - the model and each batch move to the **device**;
+# - **mixed precision**: on a GPU most products are computed with 16 bits, which is faster by far, while the weights keep 32.
+#   `bf16` needs no further care; the older `fp16` has a small range, so the loss is scaled up and the gradients down again;
+# - some **progress** to look at.
+
+# %% tags=["demo"]
+print("one batch, before and after collate:")
+few = training[:4]
+print([(len(source), len(target)) for source, target in few])
+padded = collate(few)
+print(list(padded.source.shape), list(padded.target.shape), "\n", padded.target)
+
+# %% tags=["demo"]
+precision = precision_for(device) if device == "cuda" else "fp32"
+print(f"training on {device} in {precision}")
+
+
+def fit(model, data, loss_of, rates, every=100, look=None):
+    """Train a model with Adam, one step for each learning rate; `look(step, loss)` is called now and then."""
+    torch.manual_seed(0)
+    loader = DataLoader(data, batch_size=64, shuffle=True, collate_fn=collate)
+    batches = itertools.chain.from_iterable(itertools.repeat(loader))  # pass after pass, without end
+    model.to(device)
+    optimiser = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    scaler = torch.amp.GradScaler(device, enabled=precision == "fp16")
+    losses = []
+    for step, (rate, batch) in enumerate(zip(rates, batches, strict=False), start=1):
+        model.train()
+        batch = batch.to(device)
+        with autocast(torch.device(device), precision):
+            loss = loss_of(model, batch)
+        optimiser.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimiser)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        scaler.step(optimiser)
+        scaler.update()
+        losses.append(loss.detach())
+        if look is not None and step % every == 0:
+            look(step, loss.item())
+    model.eval()
+    return torch.stack(losses).tolist()
+
+
+# %%
+def translation_loss(model, batch):
+    """Shift, compute, and compare where words are expected."""
+    read, expected = shift_right(batch.target)
+    logits = model(batch.source, read)
+    words = expected != PADDING_ID
+    return label_smoothing(logits[words], expected[words], 0.1)
+
+
+# %% [markdown]
+# `translation_loss` is yours from end to end: your shift, your model, your loss. Padding is left out by selecting the words
+# first.
+#
+# ### 5.2 Half a minute
+#
+# The sizes are modest: vectors of 64 numbers, 4 heads, 2 blocks on each side. The paper's constant for the learning rate is
+# made for long trainings of large models; for our few hundred steps 0.4 of it does well.
+#
+# Ready? This cell takes about half a minute on a processor.
+
+
+# %% tags=["demo"]
+translator = None
+
+
+@show.when_ready
+def learn_to_translate():
+    global translator
+    torch.manual_seed(0)
+    model = EncoderDecoder(len(english), len(german))
+    rates = 0.4 * warmup_schedule(torch.arange(1, 601), d_model=64, warmup=100)
+    begun = time.perf_counter()
+
+    def look(step, loss):
+        print(f"step {step:4}   loss {loss:.3f}   {time.perf_counter() - begun:5.1f} s")
+
+    losses = fit(model, training, translation_loss, rates.tolist(), look=look)
+    show.loss_curve(losses, title="smoothed loss, in nats")
+    translator = model
+
+
+# %% [markdown]
+# ### 5.3 One word, then the next
+#
+# To translate, the model gets only the source and `<s>`. It says its most probable word, that word is put behind `<s>`, and it
+# is asked again: **greedy decoding**, the plainest way, and here in its plainest form. (The next lesson does it better, and
+# faster.)
+
+
+# %% tags=["demo"]
+@torch.no_grad()
+def translate(model, sentences, longest=40):
+    """The translation of each sentence, the most probable word at each place."""
+    source = pad([torch.tensor(english.encode(sentence)) for sentence in sentences]).to(device)
+    words = torch.full((len(sentences), 1), START_ID, device=device)
+    for _ in range(longest):
+        likeliest = model(source, words)[:, -1].argmax(dim=-1, keepdim=True)
+        words = torch.cat([words, likeliest], dim=1)
+        if (words == END_ID).any(dim=1).all():
+            break
+    return [german.decode(row) for row in words.tolist()]  # up to the first <e>
+
+
+@show.when_ready
+def the_cat_danced():
+    model = translator or EncoderDecoder(len(english), len(german))
+    source = torch.tensor([english.encode("the cat danced")], device=device)
+    words = [START_ID]
+    while words[-1] != END_ID and len(words) < 10:
+        with torch.no_grad():
+            scores = model.to(device).eval()(source, torch.tensor([words], device=device))[0, -1]
+        p = torch.softmax(scores, dim=-1)
+        best = p.topk(3)
+        said = ", ".join(f"{german.words[i]} {q:.2f}" for q, i in zip(best.values, best.indices.tolist(), strict=True))
+        print(f"{' '.join(german.words[i] for i in words):24} →  {said}")
+        words.append(int(best.indices[0]))
+    print(f"\nthe cat danced  →  {german.decode(words)}")
+
+
+# %% [markdown]
+# There it is, by your own weights, and from a structure that the model has never met. (Why do the winners' probabilities
+# stop short of 1, though there is nothing to doubt? You asked for it in section 4.4.)
+#
+# Is that one lucky sentence? Here are the other held-out ones, none of whose structures occurred in training.
+
+
+# %% tags=["demo"]
+held_out = split.held_out
+
+
+def right_ones(model):
+    """For each held-out sentence whether its translation is right, word for word."""
+    ours = translate(model, [pair.source for pair in held_out])
+    return [translation == pair.target for translation, pair in zip(ours, held_out, strict=True)]
+
+
+@show.when_ready
+def unseen_structures():
+    model = (translator or EncoderDecoder(len(english), len(german))).to(device).eval()
+    sentences = [
+        "yesterday the angry dog invited the cat",
+        "because the cat saw the dog , the king danced",
+        "the old queens helped a hungry bear",
+    ]
+    for sentence, translation in zip(sentences, translate(model, sentences), strict=True):
+        print(f"{sentence}\n    {translation}")
+    right = right_ones(model)
+    print(f"\nheld-out sentences translated word for word as they should be: {sum(right) / len(right):.1%}")
+    data = collate(examples(held_out, english, german)).to(device)
+    read, expected = shift_right(data.target)
+    with torch.no_grad():
+        log_p = model(data.source, read).log_softmax(dim=-1)
+    nll = -log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    print(f"perplexity on them, with the right words before each: {perplexity(nll, expected != PADDING_ID):.2f}")
+
+
+# %% [markdown]
+# The perplexity is a little above 1, though nearly every word is right. Smoothing again: a model that always keeps something
+# back for the other words looks slightly undecided to a plain likelihood.
+#
+# ### 5.4 Where it looks
+#
+# What does each German word look at while the next one is chosen? We listen to the last block's cross-attention. (A **hook**
+# is a function that torch calls whenever a layer is called. It lets you watch a model without changing it.)
+
+
+# %% tags=["demo"]
+@torch.no_grad()
+def attention_over_the_source(model, source, target):
+    """The last block's cross-attention weights [heads, target, source] while the target is read."""
+    layer, calls = model.decoder[-1].cross_attention, []
+    hook = layer.register_forward_pre_hook(
+        lambda _layer, inputs, named: calls.append((inputs, named)), with_kwargs=True
+    )
+    model(source, target)
+    hook.remove()
+    inputs, named = calls[0]
+    return layer(*inputs, **named, need_weights=True).alpha[0]
+
+
+@show.when_ready
+def what_it_looks_at():
+    model = (translator or EncoderDecoder(len(english), len(german))).to(device).eval()
+    panels = []
+    for sentence in ("the cat danced", "yesterday the dog invited the cat"):
+        source = torch.tensor([english.encode(sentence)], device=device)
+        words = ["<s>", *translate(model, [sentence])[0].split()]
+        target = torch.tensor([[german.ids[word] for word in words]], device=device)
+        alpha = attention_over_the_source(model, source, target).mean(dim=0).cpu()
+        rows = [f"{word} → {after}" for word, after in zip(words, [*words[1:], "<e>"], strict=True)]
+        panels.append(show.Panel(f"“{sentence}”", alpha, rows, sentence.split()))
+    show.matrices(
+        *panels,
+        alt="Cross-attention weights over the English words, the mean of the heads, for two sentences: before each "
+        "German word its English counterpart is bright.",
+    )
+
+
+# %% [markdown]
+# Read a row as *what was read → what is to be said*. In the second sentence, the verb comes early and its prefix *ein* at the
+# very end, and both times the model turns to *invited*. Nobody told it which words belong together: these are the **word
+# alignments** that earlier translation systems needed a model of their own for.
+#
+# ## 6. Beside it
+#
+# ### 6.1 The bottleneck, measured
+#
+# Now the recurrent way, in both its forms. The encoder is a GRU, a common recurrent network. Without attention the decoder gets
+# the encoder's last state and nothing else. With attention it also looks back at all the states: our own scaled dot product,
+# the decoder's states as queries, the encoder's as keys and values.
+
+
+# %% tags=["demo"]
+class RecurrentTranslator(nn.Module):
+    """A recurrent encoder-decoder, called like `EncoderDecoder`."""
+
+    def __init__(self, d_model=64, attends=False):
+        super().__init__()
+        self.source_embedding = nn.Embedding(len(english), d_model)
+        self.target_embedding = nn.Embedding(len(german), d_model)
+        self.encoder = nn.GRU(d_model, d_model, batch_first=True)
+        self.decoder = nn.GRU(d_model, d_model, batch_first=True)
+        self.combine = nn.Linear(2 * d_model, d_model) if attends else None
+        self.output = nn.Linear(d_model, len(german))
+
+    def encode(self, source):
+        """All states, and the one behind each sentence's last word: the bottleneck."""
+        states, _ = self.encoder(self.source_embedding(source))
+        last = (source != PADDING_ID).sum(dim=1) - 1
+        return states, states[torch.arange(len(source), device=source.device), last].unsqueeze(0).contiguous()
+
+    def decode(self, target, source, states, state):
+        """Scores behind each target word, and the decoder's last state."""
+        x, state = self.decoder(self.target_embedding(target), state)
+        if self.combine is not None:
+            looked = attention(x, states, states, (source != PADDING_ID).unsqueeze(1)).out
+            x = torch.tanh(self.combine(torch.cat([x, looked], dim=-1)))
+        return self.output(x), state
+
+    def forward(self, source, target):
+        return self.decode(target, source, *self.encode(source))[0]
+
+
+def plain_loss(model, batch):
+    """The mean negative log-likelihood, with teacher forcing."""
+    read, expected = batch.target[:, :-1], batch.target[:, 1:]
+    words = expected != PADDING_ID
+    return F.cross_entropy(model(batch.source, read)[words], expected[words])
+
+
+recurrent = {}
+for name, attends in (("recurrent, one vector", False), ("recurrent, with attention", True)):
+    torch.manual_seed(0)
+    recurrent[name] = RecurrentTranslator(attends=attends)
+    losses = fit(recurrent[name], training, plain_loss, [5e-3] * 400)
+    print(f"{name:26} loss {losses[0]:.2f} → {sum(losses[-20:]) / 20:.2f}")
+
+
+# %% tags=["demo"]
+@show.when_ready
+def right_by_length():
+    right = {"transformer (yours)": right_ones((translator or EncoderDecoder(len(english), len(german))).to(device))}
+    right |= {name: right_ones(model) for name, model in recurrent.items()}
+    lengths = torch.tensor([len(pair.source.split()) for pair in held_out])
+    ranges = ((2, 4), (5, 7), (8, 10), (11, 13), (14, 25))
+    drawn, [axes] = show.frames(height=3.4)
+    for (name, answers), colour in zip(right.items(), ("#3b6fb6", "#d9822b", "#3a8f5c"), strict=True):
+        found = torch.tensor(answers).float()
+        shares = [found[(lengths >= low) & (lengths <= high)].mean().item() for low, high in ranges]
+        axes.plot(range(len(ranges)), shares, marker="o", color=colour, label=name)
+        print(f"{name:26} {found.mean():.1%} right")
+    axes.set_xticks(range(len(ranges)), labels=[f"{low}–{high}" for low, high in ranges])
+    axes.set(xlabel="words in the source", ylabel="share translated exactly", ylim=(-0.04, 1.08))
+    axes.set_title("What one vector can hold")
+    axes.legend(loc="center right")
+    show.figure(
+        drawn,
+        "Share of exact translations by length: the recurrent model with one vector falls to nothing after a few words, "
+        "the two with attention stay near 1.",
+    )
+
+
+# %% [markdown]
+# One vector carries a few sentences of three words and none of ten. (Many more steps would help it, and longer sentences would
+# defeat it again.) Attention alone, on the same recurrent network and in the same number of steps, removes the trouble: it
+# was the bottleneck that failed, and not the recurrence.
+#
+# Be fair to the recurrent network with attention. On sentences as short as these it learns about as well as the transformer,
+# and on a processor even faster. What it cannot do is compute all the words of a sentence at once, and that is what counts
+# when there are millions of long sentences, and hardware that multiplies large matrices (lesson 01).
+#
+# ### 6.2 Teacher forcing or not
+#
+# A model that is trained with the right words before it is used with its own words before it. Each mistake takes it to a
+# place that it has never seen in training. So why not train it on its own words? Two copies of the small recurrent model,
+# without attention and on the short sentences, learn either way.
+#
+# Both are measured twice on held-out sentences: how many words are right with the *right* words before them, and how many
+# with their *own*.
+
+
+# %% tags=["demo"]
+def on_its_own(model, source, length):
+    """Scores at each place when the model reads its own words, and not the right ones."""
+    states, state = model.encode(source)
+    word = torch.full((len(source), 1), START_ID, device=source.device)
+    scores = []
+    for _ in range(length):
+        logits, state = model.decode(word, source, states, state)
+        word = logits.argmax(dim=-1)
+        scores.append(logits)
+    return torch.cat(scores, dim=1)
+
+
+def loss_on_its_own(model, batch):
+    """The loss without teacher forcing."""
+    expected = batch.target[:, 1:]
+    words = expected != PADDING_ID
+    return F.cross_entropy(on_its_own(model, batch.source, expected.shape[1])[words], expected[words])
+
+
+def accuracy(scores, expected):
+    """The share of words that are right."""
+    words = expected != PADDING_ID
+    return (scores.argmax(dim=-1) == expected)[words].float().mean().item()
+
+
+shorter = [example for example in training if len(example[1]) <= 9]
+unseen = collate(examples([pair for pair in held_out if len(pair.target.split()) <= 7], english, german)).to(device)
+
+
+def watched(loss_of):
+    """Train a small model so; how many words it gets right on the way, with right words before it and with its own."""
+    torch.manual_seed(0)
+    pupil, seen = RecurrentTranslator(), []
+
+    @torch.no_grad()
+    def look(step, _loss):
+        expected = unseen.target[:, 1:]
+        forced = accuracy(pupil(unseen.source, unseen.target[:, :-1]), expected)
+        seen.append((step, forced, accuracy(on_its_own(pupil, unseen.source, expected.shape[1]), expected)))
+
+    fit(pupil, shorter, loss_of, [5e-3] * 400, every=25, look=look)
+    return seen
+
+
+drawn, frames = show.frames(2, width=9.0, height=3.3)
+ways = {"teacher forcing": plain_loss, "no teacher forcing": loss_on_its_own}
+for axes, (name, loss_of) in zip(frames, ways.items(), strict=True):
+    steps, forced, free = zip(*watched(loss_of), strict=True)
+    axes.plot(steps, forced, color="#3b6fb6", label="right words before it")
+    axes.plot(steps, free, color="#d9822b", label="its own words before it")
+    axes.set(title=f"trained with {name}", xlabel="step", ylabel="share of words right", ylim=(0, 1))
+    axes.legend(loc="lower right")
+    print(f"{name:18}  right words before it {forced[-1]:.2f}   its own {free[-1]:.2f}")
+show.figure(
+    drawn,
+    "Share of right words over training. With teacher forcing there is a gap between right words before it and its own; "
+    "without it the two curves lie together.",
+)
+
+# %% [markdown]
+# With teacher forcing there is a **gap**, known as exposure bias: the model does well in good company and worse in its own.
+# Without it there is none. But look at the orange curves, which are what counts in use: the two ways end close together.
+#
+# And what does the second way cost? The model must write each sentence word by word before it can learn from it. For a
+# recurrent network that is no news. A transformer would lose all the parallel work of section 2.1. Nearly everybody forces,
+# therefore, and lives with the gap.
+#
+# ### 6.3 A wrapper that others keep
+#
+# Our `fit` is thirty lines that you can read. Libraries such as **Lightning** (S3's `pytorch_lightning`) take over the loop, the
+# device, mixed precision, clipping, checkpoints, logs and several GPUs; you keep the model, one step's loss, and the optimizer.
+# Where it is installed the next cell trains your model under it for a few steps; elsewhere it says so.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_same_model_under_lightning():
+    model = EncoderDecoder(len(english), len(german))
+    before = translation_loss(model, collate(training[:64])).item()
+    if importlib.util.find_spec("lightning") is None:
+        print(f"Lightning is not installed here, and nothing below needs it. (Loss before any step: {before:.2f})")
+        return
+    lightning = importlib.import_module("lightning")
+
+    class UnderLightning(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def training_step(self, batch, _number):
+            return translation_loss(self.model, batch)
+
+        def configure_optimizers(self):
+            return torch.optim.Adam(self.parameters(), lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
+
+    trainer = lightning.Trainer(
+        max_steps=20,
+        gradient_clip_val=1.0,
+        devices=1,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    loader = DataLoader(training, batch_size=64, shuffle=True, collate_fn=collate)
+    trainer.fit(UnderLightning(), loader)
+    after = translation_loss(model.cpu().eval(), collate(training[:64])).item()
+    print(f"under Lightning, 20 steps: loss {before:.2f} → {after:.2f}")
+
+
+# %% [markdown]
+# ## Glossary
+#
+# - **Encoder-decoder**: a model of two stacks, one that reads a source and one that writes a target while looking at it.
+# - **Memory**: the encoder's output, a vector for each source word, which every decoder block's cross-attention reads.
+# - **Cross-attention**: attention with queries from the target, and keys and values from the source.
+# - **Shifted right**: the decoder's input, the target moved by one place behind `<s>`, so that each place asks for the next
+#   word.
+# - **Teacher forcing**: training with the right words before each place, not the model's own.
+# - **Exposure bias**: the gap between a model that reads right words, as in training, and the same model that reads its own.
+# - **Chain rule**: a sentence's probability is the product of its words', each given the words before it.
+# - **Negative log-likelihood** (NLL): the mean of $-\ln p$ of the right words.
+# - **Perplexity**: $e^{\text{NLL}}$, the number of words among which the model seems to guess.
+# - **Cross-entropy**: $-\sum q \ln p$, of a target distribution $q$ and a prediction $p$; with all of $q$ on one word, the NLL.
+# - **Label smoothing**: giving a share of the target's probability to the other words.
+# - **Gradient clipping**: shortening all gradients together where their norm is above a limit.
+# - **Adam**: gradient descent in which each weight's step is its mean gradient, divided by the root of its mean square.
+# - **Warm-up**: the first steps, in which the learning rate rises from nearly 0.
+# - **Recurrent network**: a network that reads word by word and keeps a state, made from the state before it.
+# - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.
+# - **Collate function**: what makes one padded batch of examples of different lengths.
+# - **Mixed precision**: 16-bit products with 32-bit weights.
+# - **Greedy decoding**: writing the most probable word at each place.
+
+# %% [markdown]
+# ## What you have now
+#
+# A transformer that you wrote and trained, and that translates sentences of a kind that it never saw. What it does not have
+# is patience: it takes the likeliest word at once, never looks back, and computes everything anew for each word. How to
+# search for better translations, how to draw surprising ones, and how to write many times faster is what comes next.

@@ -1,0 +1,72 @@
+"""Lesson 05, run."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.solutions.executing import ExecutedLesson
+
+
+def percent(output: str, line: str) -> float:
+    (found,) = re.findall(rf"^{re.escape(line)} +([\d.]+)%", output, flags=re.MULTILINE)
+    return float(found)
+
+
+class TestEncoderDecoder(ExecutedLesson):
+    lesson = "05_encoder_decoder"
+    pictures = 10
+
+    def test_the_slide_is_printed_by_its_code(self, output: str) -> None:
+        assert "by the table  mean NLL 1.5783   perplexity 4.847" in output
+        assert "as printed    mean NLL 1.6290   perplexity 5.099" in output
+
+    def test_the_first_sentence_is_translated_though_it_was_never_seen(self, output: str) -> None:
+        assert "the cat danced, among them: False" in output
+        assert "the cat danced  →  die Katze tanzte" in output
+        assert "gestern lud der wütende Hund die Katze ein" in output
+
+    def test_unseen_structures_are_translated(self, output: str) -> None:
+        assert percent(output, "held-out sentences translated word for word as they should be:") > 85
+        (found,) = re.findall(r"perplexity on them, with the right words before each: ([\d.]+)", output)
+        assert 1 < float(found) < 1.5
+
+    def test_the_model_passes_the_three_tests_before_training(self, output: str) -> None:
+        rows = re.findall(
+            r"^ *(the last target word|three paddings|another source).*?((?:  \d\.\d{4}){4})$", output, re.M
+        )
+        moved = {name: [float(number) for number in numbers.split()] for name, numbers in rows}
+        assert moved["the last target word"][:3] == pytest.approx([0, 0, 0], abs=1e-4)
+        assert moved["the last target word"][3] > 0.01
+        assert moved["three paddings"] == pytest.approx([0] * 4, abs=1e-4)
+        assert min(moved["another source"]) > 0.001
+
+    def test_one_vector_is_a_bottleneck_and_attention_removes_it(self, output: str) -> None:
+        """Each with as many steps as the other."""
+        assert percent_right(output, "recurrent, one vector") < 25
+        assert percent_right(output, "recurrent, with attention") > 60
+        assert percent_right(output, "transformer (yours)") > 85
+
+    def test_teacher_forcing_leaves_a_gap(self, output: str) -> None:
+        rows = re.findall(r"^(.*teacher forcing) +right words before it ([\d.]+)   its own ([\d.]+)$", output, re.M)
+        gaps = {name.strip(): float(right) - float(own) for name, right, own in rows}
+        assert gaps["teacher forcing"] > 0.04
+        assert abs(gaps["no teacher forcing"]) < 0.04
+        own = {name.strip(): float(number) for name, _right, number in rows}
+        assert abs(own["teacher forcing"] - own["no teacher forcing"]) < 0.2
+
+    def test_both_ways_to_smooth_are_the_same_under_another_number(self, output: str) -> None:
+        rows = re.findall(
+            r"V = +(\d+):  others only +([\d.]+)   torch's +([\d.]+)   torch's, converted +([\d.]+)", output
+        )
+        assert [int(size) for size, *_ in rows] == [5, 188, 30_000]
+        differences = [abs(float(ours) - float(theirs)) for _size, ours, theirs, _converted in rows]
+        assert differences[0] > 0.1
+        assert differences[-1] < 0.001
+        assert all(float(ours) == pytest.approx(float(converted), abs=1e-4) for _size, ours, _theirs, converted in rows)
+
+
+def percent_right(output: str, name: str) -> float:
+    (found,) = re.findall(rf"^{re.escape(name)} +([\d.]+)% right$", output, flags=re.MULTILINE)
+    return float(found)
