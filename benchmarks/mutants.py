@@ -1,0 +1,272 @@
+"""Small changes to a function: what is left of it when one operator, constant, call or statement is another.
+
+The changes are those that a slip makes in tensor code: another axis, a mean for a sum, a mask that is dropped or
+turned round, a keyword that is forgotten. Annotations, defaults, docstrings, decorators, texts and refusals of bad
+input stay as they are: nothing of those is asked of a student.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import difflib
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+Definition = ast.FunctionDef | ast.ClassDef
+
+OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div, ast.Add),
+    ast.Div: (ast.Mult, ast.FloorDiv),
+    ast.FloorDiv: (ast.Div, ast.Mult),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.BitXor: (ast.BitAnd, ast.BitOr),
+}
+
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+
+_PAIRS = (
+    ("sum", "mean"),
+    ("max", "min"),
+    ("amax", "amin"),
+    ("argmax", "argmin"),
+    ("any", "all"),
+    ("zeros", "ones"),
+    ("zeros_like", "ones_like"),
+    ("tril", "triu"),
+    ("sin", "cos"),
+    ("exp", "expm1"),
+    ("log", "log1p"),
+    ("sqrt", "square"),
+    ("softmax", "log_softmax"),
+    ("cumsum", "cumprod"),
+    ("prod", "sum"),
+    ("relu", "gelu"),
+    ("mul", "div"),
+    ("add", "sub"),
+    ("minimum", "maximum"),
+    ("clamp_min", "clamp_max"),
+    ("floor", "ceil"),
+    ("topk", "sort"),
+)
+CALLS: dict[str, str] = {b: a for a, b in _PAIRS} | dict(_PAIRS)
+"""What a call of one name becomes: the first of a pair the second, and back."""
+
+
+SYMMETRIC = frozenset({"max", "min", "maximum", "minimum", "transpose", "swapaxes"})
+"""Calls whose arguments may stand in any order."""
+
+NOT_ASKED = ("strict", "device")
+"""Keywords of which a student's answer need know nothing: refusing bad input, and devices, for it is graded on one."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A definition with one change.
+
+    Attributes:
+        kind: what was changed, in a word or two.
+        source: the whole definition, as text.
+        old: the lines that are no longer there.
+        new: the lines that stand in their place.
+    """
+
+    kind: str
+    source: str
+    old: str
+    new: str
+
+
+def mutants(definition: Definition, lines: Collection[int] | None = None) -> Iterator[Mutant]:
+    """Every mutant of a definition, each once.
+
+    Args:
+        definition: a function or a class.
+        lines: changes only what stands on these lines; None changes everything.
+    """
+    tree = copy.deepcopy(definition)
+    original = ast.unparse(tree)
+    seen = {original}
+    for kind, change, restore in _changes(tree, lines):
+        change()
+        source = ast.unparse(tree)
+        restore()
+        if source not in seen:
+            seen.add(source)
+            yield Mutant(kind, source, *_difference(original, source))
+
+
+def _difference(original: str, source: str) -> tuple[str, str]:
+    """The lines that differ, without their indentation."""
+    found = list(difflib.ndiff(original.splitlines(), source.splitlines()))
+    old, new = ([line[2:].strip() for line in found if line.startswith(sign)] for sign in ("- ", "+ "))
+    return "\n".join(old), "\n".join(new)
+
+
+Change = tuple[str, Callable[[], None], Callable[[], None]]
+"""What is changed, and functions that do and undo it in the tree."""
+
+
+def _changes(tree: ast.AST, lines: Collection[int] | None) -> Iterator[Change]:
+    for parent, field, index, node in _places(tree):
+        if lines is not None and getattr(node, "lineno", None) not in lines:
+            continue
+        for kind, replacement in _replacements(node):
+            if isinstance(replacement, ast.expr) != isinstance(node, ast.expr):
+                continue
+            yield kind, _setter(parent, field, index, replacement), _setter(parent, field, index, node)
+
+
+def _setter(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> Callable[[], None]:
+    def put() -> None:
+        if index is None:
+            setattr(parent, field, node)
+        else:
+            getattr(parent, field)[index] = node
+
+    return put
+
+
+UNTOUCHED = {"annotation", "returns", "decorator_list", "bases", "defaults", "kw_defaults"}
+"""Fields of the syntax tree that say nothing about what is computed from what a case passes."""
+
+
+def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """Every node that may change, with where it hangs; parents before children."""
+    for field, value in ast.iter_fields(node):
+        if field in UNTOUCHED:
+            continue
+        hanging = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for index, child in hanging:
+            if isinstance(child, ast.AST) and not _left_alone(child):
+                yield node, field, index, child
+                if _number(child) is None:  # the 1 of -1 is no number by itself
+                    yield from _places(child)
+
+
+def _left_alone(node: ast.AST) -> bool:
+    """Refusals of bad input, docstrings and texts."""
+    if isinstance(node, (ast.Raise, ast.Assert, ast.JoinedStr, ast.ImportFrom, ast.Import)):
+        return True
+    if isinstance(node, ast.If):
+        return isinstance(node.body[-1], ast.Raise) and not node.orelse
+    if isinstance(node, ast.Expr):
+        value = node.value
+        if isinstance(value, ast.Call):
+            called = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+            return called.lstrip("_").startswith("require")
+        return isinstance(value, ast.Constant)
+    if isinstance(node, ast.keyword):
+        return node.arg in NOT_ASKED
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _replacements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """What a node may become."""
+    number = _number(node)
+    if number is not None:
+        kind = type(number)
+        for other in (number - 1, number + 1, kind(0), kind(1), -number):
+            if other != number:
+                yield "constant", _constant(other)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "constant", ast.Constant(not node.value)
+    elif isinstance(node, ast.UnaryOp):
+        yield "sign or negation dropped", node.operand
+    elif isinstance(node, ast.BinOp):
+        for operator in OPERATORS.get(type(node.op), ()):
+            yield "operator", ast.BinOp(node.left, operator(), node.right)
+        yield "operand dropped", node.left
+        yield "operand dropped", node.right
+        if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.Pow, ast.FloorDiv)):
+            yield "operands swapped", ast.BinOp(node.right, node.op, node.left)
+    elif isinstance(node, ast.Compare):
+        for place, found in enumerate(node.ops):
+            for comparison in COMPARISONS.get(type(found), ()):
+                ops = [*node.ops[:place], comparison(), *node.ops[place + 1 :]]
+                yield "comparison", ast.Compare(node.left, ops, node.comparators)
+    elif isinstance(node, ast.BoolOp):
+        yield "and, or", ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+        for value in node.values:
+            yield "condition alone", value
+    elif isinstance(node, ast.IfExp):
+        yield "branch", node.body
+        yield "branch", node.orelse
+    elif isinstance(node, ast.Call):
+        yield from _other_calls(node)
+    elif isinstance(node, ast.Slice):
+        for bound in ("lower", "upper", "step"):
+            if getattr(node, bound) is not None:
+                yield "bound dropped", ast.Slice(**{**dict(ast.iter_fields(node)), bound: None})
+    elif isinstance(node, ast.comprehension):
+        for place in range(len(node.ifs)):
+            kept = node.ifs[:place] + node.ifs[place + 1 :]
+            yield "condition dropped", ast.comprehension(node.target, node.iter, kept, node.is_async)
+    elif isinstance(node, ast.If):
+        yield "branch", ast.If(ast.Constant(True), node.body, node.orelse)
+        yield "branch", ast.If(ast.Constant(False), node.body, node.orelse)
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.While, ast.Break, ast.Continue)):
+        yield "statement dropped", ast.Pass()
+    if isinstance(node, ast.AugAssign):
+        for operator in OPERATORS.get(type(node.op), ()):
+            yield "operator", ast.AugAssign(node.target, operator(), node.value)
+
+
+def _other_calls(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    """The call under another name, without one keyword, with arguments swapped, and left out."""
+    called = node.func
+    if isinstance(called, ast.Attribute):
+        if called.attr in CALLS:
+            other = ast.Attribute(called.value, CALLS[called.attr], called.ctx)
+            yield "call", ast.Call(other, node.args, node.keywords)
+        if not _is_module(called.value):
+            yield "call dropped", called.value
+    elif isinstance(called, ast.Name) and called.id in CALLS:
+        yield "call", ast.Call(ast.Name(CALLS[called.id], ast.Load()), node.args, node.keywords)
+    for place in range(len(node.keywords)):
+        if node.keywords[place].arg not in (None, *NOT_ASKED):
+            yield "keyword dropped", ast.Call(called, node.args, node.keywords[:place] + node.keywords[place + 1 :])
+    plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    if len(plain) == len(node.args) >= 2 and name not in SYMMETRIC:
+        yield "arguments swapped", ast.Call(called, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
+    if plain and (isinstance(called, ast.Name) or _is_module(getattr(called, "value", None))):
+        yield "call dropped", plain[0]
+
+
+def _is_module(node: ast.AST | None) -> bool:
+    """Whether an expression is the name of a module, as far as can be seen: `torch`, `math`, `F`, `torch.nn`."""
+    if isinstance(node, ast.Attribute):
+        return _is_module(node.value) and node.attr in ("nn", "functional", "special")
+    return isinstance(node, ast.Name) and node.id in ("torch", "math", "F", "nn", "random", "itertools", "dataclasses")
+
+
+def _number(node: ast.AST) -> int | float | None:
+    """The value of a plain number, with its sign."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inside = _number(node.operand)
+        return None if inside is None else -inside
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return node.value
+    return None
+
+
+def _constant(number: float) -> ast.expr:
+    return ast.UnaryOp(ast.USub(), ast.Constant(-number)) if number < 0 else ast.Constant(number)

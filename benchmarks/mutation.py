@@ -1,0 +1,356 @@
+"""Do the checks notice when an answer is wrong by a little? Every reference, changed in one place at a time.
+
+    python -m benchmarks.mutation [--lesson 02_masking] [--exercise masking.causal_mask] [--json FILE]
+
+Each exercise's reference, and what it calls in the modules that its lesson withholds, is changed in every way that
+`benchmarks.mutants` knows, and each mutant is handed to the check as if it were an answer: visible cases, and hidden
+ones with the public seed. A mutant that differs nowhere has survived. Either it computes the same (its reason then
+stands in `mutation_survivors.toml`), or the cases have a hole.
+
+mutmut (3.8) and cosmic-ray (8.4) were looked at first. Both change files and run a test suite in a process for each
+mutant: some thousand starts of torch. Their operators know numbers, comparisons and booleans, but neither axes nor
+what a call of a tensor's method could become; and what is to be run here is no test suite but the cases of one
+exercise, which takes a few milliseconds in this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import dataclasses
+import json
+import signal
+import sys
+import time
+import tomllib
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+import torch
+
+from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants
+from benchmarks.table import Row, report
+from course_lib import exercises
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, observe
+from course_lib.checking.compare import difference
+
+SURVIVORS = Path(__file__).with_name("mutation_survivors.toml")
+"""Mutants that may survive, each with the reason."""
+
+PATIENCE, LEAST_SECONDS = 20.0, 3.0
+"""A mutant may take so many times as long as its reference, and at least so long; then it never ends, and is caught."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a mutant.
+
+    Attributes:
+        exercise: the exercise's id.
+        function: what was changed, such as "course_lib.masking.causal_mask".
+        mutant: how.
+        caught: whether some case told it from the reference.
+        reason: why it may survive; empty where nobody said so.
+    """
+
+    exercise: str
+    function: str
+    mutant: Mutant
+    caught: bool
+    reason: str = ""
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether it survived, and nobody knows why."""
+        return not self.caught and not self.reason
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why some mutants may survive.
+
+    Attributes:
+        function: what is changed, such as "course_lib.masking.causal_mask".
+        reason: why its mutants compute nothing wrong, or nothing that is asked for.
+        changes: the lines before and after of each of them; empty for whatever is changed in the function.
+        exercises: the exercises for which that holds; empty for all.
+    """
+
+    function: str
+    reason: str
+    changes: tuple[tuple[str, str], ...] = ()
+    exercises: tuple[str, ...] = ()
+
+    def explains(self, exercise: str, function: str, mutant: Mutant) -> bool:
+        """Whether this is a reason for that survivor."""
+        return (
+            function == self.function
+            and (not self.exercises or exercise in self.exercises)
+            and (not self.changes or (mutant.old, mutant.new) in self.changes)
+        )
+
+
+def read_explanations(path: Path = SURVIVORS) -> list[Explanation]:
+    """Those of a file: tables `[[survivors]]` with the fields of an `Explanation`."""
+    listed = tomllib.loads(path.read_text(encoding="utf-8")).get("survivors", [])
+    return [
+        Explanation(
+            entry["function"],
+            entry["reason"],
+            tuple((old, new) for old, new in entry.get("changes", [])),
+            tuple(entry.get("exercises", [])),
+        )
+        for entry in listed
+    ]
+
+
+def run(exercise: Exercise, explanations: Sequence[Explanation]) -> Iterator[Result]:
+    """Every mutant of an exercise, judged."""
+    source = _Sources(exercise)
+    key = AnswerKey(exercise, PUBLIC_SEED)
+    started = time.perf_counter()
+    executed = _executed_lines(key)  # computes what is expected, too
+    patience = max(LEAST_SECONDS, PATIENCE * (time.perf_counter() - started))
+    for module, name, definition in source.reached:
+        own = (module, name) == source.reference
+        lines = None if own else executed.get(module, set())
+        for mutant in mutants(definition, lines):
+            function = f"{module}.{name}"
+            caught = _caught(key, source, module, name, mutant, patience)
+            fitting = (e.reason for e in explanations if e.explains(exercise.id, function, mutant))
+            yield Result(exercise.id, function, mutant, caught, "" if caught else next(fitting, ""))
+
+
+class _Sources:
+    """The modules of an exercise's reference that are withheld, as syntax trees that can be changed and run again."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        self._withheld = frozenset(exercise.withheld)
+        self.reference = (exercise.reference.__module__, exercise.reference.__name__)
+        self._trees: dict[str, ast.Module] = {}
+        self.reached = list(self._reach())
+
+    def _tree(self, module: str) -> ast.Module:
+        if module not in self._trees:
+            file = sys.modules[module].__file__
+            assert file is not None
+            self._trees[module] = ast.parse(Path(file).read_text(encoding="utf-8"))
+        return self._trees[module]
+
+    def _reach(self) -> Iterator[tuple[str, str, Definition]]:
+        """The reference, and the functions and classes of withheld modules that it uses, directly or not."""
+        seen, pending = {self.reference}, [self.reference]
+        while pending:
+            module, name = pending.pop(0)
+            definition = _definition(self._tree(module), name)
+            if definition is None:
+                continue
+            yield module, name, definition
+            for used in _used(definition, vars(sys.modules[module])):
+                place = (getattr(used, "__module__", ""), getattr(used, "__qualname__", ""))
+                refusing = place[1].lstrip("_").startswith("require")
+                if place[0] in self._withheld and place not in seen and not refusing:
+                    seen.add(place)
+                    pending.append(place)
+
+    def built(self, module: str, name: str, mutant: Mutant) -> Any:
+        """The reference as it is when that definition is the mutant's. The modules themselves are left alone."""
+        tree = copy.copy(self._tree(module))
+        (changed,) = ast.parse(mutant.source).body
+        tree.body = [changed if getattr(part, "name", None) == name else part for part in tree.body]
+        fresh = {module: _run(module, tree, {})}
+        for other in self._dependents(module):
+            fresh[other] = _run(other, self._tree(other), fresh)
+        return getattr(fresh[self.reference[0]], self.reference[1])
+
+    def _dependents(self, changed: str) -> list[str]:
+        """The modules of what is reached that must be run again, in an order in which each finds those before it."""
+        modules = {module for module, _name, _definition in self.reached}
+        found: list[str] = []
+        while True:
+            more = [
+                module
+                for module in sorted(modules - {changed, *found})
+                if _imports(self._tree(module)) & {changed, *found}
+            ]
+            ready = [m for m in more if not _imports(self._tree(m)) & (set(more) - {m})]
+            if not ready:
+                return found
+            found += ready
+
+
+def _definition(tree: ast.Module, name: str) -> Definition | None:
+    found = [part for part in tree.body if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.name == name]
+    return found[-1] if found else None
+
+
+def _used(definition: ast.AST, namespace: Mapping[str, Any]) -> Iterator[Any]:
+    """What the names in a definition stand for in its module, `module.name` included."""
+    pending: list[ast.AST] = [definition]
+    while pending:
+        node = pending.pop()
+        touched = [value for field, value in ast.iter_fields(node) if field not in UNTOUCHED]
+        for value in touched:
+            pending += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)]
+        if isinstance(node, ast.Name) and node.id in namespace:
+            yield namespace[node.id]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = namespace.get(node.value.id)
+            if isinstance(owner, ModuleType):
+                yield getattr(owner, node.attr, None)
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return names
+
+
+def _run(name: str, tree: ast.Module, instead: Mapping[str, ModuleType]) -> ModuleType:
+    """A second copy of a module, which nobody else sees; what it imports is the modules given, where they are."""
+    module = ModuleType(name)
+    package, _, _ = name.rpartition(".")
+    kept = {other: sys.modules[other] for other in instead}
+    owner = sys.modules[package]
+    try:
+        for other, fresh in instead.items():
+            sys.modules[other] = fresh
+            setattr(owner, other.rpartition(".")[2], fresh)
+        code: CodeType = compile(ast.fix_missing_locations(tree), f"<{name}>", "exec")
+        exec(code, vars(module))
+    finally:
+        for other, original in kept.items():
+            sys.modules[other] = original
+            setattr(owner, other.rpartition(".")[2], original)
+    return module
+
+
+def _executed_lines(key: AnswerKey) -> dict[str, set[int]]:
+    """By module, the lines that the reference runs on the cases."""
+    lines: dict[str, set[int]] = {}
+
+    def trace(frame: FrameType, event: str, _argument: Any) -> Any:
+        module = frame.f_globals.get("__name__", "")
+        if module not in key.exercise.withheld:
+            return None
+        lines.setdefault(module, set()).add(frame.f_lineno)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        assert key.expected
+    finally:
+        sys.settrace(before)
+    # A statement over several lines runs on some of them; an expression's own line need not be among those.
+    for module, found in lines.items():
+        file = sys.modules[module].__file__
+        assert file is not None
+        for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.stmt) and not isinstance(node, _COMPOUND):
+                span = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                if found & set(span):
+                    found |= set(span)
+    return lines
+
+
+_COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
+
+
+class _TooSlow(BaseException):
+    """What a mutant gets that never ends."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _caught(key: AnswerKey, source: _Sources, module: str, name: str, mutant: Mutant, patience: float) -> bool:
+    """Whether some case tells the mutant from the reference: by its value, a gradient, an error, or never ending."""
+    try:
+        with _alarm(patience), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answer = source.built(module, name, mutant)
+            for case, expected in zip(key.cases, key.expected, strict=True):
+                seen = observe(answer, case)
+                if not seen.returned or difference(case, expected, seen) is not None:
+                    return True
+    except (_TooSlow, Exception):  # a module that cannot even be made of it; or it took too long outside of a call
+        return True
+    return False
+
+
+def tally(results: Sequence[Result]) -> list[Row]:
+    """A row for each exercise, and one for all: how many mutants were caught or explained, beside all."""
+    by_exercise: dict[str, list[Result]] = {}
+    for result in results:
+        by_exercise.setdefault(result.exercise, []).append(result)
+    groups = {**by_exercise, "all": list(results)}
+    return [
+        Row.of(
+            name,
+            sum(not result.unexplained for result in group),
+            len(group),
+            "mutants",
+            more=True,
+            goal=1.0,
+        )
+        for name, group in groups.items()
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
+    parser.add_argument("--exercise", action="append", help="only this exercise; may be given several times")
+    parser.add_argument("--json", type=Path, help="write every mutant and what became of it")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    explanations = read_explanations()
+    results: list[Result] = []
+    for lesson in options.lesson or exercises.LESSONS:
+        for exercise in exercises.of_lesson(lesson):
+            if not options.exercise or exercise.id in options.exercise:
+                results += run(exercise, explanations)
+    for result in results:
+        if result.unexplained:
+            print(f"\n{result.exercise}: {result.function}, {result.mutant.kind}")
+            print("\n".join(f"  - {line}" for line in result.mutant.old.splitlines()))
+            print("\n".join(f"  + {line}" for line in result.mutant.new.splitlines()))
+    if not options.lesson and not options.exercise:
+        for explanation in explanations:
+            if not any(not r.caught and explanation.explains(r.exercise, r.function, r.mutant) for r in results):
+                print(f"\nexplained, and did not survive: {explanation.function}: {explanation.reason}")
+    caught = sum(result.caught for result in results)
+    explained = sum(bool(result.reason) for result in results)
+    unexplained = len(results) - caught - explained
+    report("mutants that were caught or explained, and all", tally(results), None)
+    print(f"{len(results)} mutants: {caught} caught, {explained} equivalent, {unexplained} unexplained")
+    if options.json:
+        records = [{**dataclasses.asdict(result), "unexplained": result.unexplained} for result in results]
+        options.json.write_text(json.dumps(records, indent=2) + "\n", encoding="utf-8")
+    return int(unexplained > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

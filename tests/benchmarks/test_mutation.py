@@ -1,0 +1,131 @@
+"""Mutants are what they should be, a check with holes lets them through, and explanations fit what exists."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from importlib import import_module
+
+import pytest
+
+from benchmarks.mutants import Mutant, mutants
+from benchmarks.mutation import Explanation, read_explanations, run, tally
+from course_lib import exercises
+
+SAMPLE = '''
+def weights(scores: Float[Tensor, "a b"], mask, size=3):
+    """Doc."""
+    if mask.ndim != 2:
+        raise ValueError("wrong")
+    require_boolean(mask, "x")
+    scores = scores.masked_fill(~mask, -1.5)
+    for row in range(size - 1):
+        scores += torch.zeros_like(scores, dtype=scores.dtype)
+    return torch.softmax(scores, dim=-1) * mask if size > 0 else scores
+'''
+
+
+def definition(code: str) -> ast.FunctionDef:
+    (found,) = ast.parse(code).body
+    assert isinstance(found, ast.FunctionDef)
+    return found
+
+
+def changes(code: str) -> set[tuple[str, str]]:
+    return {(mutant.old, mutant.new) for mutant in mutants(definition(code))}
+
+
+class TestMutants:
+    def test_axes_masks_calls_and_statements_change(self) -> None:
+        found = changes(SAMPLE)
+        fill = "scores = scores.masked_fill(~mask, -1.5)"
+        result = "return torch.softmax(scores, dim=-1) * mask if size > 0 else scores"
+        assert {
+            (fill, "scores = scores.masked_fill(mask, -1.5)"),
+            (fill, "scores = scores"),
+            (fill, "scores = scores.masked_fill(~mask, 0.0)"),
+            (fill, "scores = scores.masked_fill(~mask, 1.5)"),
+            (fill, "pass"),
+            (result, "return torch.softmax(scores, dim=-2) * mask if size > 0 else scores"),
+            (result, "return torch.softmax(scores, dim=0) * mask if size > 0 else scores"),
+            (result, "return torch.softmax(scores, dim=1) * mask if size > 0 else scores"),
+            (result, "return torch.softmax(scores) * mask if size > 0 else scores"),
+            (result, "return torch.log_softmax(scores, dim=-1) * mask if size > 0 else scores"),
+            (result, "return torch.softmax(scores, dim=-1) if size > 0 else scores"),
+            (result, "return torch.softmax(scores, dim=-1) * mask if size >= 0 else scores"),
+            (result, "return scores"),
+            ("for row in range(size - 1):", "for row in range(size + 1):"),
+        } <= found
+        dropped = "for row in range(size - 1):\nscores += torch.zeros_like(scores, dtype=scores.dtype)"
+        assert (dropped, "pass") in found
+
+    def test_refusals_texts_annotations_and_defaults_stay(self) -> None:
+        for mutant in mutants(definition(SAMPLE)):
+            kept = ast.unparse(definition(mutant.source).body[1:3])
+            assert kept == "if mask.ndim != 2:\n    raise ValueError('wrong')\nrequire_boolean(mask, 'x')"
+            assert mutant.source.splitlines()[0] == "def weights(scores: Float[Tensor, 'a b'], mask, size=3):"
+
+    def test_each_is_a_definition_and_there_is_only_one_of_each(self) -> None:
+        sources = [mutant.source for mutant in mutants(definition(SAMPLE))]
+        assert len(set(sources)) == len(sources) > 30
+        assert all(definition(source).name == "weights" for source in sources)
+
+    def test_only_the_lines_asked_for_change(self) -> None:
+        code = "def f(x):\n    y = x + 1\n    return y * 2\n"
+        assert {mutant.old for mutant in mutants(definition(code), {3})} == {"return y * 2"}
+
+    @pytest.mark.parametrize(
+        ("code", "old", "new"),
+        [
+            ("a[:n] < b", "return a[:n] < b", "return a[:] < b"),
+            ("[x for x in y if x]", "return [x for x in y if x]", "return [x for x in y]"),
+            ("p and not q", "return p and (not q)", "return p or not q"),
+            ("a @ b", "return a @ b", "return b @ a"),
+            ("f(a, b)", "return f(a, b)", "return f(b, a)"),
+            ("math.exp(x)", "return math.exp(x)", "return x"),
+        ],
+    )
+    def test_one_of_each_kind(self, code: str, old: str, new: str) -> None:
+        assert (old, new) in changes(f"def f():\n    return {code}\n")
+
+
+def test_a_check_that_looks_closely_catches_all() -> None:
+    exercise = exercises.find("evaluation.bleu")
+    results = list(run(exercise, []))
+    assert len(results) > 10
+    assert all(result.caught for result in results)
+    assert [row.met for row in tally(results)] == [True, True]
+
+
+def test_a_check_with_a_hole_lets_a_mutant_through() -> None:
+    exercise = exercises.find("evaluation.bleu")
+    same = dataclasses.replace(exercise, cases=lambda generator, hidden: exercise.visible_cases()[3:4])
+    survived = {result.mutant.new for result in run(same, []) if result.unexplained}
+    assert "return math.prod(precisions) ** (1 / len(precisions))" in survived, "that case has no penalty"
+    assert tally(list(run(same, [])))[-1].met is False
+
+
+def test_what_a_reference_calls_is_changed_too_and_the_library_is_not() -> None:
+    exercise = exercises.find("masking.masked_weights")
+    before = vars(import_module("course_lib.attention")).copy()
+    changed = {result.function for result in run(exercise, [])}
+    assert {"course_lib.masking.masked_weights", "course_lib.attention.mask_scores"} <= changed
+    assert vars(import_module("course_lib.attention")) == before
+
+
+def test_an_explanation_holds_for_its_function_changes_and_exercises() -> None:
+    mutant = Mutant("kind", "source", "a", "b")
+    assert Explanation("m.f", "why").explains("x.y", "m.f", mutant)
+    assert not Explanation("m.g", "why").explains("x.y", "m.f", mutant)
+    assert Explanation("m.f", "why", (("a", "b"),), ("x.y",)).explains("x.y", "m.f", mutant)
+    assert not Explanation("m.f", "why", (("a", "c"),)).explains("x.y", "m.f", mutant)
+    assert not Explanation("m.f", "why", (), ("x.z",)).explains("x.y", "m.f", mutant)
+
+
+def test_explanations_name_functions_and_exercises_that_exist() -> None:
+    ids = {exercise.id for exercise in exercises.all()}
+    for explanation in read_explanations():
+        module, _, name = explanation.function.rpartition(".")
+        assert hasattr(import_module(module), name)
+        assert set(explanation.exercises) <= ids
+        assert explanation.reason
