@@ -25,8 +25,11 @@ from torch import Tensor, nn
 from course_lib.checking.exercise import Callback, Case, Value, is_key
 from course_lib.checking.trap import RuleBroken, Trap
 
-_NOT_ITS_OWN = (str(Path(__file__).parents[1]) + os.sep, sysconfig.get_path("stdlib") + os.sep)
-"""Lines in these folders are not the answer's own."""
+_LIBRARY = Path(__file__).parents[1]
+_NOT_ITS_OWN = tuple(
+    str(folder) + os.sep for folder in (_LIBRARY, _LIBRARY.parent / "autograder", Path(sysconfig.get_path("stdlib")))
+)
+"""Lines in these folders are not the answer's own. The grader's box stands beside the library: it calls callbacks."""
 
 
 class Outcome(StrEnum):
@@ -297,6 +300,8 @@ def _plain(value: Value) -> Value:
         return kind(_plain(item) for item in value)
     if kind in _DICTS and all(map(is_key, value)):
         return {key: _plain(item) for key, item in value.items()}
+    if kind in _DICTS:
+        return Foreign("dict whose keys are not all strings or tuples of strings")
     return Foreign(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("__main__."))
 
 

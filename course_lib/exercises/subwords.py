@@ -48,6 +48,11 @@ def _ids(words: Mapping[Pieces, int]) -> dict[str, int]:
     return {piece: i for i, piece in enumerate([*SPECIAL, *sorted({part for word in words for part in word})])}
 
 
+def _pair_counts(words: Mapping[Pieces, int]) -> dict[Merge, int]:
+    """The pairs' counts as a plain dict, as cases and callbacks need them."""
+    return dict(subwords.count_pairs(words))
+
+
 # subwords.count_pairs --------------------------------------------------------------------------------------
 
 
@@ -172,7 +177,7 @@ COUNT_PAIRS = Exercise(
 
 def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case("worked example: the first pair of play, playing, played", (subwords.count_pairs(PLAY), _ids(PLAY)))
+        yield Case("worked example: the first pair of play, playing, played", (_pair_counts(PLAY), _ids(PLAY)))
         ids = {"a": 4, "b": 5, "c": 6, "▁": 7, "ab": 8, "ca": 9}
         yield Case("one pair is ahead", ({("b", "a"): 2, ("▁", "c"): 7, ("a", "b"): 3}, ids))
         yield Case("equally frequent, another left piece", ({("c", "a"): 4, ("▁", "a"): 1, ("b", "▁"): 4}, ids))
@@ -192,7 +197,7 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         rng.shuffle(pairs)
         yield Case(f"many ties, {number}", ({pair: rng.randint(1, 2) for pair in pairs}, ids))
     words = _words(rng, _GERMAN.split(), 6)
-    yield Case("German words", (dict(subwords.count_pairs(words)), _ids(words)))
+    yield Case("German words", (_pair_counts(words), _ids(words)))
 
 
 MOST_FREQUENT_PAIR = Exercise(
@@ -441,7 +446,7 @@ MERGE = Exercise(
 
 # subwords.learn_merges -------------------------------------------------------------------------------------
 
-_COUNT = Callback("count", subwords.count_pairs)
+_COUNT = Callback("count", _pair_counts)
 _CHOOSE = Callback("choose", subwords.most_frequent_pair)
 _JOIN = Callback("join", subwords.join)
 _NOTHING_LEFT = "when nothing is left to join"

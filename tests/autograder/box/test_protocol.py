@@ -33,6 +33,8 @@ from autograder.box.protocol import (
     encode_frame,
     encode_observation,
 )
+from course_lib import exercises
+from course_lib.checking import Exercise
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised
 
@@ -415,3 +417,10 @@ def test_cells_arrive() -> None:
 def test_forged_cells_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError):
         decode_cell({**encode_cell(CELL), **change})
+
+
+@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+def test_the_cases_of_every_exercise_are_plain_data(exercise: Exercise) -> None:
+    """What a notebook's check can call an answer with need not be what a box can be sent."""
+    for case in [*exercise.visible_cases(), *exercise.hidden_cases(1)]:
+        assert encode_case(case, Encoder())

@@ -133,7 +133,8 @@ def test_every_usual_dict_is_plain_data(kind: type) -> None:
 
 @pytest.mark.parametrize("key", [1, None, ("a", 1), (("a",),), frozenset("a")])
 def test_other_keys_than_strings_and_tuples_of_strings_are_foreign(key: object) -> None:
-    assert observe(lambda: {key: 1}, Case("no arguments")).value == Foreign("dict")
+    told = "dict whose keys are not all strings or tuples of strings"
+    assert observe(lambda: {key: 1}, Case("no arguments")).value == Foreign(told)
 
 
 def test_a_dict_changed_in_place_is_noticed() -> None:
