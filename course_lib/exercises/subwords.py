@@ -446,8 +446,19 @@ MERGE = Exercise(
 
 # subwords.learn_merges -------------------------------------------------------------------------------------
 
+
+def _chosen(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
+    """`most_frequent_pair` that says what is missing in place of a bare KeyError."""
+    if not counts:
+        raise ValueError("there is no pair to choose from: stop when count(words) is empty")
+    unknown = next((piece for pair in counts for piece in pair if piece not in ids), None)
+    if unknown is not None:
+        raise ValueError(f"the piece {unknown!r} has no id: give every joined piece the next one, len(ids)")
+    return subwords.most_frequent_pair(counts, ids)
+
+
 _COUNT = Callback("count", _pair_counts)
-_CHOOSE = Callback("choose", subwords.most_frequent_pair)
+_CHOOSE = Callback("choose", _chosen)
 _JOIN = Callback("join", subwords.join)
 _NOTHING_LEFT = "when nothing is left to join"
 

@@ -182,5 +182,17 @@ def test_learning_without_an_end_earns_its_part() -> None:
     assert verdict("subwords.learn_merges", learn).points == 3
 
 
+def test_ids_that_are_forgotten_are_asked_for() -> None:
+    def learn(words, ids, merges, count, choose, join):  # type: ignore[no-untyped-def]
+        learned = []
+        while len(learned) < merges and (counts := count(words)):
+            learned.append(choose(counts, ids))
+            words = {join(pieces, learned[-1]): times for pieces, times in words.items()}
+        return learned
+
+    told = " ".join(verdict("subwords.learn_merges", learn).text().split())
+    assert "the piece 'ay' has no id: give every joined piece the next one" in told
+
+
 def test_no_points_for_joining_only_once() -> None:
     assert verdict("subwords.merge", mistake("subwords.merge", "first_one_only")).points == 0
