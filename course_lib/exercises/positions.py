@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import torch
+import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import positions
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, integer, kinds, sizes
 from course_lib.exercises.correct import positions as correct
 from course_lib.exercises.worked_examples import A, B
@@ -753,6 +755,12 @@ def _learned_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     full = Kind("as many words as positions", generator, (batch,))
     encoding = torch.randn(words, full.d_head(), generator=generator)
     yield _learned_case(full.name, full.normal(words, encoding.shape[1]), encoding)
+    for name, further, leading in (("one word too many", 1, ()), ("a batch of far too many words", 7, (batch,))):
+        x = torch.randn(*leading, words + further, encoding.shape[1], generator=generator)
+        yield replace(_learned_case(name, x, encoding), part="too many words", refused="ValueError")
+    one = torch.randn(1, 3, generator=generator)
+    x = torch.randn(2, 3, generator=generator)
+    yield replace(_learned_case("two words, one position", x, one), part="too many words", refused="ValueError")
 
 
 def _learned_case(name: str, x: Tensor, encoding: Tensor) -> Case:
@@ -777,7 +785,8 @@ LEARNED_POSITIONS = Exercise(
     title="Learned positions",
     statement=(
         "class LearnedPositions(d_model, max_length) with the parameter encoding [max_length, d_model]; its forward(x "
-        "[..., words, d_model]) -> [..., words, d_model] adds row pos of encoding to the word at position pos."
+        "[..., words, d_model]) -> [..., words, d_model] adds row pos of encoding to the word at position pos, and "
+        "raises a ValueError where there are more words than rows."
     ),
     points=3,
     minutes=12,
@@ -785,8 +794,35 @@ LEARNED_POSITIONS = Exercise(
     source="S3, learn a position embedding; S4; Vaswani et al. (2017), section 3.5",
     reference=positions.LearnedPositions,
     cases=_learned_cases,
+    parts={CORE: 2, "too many words": 1},
     correct=correct.LEARNED_POSITIONS,
     misconceptions=(
+        Misconception(
+            "not_refused",
+            "Your answer is right for sentences that fit, but says nothing of its own to longer ones: torch complains "
+            "about shapes, or adds a single row to all words. Compare the numbers first, and raise a ValueError.",
+            _learned(lambda x, encoding: x + encoding[: x.shape[-2]]),
+        ),
+        Misconception(
+            "first_word_again",
+            "Your answer starts over where the table ends: a word too many gets the position of the first. It must not "
+            "go on in silence: raise a ValueError.",
+            _learned(lambda x, encoding: x + encoding[torch.arange(x.shape[-2]) % len(encoding)]),
+        ),
+        Misconception(
+            "last_row_again",
+            "Your answer gives all words too many the last position, as if they stood in one place. It must not go on "
+            "in silence: raise a ValueError.",
+            _learned(lambda x, encoding: x + encoding[torch.arange(x.shape[-2]).clamp(max=len(encoding) - 1)]),
+        ),
+        Misconception(
+            "nothing_added",
+            "Your answer adds nothing to the words that are too many, so that they have no place at all. It must not "
+            "go on in silence: raise a ValueError.",
+            _learned(
+                lambda x, encoding: x + F.pad(encoding, (0, 0, 0, max(0, x.shape[-2] - len(encoding))))[: x.shape[-2]]
+            ),
+        ),
         Misconception(
             "only_the_rows",
             "Your answer returns the positions alone. Add them to the words: x + encoding[:words].",

@@ -695,14 +695,20 @@ def a_head_that_looks_two_words_back():
 # 2,048. So a good layer says so clearly, rather than let torch complain about shapes three calls deeper.
 #
 # ### Exercise 7 · Learned positions
-# `positions.learned_positions` · 3 points · about 12 minutes
+# `positions.learned_positions` · 3 points (2 for the values, 1 for too many words) · about 12 minutes
 #
 # The constructor is given: it makes the table, an `nn.Parameter` of shape `[max_length, d_model]`. Leave its name as it
 # is, since the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
-# are more words than rows, raise a `ValueError` whose message names both numbers. (The check looks at sentences that
-# fit. The cell behind it shows you what your layer says to one that does not.)
+# are more words than rows, raise a `ValueError` whose message names both numbers.
 #
 # Shapes: `x` is `[..., words, d_model]`, the result is the same. The gradients of `x` and `encoding` are compared too.
+#
+# <details><summary>Hint: the order of things</summary>
+#
+# Compare `x.shape[-2]` with `len(self.encoding)` first, and `raise ValueError(f"...")` where it is larger. Without that
+# torch may complain about shapes, but need not: a table of one row would be added to any number of words.
+#
+# </details>
 #
 # <details><summary>Hint: fewer words than rows</summary>
 #

@@ -391,12 +391,23 @@ def learned(forward: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
     return LearnedPositions
 
 
-@learned
+def _refusing(forward: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
+    """The same, with a refusal of words that have no position."""
+
+    def placed(x: Tensor, encoding: Tensor) -> Tensor:
+        if x.shape[-2] > len(encoding):
+            raise ValueError(f"{x.shape[-2]} words are more than {len(encoding)} positions")
+        return forward(x, encoding)
+
+    return learned(placed)
+
+
+@_refusing
 def _learned_by_loop(x: Tensor, encoding: Tensor) -> Tensor:
     return torch.stack([word + encoding[place] for place, word in enumerate(x.unbind(-2))], dim=-2)
 
 
-@learned
+@_refusing
 def _learned_in_place(x: Tensor, encoding: Tensor) -> Tensor:
     placed = x.clone()
     for place in range(x.size(-2)):
@@ -407,11 +418,13 @@ def _learned_in_place(x: Tensor, encoding: Tensor) -> Tensor:
 @learned
 def _learned_padded(x: Tensor, encoding: Tensor) -> Tensor:
     further = len(encoding) - x.shape[-2]
+    if further < 0:
+        raise ValueError(f"{-further} words have no position")
     return (F.pad(x, (0, 0, 0, further)) + encoding)[..., : x.shape[-2], :]
 
 
 class _LearnedWithARefusal(nn.Module):
-    """As the lesson asks for it: with a sentence for a sequence that is too long, and positions in a buffer."""
+    """As a student may lay it out: the refusal in words, the positions in a buffer that is not saved."""
 
     def __init__(self, d_model: int, max_length: int) -> None:
         super().__init__()
@@ -431,10 +444,10 @@ LEARNED_POSITIONS = (
     _learned_in_place,
     _learned_padded,
     _LearnedWithARefusal,
-    learned(lambda x, encoding: x + encoding[: x.shape[-2]]),
-    learned(lambda x, encoding: x + F.embedding(torch.arange(x.shape[-2]), encoding)),
-    learned(lambda x, encoding: torch.add(x, encoding.narrow(0, 0, x.shape[-2]).expand_as(x))),
-    learned(lambda x, encoding: x + F.one_hot(torch.arange(x.shape[-2]), len(encoding)).float() @ encoding),
-    learned(lambda x, encoding: (x.double() + encoding.index_select(0, torch.arange(x.shape[-2])).double()).float()),
-    learned(lambda x, encoding: torch.func.vmap(torch.add, (-2, 0), -2)(x, encoding[: x.shape[-2]])),
+    _refusing(lambda x, encoding: x + encoding[: x.shape[-2]]),
+    _refusing(lambda x, encoding: x + F.embedding(torch.arange(x.shape[-2]), encoding)),
+    _refusing(lambda x, encoding: torch.add(x, encoding.narrow(0, 0, x.shape[-2]).expand_as(x))),
+    _refusing(lambda x, encoding: x + F.one_hot(torch.arange(x.shape[-2]), len(encoding)).float() @ encoding),
+    _refusing(lambda x, encoding: (x.double() + encoding.index_select(0, torch.arange(x.shape[-2])).double()).float()),
+    _refusing(lambda x, encoding: torch.func.vmap(torch.add, (-2, 0), -2)(x, encoding[: x.shape[-2]])),
 )

@@ -91,6 +91,21 @@ class _OneRow(nn.Module):
         return x + self.encoding[:1]
 
 
+class _Sliced(_OneRow):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.encoding.narrow(0, 0, min(x.shape[-2], len(self.encoding)))
+
+
+class _StartsOver(_OneRow):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.stack([self.encoding[i % len(self.encoding)] for i in range(x.shape[-2])])
+
+
+class _Indexed(_OneRow):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.encoding[torch.arange(x.shape[-2])]
+
+
 class _Detached(_OneRow):
     def forward(self, x: Tensor) -> Tensor:
         return x + torch.as_tensor(self.encoding.data[: x.shape[-2]])
@@ -120,6 +135,8 @@ class _Detached(_OneRow):
         (SHIFT, _geometry_book, "turned_back"),
         (SHIFT, lambda shift, d_model: F.pad(torch.eye(d_model), (0, 0)).roll(shift, 0), "rows_rolled"),
         (LEARNED, _OneRow, "same_row_for_all"),
+        (LEARNED, _Sliced, "not_refused"),
+        (LEARNED, _StartsOver, "first_word_again"),
         (LEARNED, _Detached, "encoding_detached"),
     ],
 )
@@ -129,6 +146,13 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
         assert found.outcome in (Outcome.WRONG, Outcome.RAISED)  # of a wrong dimension one may fall off the end
         assert found.misconception is not None
         assert found.misconception.id == expected
+
+
+def test_a_missing_refusal_costs_its_own_part_only() -> None:
+    for answer in (_Sliced, _StartsOver, _Indexed):
+        assert verdict(LEARNED, answer).points == 2
+    told = " ".join(verdict(LEARNED, _Indexed).text().split())
+    assert "This call should be refused with a plain ValueError. Your answer raised IndexError" in told
 
 
 def test_what_s4_says_of_shuffled_words_is_named_in_both_predictions() -> None:
