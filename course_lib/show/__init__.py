@@ -13,6 +13,8 @@
 - `writing` and `Written`: a sentence written word by word, with a slider that steps through it
 - `prompts`: how a model goes on behind some beginnings, with a field for others
 - `piece_rows`: words cut into pieces, as bricks; `merge_tree`: how a word's pieces were joined
+- `cutting`: the same rows, with a field and a slider to cut other words
+- `covered`: a sentence whose words can be covered, and what a model says lies there
 - `edits`: the table of an edit distance, and the way through it
 - `questionnaire`: questions with buttons
 - `when_ready`: a picture that waits for the function that a student is still writing
@@ -21,7 +23,9 @@
 
 from course_lib.show.bars import bars
 from course_lib.show.clocks import clocks
+from course_lib.show.covered import Covered, covered
 from course_lib.show.curves import loss_curve
+from course_lib.show.cutting import cutting
 from course_lib.show.distributions import distributions
 from course_lib.show.edits import edits
 from course_lib.show.families import Family, families
@@ -39,6 +43,7 @@ from course_lib.show.writing import Written, writing
 
 __all__ = [
     "AttentionStepper",
+    "Covered",
     "Family",
     "Layer",
     "Panel",
@@ -48,7 +53,9 @@ __all__ = [
     "attention_stepper",
     "bars",
     "clocks",
+    "cutting",
     "distributions",
+    "covered",
     "edits",
     "families",
     "figure",

@@ -13,7 +13,7 @@ from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
 
 _CHARACTER, _ROW, _LETTER = 0.27, 0.46, 0.085
 """Inches: the width of a brick's character, the height of a row, and what a letter of a label takes."""
-_FACES = ("#c9dcf2", "#f6e3cd")
+FACES = ("#c9dcf2", "#f6e3cd")
 """Neighbouring bricks take turns."""
 
 
@@ -51,7 +51,7 @@ def draw_piece_rows(rows: Sequence[tuple[str, Sequence[str]]], title: str) -> Fi
                         len(piece) - 0.28,
                         0.66,
                         boxstyle="round,pad=0.05",
-                        facecolor=_FACES[place % 2],
+                        facecolor=FACES[place % 2],
                         edgecolor="white",
                     )
                 )

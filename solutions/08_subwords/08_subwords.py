@@ -522,16 +522,19 @@ compound_ids = {
 def a_word_that_was_never_seen():
     merges = learn_merges(compounds, compound_ids, 250, count_pairs, most_frequent_pair, join)
     print(f"{NEW_WORD} is in the text: {NEW_WORD in text}")
-    show.piece_rows(
-        [(f"{number} pairs", encode(NEW_WORD, merges[:number])) for number in (0, 25, 50, 100, 150, 250)],
+    show.cutting(
+        lambda typed, number: encode(typed, merges[:number]),
+        NEW_WORD,
+        (0, 25, 50, 100, 150, 250),
         title="A word that was never seen, in pieces that were",
         alt="The word gesundheitsforschungsinstitut as bricks: single characters at 0 pairs, and ever fewer and longer "
-        "pieces until with 250 pairs it is ▁gesundheits, forschungs, institut or nearly so.",
+        "pieces, until from 150 pairs on it is ▁gesundheits, forschungs, institut.",
     )
 
 
 # %% [markdown]
-# There it is, cut where you would have cut it. The numbers at the right count the pieces. S4's slide shows the same on a real
+# There it is, cut where you would have cut it. The numbers at the right count the pieces. (With a running kernel you can type
+# other words into the field, and take pairs away with the slider.) S4's slide shows the same on a real
 # translation system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist
 # would choose. The pieces are what is *frequent*, and mostly that is what means something.
 #
