@@ -1,0 +1,265 @@
+"""The slide's printed numbers are named mistakes, and so are slips in a student's own handwriting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib.blocks import AddAndNorm, FeedForward
+from course_lib.checking import Outcome
+from course_lib.exercises.encoder_decoder import meowed_table
+from course_lib.multihead import MultiHeadAttention
+from tests.course_lib.exercises.judging import mistake, verdict
+
+
+class TestTheSlides:
+    def test_the_sum_as_printed(self) -> None:
+        """S1: log .2 + log .12 + log .2 + log .19 + log .3 + log .2 + log .2 + log .2."""
+        p, expected = meowed_table()
+        assert p.sum(dim=1).tolist() == pytest.approx([1.0] * 8)
+        printed = mistake("encoder_decoder.negative_log_likelihood", "as_printed_on_the_slide")(p.log(), expected)
+        by_hand = -sum(map(math.log, (0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.2))) / 8
+        assert float(printed) == pytest.approx(by_hand, abs=1e-6)
+        assert float(printed) == pytest.approx(1.6290, abs=5e-5)
+        assert float(printed.exp()) == pytest.approx(5.099, abs=5e-4)
+
+    def test_whoever_copies_the_slip_is_told(self) -> None:
+        def as_printed(log_p: Tensor, expected: Tensor) -> Tensor:
+            picked = torch.take_along_dim(log_p, expected.unsqueeze(-1), dim=-1).squeeze(-1).clone()
+            picked[..., -1] = picked[..., -2]
+            return -picked.mean()
+
+        found = verdict("encoder_decoder.negative_log_likelihood", as_printed)
+        assert found.misconception is not None
+        assert found.misconception.id == "as_printed_on_the_slide"
+        assert "EOS .3" in found.misconception.message
+
+    @pytest.mark.parametrize("smoothing", ["all", "others"])
+    def test_only_the_slides_smoothing_is_accepted_and_torchs_is_named(self, smoothing: str) -> None:
+        def torchs(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+            return F.cross_entropy(logits, expected, label_smoothing=smoothing)
+
+        def converted(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+            return torchs(logits, expected, smoothing * logits.shape[1] / (logits.shape[1] - 1))
+
+        found = verdict("encoder_decoder.label_smoothing", torchs if smoothing == "all" else converted)
+        assert found.passed == (smoothing == "others")
+        assert (found.misconception.id if found.misconception else None) == (
+            "torchs_variant" if smoothing == "all" else None
+        )
+
+
+class _Block(nn.Module):
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+
+
+class _OwnCausalMask(_Block):
+    """Right wherever the mask is causal, which it is not always."""
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        x = self.add_and_norm_1(x, self.self_attention(x, is_causal=True).out)
+        x = self.add_and_norm_2(x, self.cross_attention(x, memory, memory_mask).out)
+        out: Tensor = self.add_and_norm_3(x, self.feed_forward(x))
+        return out
+
+
+class _ForgottenMask(_Block):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        y = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
+        z = self.add_and_norm_2(y, self.cross_attention(y, memory).out)
+        out: Tensor = self.add_and_norm_3(z, self.feed_forward(z))
+        return out
+
+
+class _FirstX(_Block):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        own = self.self_attention(x, x, mask).out
+        crossed = self.cross_attention(x, memory, memory_mask).out
+        y = self.add_and_norm_2(self.add_and_norm_1(x, own), crossed)
+        out: Tensor = self.add_and_norm_3(y, self.feed_forward(y))
+        return out
+
+
+Embed = Callable[[Tensor], Tensor]
+Blocks = Sequence[Callable[..., Tensor]]
+
+
+def _padding_left_in(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Embed,
+) -> Tensor:
+    n, m = source.shape[1], target.shape[1]
+    memory = embed_source(source)
+    for block in encoder:
+        memory = block(memory, torch.ones(n, n, dtype=torch.bool))
+    x = embed_target(target)
+    for block in decoder:
+        x = block(x, memory, torch.tril(torch.ones(m, m)) == 1, torch.ones(m, n, dtype=torch.bool))
+    return output(x)
+
+
+def _returned_too_soon(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Embed,
+) -> Tensor:
+    seen = (source > 0)[:, None, :]
+    memory = encoder[0](embed_source(source), seen)
+    x = decoder[0](embed_target(target), memory, torch.ones(1, target.shape[1], target.shape[1]).tril().bool(), seen)
+    return output(x)
+
+
+def _no_zeroing(
+    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
+    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    for x, expected in batches:
+        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, clip)
+        optimiser.step()
+        losses.append(loss.detach())
+    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
+
+
+def _clipped_too_late(
+    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
+    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    for x, expected in batches:
+        optimiser.zero_grad()
+        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
+        loss.backward()
+        optimiser.step()
+        nn.utils.clip_grad_norm_(parameters, clip)
+        losses.append(loss.detach())
+    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
+
+
+def _values_clipped(
+    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
+    losses = []
+    for x, expected in batches:
+        for parameter in parameters:
+            parameter.grad = None
+        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
+        loss.backward()
+        nn.utils.clip_grad_value_(parameters, clip)
+        with torch.no_grad():
+            for parameter in parameters:
+                parameter.add_(torch.zeros(()) if parameter.grad is None else parameter.grad, alpha=-rate)
+        losses.append(loss.detach())
+    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
+
+
+def _uncorrected(w: Tensor, g: Tensor, m: Tensor, v: Tensor, step: int, rate: float) -> tuple[Tensor, Tensor, Tensor]:
+    m, v = 0.9 * m + 0.1 * g, 0.98 * v + 0.02 * g * g
+    return w - rate * m / (v**0.5 + 1e-9), m, v
+
+
+def _kept(w: Tensor, g: Tensor, m: Tensor, v: Tensor, step: int, rate: float) -> tuple[Tensor, Tensor, Tensor]:
+    m = (0.9 * m + 0.1 * g) / (1 - 0.9**step)
+    v = (0.98 * v + 0.02 * g * g) / (1 - 0.98**step)
+    return w - rate * m / (v.sqrt() + 1e-9), m, v
+
+
+def _sentences_first(nll: Tensor, mask: Tensor) -> Tensor:
+    return torch.stack([row[real].mean() for row, real in zip(nll, mask, strict=True)]).mean().exp()
+
+
+def _shared_by_all(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    target = torch.full_like(logits, smoothing / logits.shape[1])
+    target.scatter_(1, expected[:, None], 1 - smoothing)
+    return -(target * F.log_softmax(logits, 1)).sum(1).mean()
+
+
+def _only_up(steps: Tensor, d_model: int, warmup: int) -> Tensor:
+    return torch.tensor([step / (warmup**1.5 * math.sqrt(d_model)) for step in steps.tolist()])
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "expected"),
+    [
+        ("shift_right", lambda target: (target[:, 1:], target[:, :-1]), "swapped"),
+        ("shift_right", lambda target: (target, torch.roll(target, shifts=-1, dims=-1)), "rolled"),
+        (
+            "negative_log_likelihood",
+            lambda log_p, e: F.nll_loss(log_p.flatten(0, -2), e.flatten()) * e.numel(),
+            "summed",
+        ),
+        ("negative_log_likelihood", lambda log_p, e: -log_p.max(-1).values.mean(), "the_likeliest_word"),
+        ("perplexity", lambda nll, mask: torch.exp(nll.masked_fill(~mask, 0).mean()), "divided_by_all_places"),
+        ("perplexity", _sentences_first, "mean_of_sentences"),
+        ("decoder_block", _ForgottenMask, "padding_seen"),
+        ("decoder_block", _FirstX, "asks_with_the_input"),
+        ("encode_and_decode", _padding_left_in, "padding_seen"),
+        ("training_loop", _no_zeroing, "gradients_accumulate"),
+        ("training_loop", _clipped_too_late, "not_clipped"),
+        ("training_loop", _values_clipped, "values_clipped"),
+        ("adam_update", _uncorrected, "not_corrected"),
+        ("adam_update", _kept, "corrected_values_kept"),
+        ("warmup_schedule", _only_up, "never_falls"),
+        ("label_smoothing", _shared_by_all, "shared_by_too_many"),
+    ],
+)
+def test_slips_are_named(name: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(f"encoder_decoder.{name}", answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+def test_the_first_block_of_each_stack_is_not_the_whole() -> None:
+    found = verdict("encoder_decoder.encode_and_decode", _returned_too_soon)
+    assert found.misconception is not None
+    assert found.misconception.id == "first_blocks_only"
+
+
+def test_a_mask_of_its_own_does_not_pass() -> None:
+    assert verdict("encoder_decoder.decoder_block", _OwnCausalMask).outcome is Outcome.WRONG
+
+
+class TestMasksOfAnotherKind:
+    """They are refused by the blocks, with a sentence that says what a mask is."""
+
+    @pytest.mark.parametrize(
+        ("mask", "told"),
+        [
+            (lambda source: (source != 0).unsqueeze(1).float(), "a mask must be a boolean tensor"),
+            (lambda source: source != 0, "a mask must broadcast to"),
+        ],
+    )
+    def test_refused(self, mask: Callable[[Tensor], Tensor], told: str) -> None:
+        def answer(source: Tensor, target: Tensor, embed_source: Embed, encoder: Blocks, *rest: object) -> Tensor:
+            return encoder[0](embed_source(source), mask(source))
+
+        found = verdict("encoder_decoder.encode_and_decode", answer)
+        raised = [result.actual.raised.message for result in found.cases if result.actual.raised]
+        assert raised
+        assert all(told in message for message in raised)
