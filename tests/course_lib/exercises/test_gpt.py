@@ -1,0 +1,194 @@
+"""The sizes that a slide prints are a named mistake, and so are slips in a student's own handwriting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib.blocks import BlockConfig, EncoderBlock
+from course_lib.checking import Outcome
+from course_lib.positions import LearnedPositions
+from tests.course_lib.exercises.judging import mistake, verdict
+
+
+class TestTheSlide:
+    def test_prints_gpt_2_with_the_vocabulary_of_gpt_1(self) -> None:
+        printed = mistake("gpt.count_parameters", "as_printed")
+        sizes = [(768, 12), (1024, 24), (1280, 36), (1600, 48)]
+        found = [printed(50_257, 1024, d_model, layers, True) for d_model, layers in sizes]
+        assert found == [117_000_000, 345_000_000, 762_000_000, 1_542_000_000]
+
+
+class _Model(nn.Module):
+    """A student's own, with a method for each part that one may get wrong."""
+
+    def __init__(
+        self, vocabulary: int, context: int, d_model: int, heads: int, layers: int, causal: bool = True
+    ) -> None:
+        super().__init__()
+        self.causal = causal
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.positions = LearnedPositions(d_model, context)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def mask(self, words: int) -> Tensor | None:
+        return torch.tril(torch.ones(words, words)).bool() if self.causal else None
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return self.embedding(ids) + self.positions.encoding[: ids.shape[1]]  # type: ignore[no-any-return]
+
+    def logits(self, x: Tensor) -> Tensor:
+        return F.linear(self.norm(x), self.embedding.weight)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedded(ids)
+        for block in self.blocks:
+            x = block(x, self.mask(ids.shape[1])).out
+        return self.logits(x)
+
+
+class _Unmasked(_Model):
+    def mask(self, words: int) -> Tensor | None:
+        return None
+
+
+class _Inverted(_Model):
+    def mask(self, words: int) -> Tensor | None:
+        return torch.triu(torch.ones(words, words), diagonal=1) == 1 if self.causal else None
+
+
+class _MaskAlways(_Model):
+    def mask(self, words: int) -> Tensor | None:
+        return torch.arange(words).unsqueeze(1) >= torch.arange(words)
+
+
+class _WithoutPositions(_Model):
+    def embedded(self, ids: Tensor) -> Tensor:
+        return F.embedding(ids, self.embedding.weight)
+
+
+class _WithoutNorm(_Model):
+    def logits(self, x: Tensor) -> Tensor:
+        return torch.einsum("bwd,vd->bwv", x, self.embedding.weight)
+
+
+class _CopiedOutput(_Model):
+    def logits(self, x: Tensor) -> Tensor:
+        return self.norm(x) @ torch.tensor(self.embedding.weight.tolist()).T  # type: ignore[no-any-return]
+
+
+def _text_by_hand(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
+    words = prompt.tolist()
+    for _ in range(new_words):
+        words.append(model(torch.tensor([words])).argmax(-1)[0, -1].item())
+    return torch.tensor(words)
+
+
+def _only_new_words(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
+    words = prompt.tolist()
+    for _ in range(new_words):
+        words.append(int(model(torch.tensor([words[-context:]]))[0][-1].argmax()))
+    return torch.tensor(words[len(prompt) :], dtype=torch.long)
+
+
+def _without_biases(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+    block = 4 * d_model**2 + 2 * 4 * d_model**2 + 2 * 2 * d_model
+    return vocabulary * d_model * (1 if tied else 2) + context * d_model + layers * block + 2 * d_model
+
+
+def _seen_as_classes(log_probs: Tensor, targets: Tensor) -> Tensor:
+    batch, words, vocabulary = log_probs.shape
+    return nn.NLLLoss()(log_probs.reshape(batch, vocabulary, words), targets)  # type: ignore[no-any-return]
+
+
+def _as_a_mean(class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float) -> Tensor:
+    words = nn.CrossEntropyLoss()(lm_logits.permute(0, 2, 1), targets)
+    return weight * words + (1 - weight) * nn.CrossEntropyLoss()(class_logits, labels)  # type: ignore[no-any-return]
+
+
+def _all_copied(honest: Tensor) -> Tensor:
+    return honest * 0
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer", "expected"),
+    [
+        ("gpt.shifted_targets", lambda ids: (ids[:, 1:], ids[:, :-1]), "swapped"),
+        ("gpt.shifted_targets", lambda ids: (ids, torch.roll(ids, shifts=-1, dims=1)), "rolled_round"),
+        ("gpt.lm_loss", _seen_as_classes, "reshaped_not_transposed"),
+        ("gpt.lm_loss", lambda p, t: p.gather(2, t[..., None]).mean(), "sign_forgotten"),
+        ("gpt.lm_loss", lambda p, t: -(p * F.one_hot(t, p.shape[2])).sum(-1).mean(), "zero_times_infinity"),
+        ("gpt.tied_logits", lambda h, w: F.softmax(F.linear(h, w), -1), "softmax_taken"),
+        ("gpt.tied_logits", lambda h, w: F.linear(h, w) * h.shape[-1] ** -0.5, "scaled"),
+        ("gpt.causal_language_model", _Unmasked, "no_mask"),
+        ("gpt.causal_language_model", _Inverted, "mask_inverted"),
+        ("gpt.causal_language_model", _MaskAlways, "always_causal"),
+        ("gpt.causal_language_model", _WithoutPositions, "no_positions"),
+        ("gpt.causal_language_model", _WithoutNorm, "no_final_norm"),
+        ("gpt.causal_language_model", _CopiedOutput, "output_detached"),
+        ("gpt.loss_without_mask", _all_copied, "zero_everywhere"),
+        ("gpt.generate", _text_by_hand, "context_ignored"),
+        ("gpt.generate", _only_new_words, "prompt_left_out"),
+        ("gpt.fine_tuning_loss", _as_a_mean, "mixture"),
+        ("gpt.count_parameters", _without_biases, "no_biases"),
+    ],
+)
+def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is not None
+        assert found.misconception.id == expected
+
+
+class TestParts:
+    @pytest.mark.parametrize(
+        ("exercise_id", "misconception_id", "points"),
+        [
+            ("gpt.lm_loss", "zero_times_infinity", 2),
+            ("gpt.causal_language_model", "always_causal", 4),
+            ("gpt.generate", "context_ignored", 2),
+            ("gpt.generate", "first_words_kept", 2),
+            ("gpt.count_parameters", "always_tied", 2),
+        ],
+    )
+    def test_what_is_right_earns_its_part(self, exercise_id: str, misconception_id: str, points: int) -> None:
+        assert verdict(exercise_id, mistake(exercise_id, misconception_id)).points == points
+
+
+def _cached_windows(model: Any, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    for step in range(new_words):
+        window = prompt if len(prompt) < context else prompt[len(prompt) - context :]
+        word = torch.argmax(model(window.reshape(1, -1)).squeeze(0)[len(window) - 1])
+        prompt = torch.cat([prompt, word.unsqueeze(0)])
+        assert len(window) <= context, step
+    return prompt
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer"),
+    [
+        ("gpt.lm_loss", lambda p, t: F.cross_entropy(p.permute(0, 2, 1), t)),
+        ("gpt.lm_loss", lambda p, t: -torch.stack([p[i, range(t.shape[1]), t[i]] for i in range(len(t))]).mean()),
+        ("gpt.causal_language_model", _Model),
+        ("gpt.generate", _cached_windows),
+        ("gpt.loss_without_mask", lambda honest: honest * (torch.arange(honest.shape[-1]) + 1 == honest.shape[-1])),
+        (
+            "gpt.count_parameters",
+            lambda vocabulary, context, d_model, layers, tied: int(
+                d_model * math.fsum([vocabulary, 0 if tied else vocabulary, context, 2, layers * (12 * d_model + 13)])
+            ),
+        ),
+    ],
+)
+def test_honest_answers_pass(exercise_id: str, answer: Callable[..., object]) -> None:
+    for seed in range(6):
+        assert verdict(exercise_id, answer, seed).passed

@@ -1,0 +1,73 @@
+"""Lesson 07, run: what its prose leans on, with room for other machines."""
+
+from __future__ import annotations
+
+import re
+
+from nbformat import NotebookNode
+
+from course_lib.language_models import gpt_parameters
+from tests.solutions.executing import ExecutedLesson
+
+
+def numbers(pattern: str, output: str) -> list[float]:
+    (found,) = re.findall(pattern, output)
+    return [float(number) for number in (found if isinstance(found, tuple) else (found,))]
+
+
+class TestGPT(ExecutedLesson):
+    lesson = "07_gpt"
+    pictures = 10
+
+    def test_the_slides_snippet_fails_as_printed(self, output: str) -> None:
+        assert "NameError: name 'encoder_layers' is not defined" in output
+
+    def test_torchs_parts_give_the_same_to_numerical_precision(self, output: str) -> None:
+        for precision, most in (("float32", 1e-5), ("float64", 1e-13)):
+            (difference,) = numbers(rf"torch\.{precision} .* largest difference ([\de.+-]+)", output)
+            assert difference < most
+
+    def test_the_loss_hits_zero_without_a_mask(self, output: str) -> None:
+        honest, best = numbers(r"held-out loss: with the mask ([\d.]+), best possible ([\d.]+)", output)
+        elsewhere, last = numbers(
+            r"without the mask: ([\d.]+) at all places but the last, ([\d.]+) at the last", output
+        )
+        assert best < honest < best + 0.25
+        assert elsewhere < 0.1
+        assert last > honest
+
+    def test_only_the_honest_model_can_write(self, output: str) -> None:
+        right, new = numbers(r"with the mask: (\d+)% of the sentences are right, (\d+) of them are new", output)
+        cheats = numbers(r"without: (\d+)% of the sentences are right", output)[0]
+        assert right > 65
+        assert new > 400 * right / 100 * 0.8
+        assert cheats < 20
+
+    def test_zero_shot(self, output: str) -> None:
+        assert numbers(r"zero-shot accuracy: ([\d.]+)", output)[0] > 0.9
+
+    def test_fine_tuning(self, output: str) -> None:
+        after = {
+            (name, int(epoch)): tuple(map(float, found))
+            for name, epoch, *found in re.findall(
+                r"^(new|pre-trained.*), after epoch (\d): labelled words ([\d.]+), other words ([\d.]+), "
+                r"language model ([\d.]+)$",
+                output,
+                flags=re.M,
+            )
+        }
+        new, tuned, auxiliary = (after[name, 3] for name in ("new", "pre-trained", "pre-trained, auxiliary loss"))
+        assert min(new[0], tuned[0], auxiliary[0]) > 0.9, "all learn the words that they were shown"
+        assert new[1] < 0.75 < 0.85 < tuned[1], "only pre-training helps with the others"
+        assert auxiliary[2] < tuned[2], "the auxiliary loss keeps a better language model"
+        assert after["pre-trained, auxiliary loss", 1][0] < after["pre-trained", 1][0] + 0.1, "and is no faster"
+        assert auxiliary[1] < tuned[1] + 0.1, "nor better in the end"
+
+    def test_gpt_2_is_counted_and_its_printed_sizes_explained(self, output: str) -> None:
+        for layers, d_model, printed in ((12, 768, 117), (24, 1024, 345), (36, 1280, 762), (48, 1600, 1542)):
+            right = gpt_parameters(50_257, 1024, d_model, layers, tied=True)
+            assert re.search(rf"{layers} +{printed}M +{right:,} .* = {printed}M", output)
+
+    def test_no_text_quotes_what_training_gives(self, solved: NotebookNode) -> None:
+        prose = "\n".join(cell.source for cell in solved.cells if cell.cell_type == "markdown")
+        assert not re.search(r"\d+(\.\d+)? %", prose)
