@@ -12,10 +12,11 @@ from matplotlib.patches import FancyBboxPatch
 
 from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
 
-_COLUMN, _ROW, _GAP = 0.62, 0.62, 0.5
+_COLUMN, _ROW, _GAP = 0.57, 0.6, 0.3
 """Inches: of a box with the space beside it, of a row of boxes, and between two families."""
 _BOX = (0.74, 0.5)
 """Width and height of a box, as a share of its column and of its row."""
+_QUIET = "#59636e"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def _draw(axes: Axes, family: Family, columns: float) -> None:
     axes.set(xlim=(0, columns), ylim=(0, 3))
     axes.axis("off")
     axes.set_title(family.title, fontsize=9.5, pad=6)
-    axes.text(columns / 2, -0.12, family.example, ha="center", va="top", fontsize=8.5, color=GREY, style="italic")
+    axes.text(columns / 2, -0.12, family.example, ha="center", va="top", fontsize=9, color=_QUIET, style="italic")
     middles = [left + step + 0.5 for step in range(family.steps)]
     for middle in middles:
         _box(axes, middle, 1.5, "", GREY, filled=True)
@@ -102,7 +103,7 @@ def _box(axes: Axes, x: float, y: float, text: str, colour: str, filled: bool = 
             corner, width, height, boxstyle="round,pad=0.02", facecolor=face, edgecolor=colour, linewidth=1.3
         )
     )
-    axes.text(x, y, text, ha="center", va="center", fontsize=8 if len(text) < 7 else 6.8, color=INK)
+    axes.text(x, y, text, ha="center", va="center", fontsize=8.5 if len(text) < 7 else 7, color=INK)
 
 
 def _arrow(axes: Axes, begin: tuple[float, float], end: tuple[float, float]) -> None:

@@ -51,6 +51,7 @@
 # all slides do. Where we meet one, we show the right value *and* how the printed one came about.
 
 # %%
+import random
 from collections import Counter
 
 import torch
@@ -628,8 +629,6 @@ check("words_in_a_bag.majority", hidden=True)
 #   comes with its mirror image, one yes and one no.
 
 # %%
-import random
-
 THINGS = ["film", "music", "food", "story", "hotel", "coffee", "room", "service"]
 PRAISE = ["lovely", "funny", "warm", "clever", "wonderful"]
 COMPLAINTS = ["boring", "cold", "awful", "noisy", "stale"]

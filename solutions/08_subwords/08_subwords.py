@@ -445,7 +445,7 @@ check("subwords.vocabulary_size", hidden=True)
 
 # %% [markdown]
 # The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it, since other words may need them:
-# *a* without *y* still occurs.
+# *and* has an *a* without a *y*.
 #
 # ## 3. Using pieces
 #
@@ -642,8 +642,8 @@ def vocabulary_against_length():
 
 # %% [markdown]
 # The curve falls steeply until all thirty parts have become pieces. From there on, further pairs spell out whole words of the
-# learning text, which hardly ever help with a new one. Real systems stop somewhere between thirty and a few hundred thousand pieces;
-# BERT has 30,522, GPT-2 50,257.
+# learning text, which hardly ever help with a new one. Real systems stop between thirty thousand and a few hundred thousand
+# pieces; BERT has 30,522, GPT-2 50,257.
 #
 # ## 4. WordPiece
 #
@@ -755,7 +755,7 @@ def two_ways_to_cut():
 # words, and to WordPiece a piece that goes on is not the piece that begins a word.
 #
 # A letter that nobody knows shows one more difference: byte-pair encoding loses one character, WordPiece the whole word.
-# (BERT's vocabulary has thousands of single characters, so that it happens seldom.)
+# (BERT's vocabulary has about a thousand single characters, so that it happens seldom.)
 #
 # And learning? WordPiece asks which joining makes the text most *likely*, if its pieces were drawn independently. A pair
 # gains most if it occurs more often than its two halves would lead one to expect:
