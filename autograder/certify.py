@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from IPython.core.inputtransformer2 import TransformerManager
@@ -86,7 +86,7 @@ def certify(exercises: Iterable[Exercise], stubs: Mapping[str, str], seeds: Sequ
 
 
 def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
-    """The code of the answer cells in released notebooks, by exercise id, each with the imports it needs."""
+    """The code of the answer cells in released notebooks, by exercise id, each with what it needs of the notebook."""
     return {
         exercise_id: stub
         for notebook in notebooks
@@ -239,13 +239,12 @@ def _identical(first: Value, second: Value) -> bool:
 def _stubs(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The exercise id and the runnable source of each answer cell."""
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    imports = [statement for cell in cells for statement in _imports(_source(cell))]
+    given = [statement for cell in cells for statement in _given(cell)]
     for cell in cells:
         grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
         if grade_id.endswith("-answer"):
             source = _source(cell)
-            mentioned = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
-            needed = [ast.unparse(statement) for statement in imports if _binds(statement) & mentioned]
+            needed = [ast.unparse(statement) for statement in _needed(source, given)]
             yield grade_id.removesuffix("-answer").replace("-", ".", 1), "\n".join([*needed, source])
 
 
@@ -255,9 +254,32 @@ def _source(cell: Mapping[str, Any]) -> str:
     return TransformerManager().transform_cell(source if isinstance(source, str) else "".join(source))
 
 
-def _imports(source: str) -> list[ast.Import | ast.ImportFrom]:
-    return [node for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+_Given = ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef
 
 
-def _binds(statement: ast.Import | ast.ImportFrom) -> set[str]:
+def _given(cell: Mapping[str, Any]) -> list[_Given]:
+    """What a cell imports and, where it is neither graded nor a demo, the classes and functions that it defines."""
+    metadata = cell["metadata"]
+    is_plain = "nbgrader" not in metadata and "demo" not in metadata.get("tags", ())
+    kinds = get_args(_Given) if is_plain else (ast.Import, ast.ImportFrom)
+    return [statement for statement in ast.parse(_source(cell)).body if isinstance(statement, kinds)]
+
+
+def _needed(source: str, given: Sequence[_Given]) -> list[_Given]:
+    """What the source mentions of what is given, and what that mentions in turn, in the order of the notebook."""
+    found: set[int] = set()
+    names = _mentioned(ast.parse(source))
+    while more := {i for i, statement in enumerate(given) if _binds(statement) & names} - found:
+        found |= more
+        names = names.union(*(_mentioned(given[i]) for i in more))
+    return [given[i] for i in sorted(found)]
+
+
+def _mentioned(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _binds(statement: _Given) -> set[str]:
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+        return {statement.name}
     return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}

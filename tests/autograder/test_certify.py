@@ -191,6 +191,24 @@ class TestReleasedStubs:
         )
         exec(stubs["a.b_c"], {})
 
+    def test_what_the_lesson_defines_for_the_answer_comes_along(self, tmp_path: Path) -> None:
+        """Also what that needs in turn; but no other answer, and no demo."""
+        demo = cell("class Norm: pass\nclass Shown: pass")
+        demo["metadata"]["tags"] = ["demo"]
+        cells = [
+            cell("class Norm:\n    scale = one()\n\nclass Unused: pass\n\ndef one(): return 1"),
+            demo,
+            cell("def Shown(): raise NotImplementedError()", "a-shown-answer"),
+            cell("def answer():\n    Norm, Shown\n    raise NotImplementedError()", "a-answer-answer"),
+        ]
+        notebook = tmp_path / "lesson.ipynb"
+        notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+        stub = released_stubs([notebook])["a.answer"]
+        assert stub.count("class Norm") == stub.count("def one") == 1
+        assert "Unused" not in stub
+        assert "def Shown" not in stub
+        assert "class Shown" not in stub
+
     def test_a_class_is_stubbed_as_well(self, tmp_path: Path) -> None:
         stub = (
             "class AttentionPooling(nn.Module):\n"
