@@ -161,17 +161,23 @@ def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
                     yield from _places(child)
 
 
+def refuses(name: str) -> bool:
+    """Whether a function of this name refuses bad input, as far as its name tells."""
+    return name.lstrip("_").startswith(("require", "check"))
+
+
 def _left_alone(node: ast.AST) -> bool:
     """Refusals of bad input, docstrings and texts."""
     if isinstance(node, (ast.Raise, ast.Assert, ast.JoinedStr, ast.ImportFrom, ast.Import)):
         return True
     if isinstance(node, ast.If):
         return isinstance(node.body[-1], ast.Raise) and not node.orelse
+    if isinstance(node, ast.For):
+        return all(map(_left_alone, node.body))
     if isinstance(node, ast.Expr):
         value = node.value
         if isinstance(value, ast.Call):
-            called = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
-            return called.lstrip("_").startswith("require")
+            return refuses(value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", ""))
         return isinstance(value, ast.Constant)
     if isinstance(node, ast.keyword):
         return node.arg in NOT_ASKED

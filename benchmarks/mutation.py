@@ -34,11 +34,12 @@ from typing import Any
 
 import torch
 
-from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants
+from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants, refuses
 from benchmarks.table import Row, report
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, observe
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Callback, Exercise, observe
 from course_lib.checking.compare import difference
+from course_lib.checking.judge import is_refusal
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.toml")
 """Mutants that may survive, each with the reason."""
@@ -154,8 +155,7 @@ class _Sources:
             yield module, name, definition
             for used in _used(definition, vars(sys.modules[module])):
                 place = (getattr(used, "__module__", ""), getattr(used, "__qualname__", ""))
-                refusing = place[1].lstrip("_").startswith("require")
-                if place[0] in self._withheld and place not in seen and not refusing:
+                if place[0] in self._withheld and place not in seen and not refuses(place[1]):
                     seen.add(place)
                     pending.append(place)
 
@@ -241,7 +241,7 @@ def _executed_lines(key: AnswerKey) -> dict[str, set[int]]:
 
     def trace(frame: FrameType, event: str, _argument: Any) -> Any:
         module = frame.f_globals.get("__name__", "")
-        if module not in key.exercise.withheld:
+        if module not in key.exercise.withheld or (event == "call" and _in_callback(frame)):
             return None
         lines.setdefault(module, set()).add(frame.f_lineno)
         return trace
@@ -262,6 +262,15 @@ def _executed_lines(key: AnswerKey) -> dict[str, set[int]]:
                 if found & set(span):
                     found |= set(span)
     return lines
+
+
+def _in_callback(frame: FrameType | None) -> bool:
+    """Whether a function runs because a case passed it in: then it is the checker's, and never a mutant."""
+    while frame is not None:
+        if frame.f_code is Callback.call.__code__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 _COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
@@ -293,7 +302,11 @@ def _caught(key: AnswerKey, source: _Sources, module: str, name: str, mutant: Mu
             answer = source.built(module, name, mutant)
             for case, expected in zip(key.cases, key.expected, strict=True):
                 seen = observe(answer, case)
-                if not seen.returned or difference(case, expected, seen) is not None:
+                if case.refused:
+                    caught = not is_refusal(case, seen)
+                else:
+                    caught = not seen.returned or difference(case, expected, seen) is not None
+                if caught:
                     return True
     except (_TooSlow, Exception):  # a module that cannot even be made of it; or it took too long outside of a call
         return True
