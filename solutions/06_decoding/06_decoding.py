@@ -121,20 +121,25 @@ show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1"
 
 
 # %%
+def translator(trained_for=TRAINED):
+    """The translator that was trained for so many steps."""
+    if trained_for not in models:
+        raise RuntimeError("there is no translator yet: run the cell of section 1 that trains it")
+    return models[trained_for]
+
+
 def step_for(sentence, trained_for=TRAINED):
     """The step function that translates this sentence: ids so far, <s> first -> logits of the next word."""
 
     @functools.cache
     def encoded():
-        if trained_for not in models:
-            raise RuntimeError("there is no translator yet: run the cell of section 1 that trains it")
-        return models[trained_for].encode(torch.tensor([english.encode(sentence)], device=device))
+        return translator(trained_for).encode(torch.tensor([english.encode(sentence)], device=device))
 
     def step(words):
-        words = torch.as_tensor(words, device=device).unsqueeze(0)
         with torch.no_grad():
             source = encoded()
-            return models[trained_for].decode(words, source)[0, -1].cpu()
+            read = torch.as_tensor(words, device=device).unsqueeze(0)
+            return translator(trained_for).decode(read, source)[0, -1].cpu()
 
     return step
 
@@ -207,7 +212,7 @@ check("decoding.greedy", hidden=True)
 # %% tags=["demo"]
 def watched(sentence, written):
     """What the trained decoder sees and says while it reads what it has written: alpha, and probabilities."""
-    model = models[TRAINED]
+    model = translator()
     read = torch.tensor([[START_ID, *written[:-1].tolist()]], device=device)
     with torch.no_grad():
         encoded = model.encode(torch.tensor([english.encode(sentence)], device=device))
@@ -310,8 +315,8 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# With a minus in front, and divided by $n$, this is the loss that training minimised. There the $e_t$ were the right words;
-# here they may be any words whose probability we want to know.
+# With a minus in front, and divided by $n$, this is the loss that training minimises (but for the label smoothing). There
+# the $e_t$ are the right words; here they may be any words whose probability we want to know.
 #
 # ### Exercise 2 · How probable a sentence is
 # `decoding.sequence_log_probability` · 3 points (2 for the values, 1 for long sentences) · about 12 minutes
@@ -475,7 +480,7 @@ check("decoding.sentence_found", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is the tree again with the three ways in it, and with the probability of every sentence.
+# Here is the tree again with the three ways that you have predicted, and with the probabilities of the sentences.
 
 
 # %% tags=["demo"]
@@ -688,6 +693,12 @@ def greedy_and_beam_on_the_translator():
 #
 # Shapes: `log_probability` is `[...]`, `length` is int64 of the same shape, `alpha` is a float of at least 0, the result is
 # `[...]`.
+#
+# <details><summary>Hint</summary>
+#
+# In Python `**` binds more strongly than `/`. The exponent belongs to the whole fraction, so put that in parentheses.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-length_penalised-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -732,7 +743,7 @@ def where_the_whole_sentence_wins():
     axes.axvline(0.6, color="#8a8f98", linestyle=":")
     axes.annotate("0.6, the paper's", (0.6, -1.7), (-5, 0), textcoords="offset points", fontsize=9.5, ha="right")
     axes.set(xlabel="alpha", title="score of two candidates")
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
     show.figure(drawn, "Scores of the short and the whole sentence against alpha: the lines cross a little before 0.6.")
     print("alpha = 0.6:", length_penalised(candidates, lengths, 0.6))
 
@@ -781,6 +792,12 @@ print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement
 # From logits to probabilities. With a temperature near 0 the quotients are enormous; your answer must not overflow then.
 #
 # Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float above 0, the result has the shape of `logits`.
+#
+# <details><summary>Hint</summary>
+#
+# `torch.softmax` subtracts the largest number first, as yours did in lesson 01. It does not overflow.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-with_temperature-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -850,9 +867,8 @@ check("decoding.top_k", hidden=True)
 # %% [markdown]
 # ### 7.3 The nucleus
 #
-# What is a good $k$? Behind *die Katze* perhaps twenty verbs are fine, but behind *die Katze hat mich angeschaut und ist*
-# hardly five words make sense, and behind *Guten* only one. A fixed $k$ cuts good words off in the first case and lets
-# nonsense in in the last.
+# What is a good $k$? Behind *die Katze* hundreds of verbs are fine; behind *Sehr geehrte*, with which German letters begin,
+# hardly more than two words. A fixed $k$ cuts good words off in the first case, and lets nonsense in in the second.
 #
 # **Nucleus** sampling (top-p) fixes the mass in place of the number: sort the words by probability, and keep the **fewest**
 # whose probabilities sum to at least $p$ (Holtzman et al., 2020, section 3.1). Where the model is sure the nucleus is
@@ -937,8 +953,8 @@ def one_distribution_five_ways():
 # %% [markdown]
 # Temperature bends the whole distribution; the other two cut it off and leave what remains in proportion.
 #
-# What happens to whole **sentences**? We draw two thousand from the tree of section 4, word by word, and count. The bars are
-# computed by the chain rule from the probabilities at each step.
+# What happens to whole **sentences**? We draw a thousand at each of three temperatures from the tree of section 4, word by
+# word, and count. The bars are computed by the chain rule from the probabilities at each step.
 
 
 # %% tags=["demo"]
@@ -961,7 +977,7 @@ def sentences_by_chance():
     for temperature in (1.0, 0.5, 0.1):
         name = f"temperature {temperature:g}"
         exact[name] = torch.stack([probability(sentence, temperature) for sentence in sentences])
-        texts = [draw(temperature) for _ in range(2000 if temperature == 1 else 500)]
+        texts = [draw(temperature) for _ in range(1000)]
         drawn[name] = torch.tensor([texts.count(sentence) for sentence in sentences]) / len(texts)
     show.distributions(
         sentences,
@@ -1004,7 +1020,8 @@ print("words read in order to write", n, "words, all so far at each step:", sum(
 #
 # And what does the new word need of them? Its query meets their **keys**, and the weights average their **values**.
 # Nothing else. So keep these two in a **key-value cache**: at each step project only the new word, append its key and its
-# value, and attend from its query to all of them. (Shazeer, 2019, section 2.4, spells this out.)
+# value, and attend from its query to all of them. (Shazeer, 2019, section 2.4, spells this out.) The keys and values of
+# cross-attention are simpler still: they come from the source, which never changes, and are made once.
 #
 # ### Exercise 9 · One step with a cache
 # `decoding.cached_attention` · 3 points · about 15 minutes
@@ -1072,7 +1089,7 @@ def cached_equals_uncached():
     said = {}
     with torch.inference_mode():
         for cached in (True, False):
-            text = continuation(models[TRAINED], source, 10, cached=cached)
+            text = continuation(translator(), source, 10, cached=cached)
             logits = [text.start().logits]
             while len(logits) < 10:
                 logits.append(text.read(logits[-1].argmax(dim=-1)).logits)
@@ -1197,8 +1214,8 @@ print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences 
 # %% [markdown]
 # *tanzte getanzt*, *hat* without a participle: each word is likely in its place, and they do not belong together. Gu et al.
 # call it the **multimodality problem** (section 2.3): where there are several good translations, places that cannot agree on
-# one mix them. With greedy choices at every place it is no better; only where there is a single good translation does the
-# problem vanish.
+# one mix them. Taking the most probable word at every place is no way out, for nothing makes these words belong together
+# either. The problem vanishes only where there is a single good translation.
 #
 # The remedies give some of the speed back: train on data in which a sentence has one translation only (Gu et al. let a
 # teacher make it), or write in a few rounds, each of which revises the least certain words of the last (Ghazvininejad et
