@@ -1,0 +1,1311 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 04 · Heads and blocks
+#
+# A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. One animal, several
+# things attended to at once. The attention of lesson 01 cannot do that: each query has a single distribution, and what
+# it spends on one word is gone for all others.
+#
+# In this lesson attention learns *what* to look for, then looks for several things at once, and is built into the
+# **block** of which transformers are stacked. At the end you will be able to
+#
+# - write multi-head attention and cross-attention with learned projections, and read off what each head looks at;
+# - write layer norm, dropout, the residual connection and the feed-forward network, and say what breaks without each;
+# - put them together into an encoder block, stack it, and classify sentences with it;
+# - count the parameters of a block without building it, and say what they cost in time.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | queries, keys and values by learned projections | 2 | 8 |
+# | 2 | the splitting into heads | 2 | 10 |
+# | 3 | multi-head attention | 6 | 25 |
+# | 4 | layer norm | 3 | 12 |
+# | 5 | dropout | 2 | 8 |
+# | 6 | add and norm, in both orders | 2 | 8 |
+# | 7 | the feed-forward network | 2 | 8 |
+# | 8 | the encoder block | 5 | 25 |
+# | 9 | the number of its parameters | 3 | 12 |
+#
+# Attention itself is at hand from here on: `attention` returns its intermediates, `scaled_dot_product_attention` only
+# the output. Both take any number of leading dimensions, and a boolean mask.
+
+# %%
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lib import show
+from course_lib.attention import attention, scaled_dot_product_attention
+from course_lib.checking import check
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+# %% [markdown]
+# ## 1. Learned projections
+#
+# Back to *The train slowly left the station*. In lesson 01 a word looked for words that are **like itself**: the dot
+# product of two embeddings asks nothing else. But *station* has no use for another station. What would tell it which kind
+# of station it is, is a *vehicle*.
+#
+# There was nothing to be done about that, because attention has nothing to learn (S2 says it in a line: no parameters in
+# scaled dot-product attention). So let us give it something. S3's idea: before two words are compared, look at one of
+# them from one side and at the other from another. The one that asks is asked about its *location*, the one that is
+# asked about its *transportation*. Each such side is a **subspace**, and a matrix picks it out.
+#
+# Here are embeddings with four dimensions that we can name, and two matrices that keep one of them each.
+
+# %%
+sentence = ["The", "train", "slowly", "left", "the", "station"]
+embeddings = torch.tensor(
+    [  # transportation, location, manner, grammar
+        [0.0, 0.1, 0.0, 1.5],  # The
+        [2.2, 0.2, 0.3, 0.1],  # train
+        [0.2, 0.0, 2.0, 0.1],  # slowly
+        [1.2, 0.3, 0.3, 0.2],  # left
+        [0.0, 0.1, 0.0, 1.5],  # the
+        [0.6, 2.2, 0.0, 0.1],  # station
+    ]
+)
+location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the one that asks
+transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the one that is asked
+
+# %% [markdown]
+# Nobody chooses such matrices by hand, of course. They are parameters: training turns them until comparing is useful.
+# There are three, one for each part that a word plays:
+#
+# $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
+#
+# The third says what a word hands over once it is found, which need not be what it was found by. S3 writes the same with
+# the words as columns, $Q w_j$, $K w_i$, $V w_i$. (S2 remarks that in transformers the keys and the values are always
+# the same. They are made from the same *words*. As soon as $W_k$ and $W_v$ are learned, they are different vectors.)
+#
+# And who says that all three must come from the same sentence? In **self-attention** they do. In **cross-attention** the
+# queries come from one sentence, $x$, and keys *and* values from another, the memory:
+#
+# $$q = x\, W_q, \qquad k = \text{memory}\; W_k, \qquad v = \text{memory}\; W_v .$$
+#
+# That is how the German half of a translator looks at the English half: the target asks, the source answers (S4).
+#
+# ### Exercise 1 · Queries, keys, values
+# `heads_and_blocks.project` · 2 points · about 8 minutes
+#
+# Make all three. For self-attention `memory` will simply be `x` itself.
+#
+# Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`,
+# `W_v` is `[d_model, d_value]`. Return `q`, `k` and `v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
+# `[..., keys, d_value]`.
+#
+# <details><summary>Hint</summary>
+#
+# A matrix product with `@` leaves all leading dimensions alone. There are three of them to write, and nothing is
+# transposed: words are rows.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-project-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def project(x, memory, W_q, W_k, W_v):
+    """Queries from x, keys and values from memory.
+
+    x: [..., queries, d_model]
+    memory: [..., keys, d_model]
+    W_q, W_k: [d_model, d_key]
+    W_v: [d_model, d_value]
+    returns: q [..., queries, d_key], k [..., keys, d_key], v [..., keys, d_value]
+    """
+    ### BEGIN SOLUTION
+    return x @ W_q, memory @ W_k, memory @ W_v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-project-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.project")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.project", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Whom does *station* look at, without projections and with them?
+
+
+# %% tags=["demo"]
+@show.when_ready
+def station_asks_for_transport():
+    plain = attention(embeddings, embeddings, embeddings).alpha
+    q, k, v = project(embeddings, embeddings, location, transportation, torch.eye(4))
+    projected = attention(q, k, v).alpha
+    show.matrices(
+        show.Panel("alpha of the embeddings themselves", plain, sentence, sentence),
+        show.Panel("alpha of location × transportation", projected, sentence, sentence),
+        alt="Attention weights. Left: the articles find each other, station itself; right: station looks at train.",
+    )
+
+
+# %% [markdown]
+# On the left like finds like: the two articles each other, *left* the *train*, *station* mostly *station*. On the right
+# *station*, which has much of a location, spends most of its attention on *train*. The other words have no location to
+# speak of, and look at everything about equally: this comparison has nothing to say to them. They would need another one.
+#
+# ## 2. Several heads
+#
+# So take several. Each comparison with its own projections is called a **head**, and heads work side by side: one may
+# find out who does something, one what it is done to, one what the last word was. S1, S2, S3 and S4 all have a slide
+# which says that different heads learn different patterns; later in this lesson you will watch it happen.
+#
+# Would $h$ heads not cost $h$ times as much? No, because they share. A word's `d_model` numbers are projected as before,
+# and then **cut into pieces** of $d_\text{head} = d_\text{model} / h$: head 0 gets the first piece of every query, key and
+# value, head 1 the second, and so on. In the paper 512 numbers make 8 heads of 64.
+#
+# In tensors: `[batch, words, d_model]` becomes `[batch, heads, words, d_head]`. The heads come *before* the words, so that
+# each head has a matrix `[words, d_head]` of its own and attention can take the heads for a batch.
+#
+# There is a mistake to be made here that everybody makes once. Below, every number says where it comes from: 23 is
+# number 3 of word 2. Two heads are wanted, and one way of asking for them is to reshape to the shape you need.
+
+
+# %% tags=["demo"]
+def origins(values):
+    """Numbers as two digits, the word and the place in it."""
+    return [[f"{int(number):02d}" for number in row] for row in values.tolist()]
+
+
+numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
+reshaped = numbered.reshape(2, 3, 2)
+places = [f"word {index}" for index in range(3)]
+show.matrices(
+    show.Panel("x: [3 words, 4 numbers]", numbered / 40, places, list("0123"), texts=origins(numbered)),
+    *(
+        show.Panel(f"reshaped, “head” {head}", reshaped[head] / 40, places, list("01"), texts=origins(reshaped[head]))
+        for head in range(2)
+    ),
+    alt="Three words of four numbers, and what reshape(2, 3, 2) makes of them: head 0 holds word 0 and half of word 1.",
+)
+
+# %% [markdown]
+# The shapes are right and the program runs. But "head 0" holds all of word 0 and half of word 1, and what it calls word 1
+# is the second half of word 0. `reshape` and `view` know nothing of words: they read the numbers in the order of
+# memory and fill the new shape with them. What we want is 00, 01 of *every* word in head 0.
+#
+# ### Exercise 2 · Splitting into heads
+# `heads_and_blocks.split_heads` · 2 points · about 10 minutes
+#
+# Cut every word's vector into `heads` pieces, and put the heads before the words.
+#
+# Shapes: `x` is `[batch, words, d_model]`, `heads` is an int that divides `d_model`, the result is
+# `[batch, heads, words, d_model / heads]`.
+#
+# <details><summary>Hint: in two steps</summary>
+#
+# First only cut the last dimension in two: `[batch, words, heads, d_head]`. That much `reshape` (or
+# `x.unflatten(-1, (heads, -1))`) does rightly, for it keeps every number with its word. Then exchange two dimensions.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-split_heads-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_heads(x, heads):
+    """Every word's vector in pieces, one for each head, and the heads before the words.
+
+    x: [batch, words, d_model]
+    heads: int, divides d_model
+    returns: [batch, heads, words, d_model / heads]
+    """
+    ### BEGIN SOLUTION
+    batch, words, d_model = x.shape
+    return x.reshape(batch, words, heads, d_model // heads).transpose(1, 2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-split_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.split_heads")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.split_heads", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def heads_side_by_side():
+    pieces = split_heads(numbered.unsqueeze(0), 2)[0]
+    show.matrices(
+        show.Panel("x: [3 words, 4 numbers]", numbered / 40, places, list("0123"), texts=origins(numbered)),
+        *(
+            show.Panel(f"split, head {head}", pieces[head] / 40, places, list("01"), texts=origins(pieces[head]))
+            for head in range(2)
+        ),
+        alt="Three words of four numbers, split into two heads: head 0 holds numbers 0 and 1 of every word.",
+    )
+
+
+# %% [markdown]
+# ## 3. Putting the heads together
+#
+# Now the whole thing, as in section 3.2.2 of the paper:
+#
+# $$\text{head}_i = \operatorname{Attention}(x\, W_q^i,\; \text{memory}\; W_k^i,\; \text{memory}\; W_v^i), \qquad
+#   \text{out} = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W_o .$$
+#
+# $W_q^i$ is the $i$-th $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting comes to
+# the same. **Concat** puts the heads' outputs side by side again, `d_model` numbers a word. And $W_o$ mixes them: until
+# then no head has heard of any other.
+#
+# S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. Two
+# slips: the root under $d_k$, which you know from lesson 01, and a missing transpose. Take it at its word:
+
+# %%
+three_words, two_numbers = torch.randn(3, 2), torch.randn(3, 2)
+try:
+    three_words @ two_numbers
+except RuntimeError as error:
+    print("q k, 3 words of 2 numbers: ", error)
+print("q kᵀ:", list((three_words @ two_numbers.mT).shape), "one score for each query and key")
+
+# %% [markdown]
+# Torch refuses, and that is the lucky case. With as many words as numbers in a head, $q\,k$ would *work* and be
+# nonsense: it is $(Q W_i^Q)(K W_i^K)^\top$.
+#
+# ### Exercise 3 · Multi-head attention
+# `heads_and_blocks.multi_head_attention` · 6 points (4 for self-attention, 1 for a memory, 1 for masks) · about 25 minutes
+#
+# Write it: project, split, attend, join, mix. Like all exercises this one stands on its own; write the first two steps
+# out again, and a slip above costs you nothing here. Attention itself is given (`scaled_dot_product_attention`). Torch's
+# ready-made multi-head attention is not allowed. Gradients of the four matrices are compared.
+#
+# Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`, all matrices are
+# `[d_model, d_model]`, `heads` is an int. `mask` is boolean `[batch, queries, keys]`, the same for all heads, or None. The
+# result is `[batch, queries, d_model]`.
+#
+# <details><summary>Hint: joining</summary>
+#
+# The way back is the way there, backwards: `out.transpose(1, 2)` is `[batch, queries, heads, d_head]`, and `.flatten(2)`
+# puts the pieces side by side. Reshaping without the transpose mixes words, as above.
+#
+# </details>
+#
+# <details><summary>Hint: the mask</summary>
+#
+# Scores are `[batch, heads, queries, keys]`. A mask `[batch, queries, keys]` beside them is lined up from the right, so
+# that its *batch* meets the *heads*. `mask.unsqueeze(1)` makes room.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-multi_head_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def multi_head_attention(x, memory, W_q, W_k, W_v, W_o, heads, mask=None):
+    """Concat(head_1, ..., head_h) W_o, with queries from x, keys and values from memory.
+
+    x: [batch, queries, d_model]
+    memory: [batch, keys, d_model]
+    W_q, W_k, W_v, W_o: [d_model, d_model]
+    heads: int, divides d_model
+    mask: bool [batch, queries, keys], True where a query may attend; None allows all
+    returns: [batch, queries, d_model]
+    """
+    ### BEGIN SOLUTION
+    q, k, v = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in (x @ W_q, memory @ W_k, memory @ W_v))
+    for_every_head = None if mask is None else mask.unsqueeze(1)
+    out = scaled_dot_product_attention(q, k, v, for_every_head)  # [batch, heads, queries, d_head]
+    return out.transpose(1, 2).flatten(2) @ W_o
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-multi_head_attention-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.multi_head_attention")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.multi_head_attention", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 4. Four heads, four things
+#
+# Do heads really learn different patterns, or is that only what slides say? Let us set up a task in which we can tell.
+#
+# A sentence is a salad of eight words, each of four words twice. Every word wears a **collar** in one of four colours. At
+# every word the model must name the colours of four other collars:
+#
+# - of the word **before** it,
+# - of the word **after** it,
+# - of the **first** word of the sentence,
+# - of the **same** word, where it stands the second time.
+#
+# Three are about places, one about the word itself. Colours are drawn by lot, so there is nothing to be guessed: whoever
+# does not look has a chance of one in four.
+
+# %%
+WORDS = ["the", "cat", "dog", "saw", "and", "ran"]
+COLOURS = ["red", "blue", "green", "white"]
+PATTERNS = ["before", "after", "first", "same"]
+LENGTH, D_MODEL = 8, 64
+
+
+def collars(count):
+    """Random sentences with collars, where each pattern looks from each word, and what it should see there.
+
+    returns: words, colours, both [count, LENGTH]; looked at, targets, both [count, LENGTH, 4]; targets are -100, which
+        the loss leaves out, where there is no word before or after.
+    """
+    place = torch.arange(LENGTH)
+    twice = torch.rand(count, len(WORDS)).argsort(dim=-1)[:, : LENGTH // 2].repeat(1, 2)
+    words = twice.gather(1, torch.rand(count, LENGTH).argsort(dim=-1))
+    colours = torch.randint(len(COLOURS), (count, LENGTH))
+    same = (words.unsqueeze(-1) == words.unsqueeze(-2)) & (place.unsqueeze(-1) != place)
+    neighbours = torch.stack([place - 1, place + 1, torch.zeros_like(place)]).expand(count, -1, -1)
+    looked_at = torch.cat([neighbours, same.int().argmax(dim=-1).unsqueeze(1)], dim=1).mT
+    targets = colours.gather(1, looked_at.clamp(0, LENGTH - 1).flatten(1)).view(looked_at.shape)
+    targets = targets.masked_fill((looked_at < 0) | (looked_at >= LENGTH), -100)
+    return tuple(tensor.to(device) for tensor in (words, colours, looked_at.clamp(0, LENGTH - 1), targets))
+
+
+torch.manual_seed(1)
+words, colours, looked_at, targets = collars(1)
+for place, (word, colour, answers) in enumerate(zip(words[0], colours[0], targets[0].tolist(), strict=True)):
+    named = [f"{pattern} {COLOURS[answer]}" for pattern, answer in zip(PATTERNS, answers, strict=True) if answer >= 0]
+    print(f"{place}  {WORDS[word]:4} with a {COLOURS[colour]:6} collar must say:  {',  '.join(named)}")
+
+# %% [markdown]
+# The model is as bare as can be: an embedding for the word, one for its collar and one for its place, added; **your**
+# multi-head attention, once; and a linear layer that names four colours. Nobody tells any head what to look for. It takes
+# some seconds, for models with one head, with two and with four, all with the same number of parameters.
+
+
+# %% tags=["demo"]
+class Reader(nn.Module):
+    """Embeddings, one layer of multi-head attention, and four colours for each word."""
+
+    def __init__(self, heads):
+        super().__init__()
+        self.heads = heads
+        self.word, self.colour, self.place = (nn.Embedding(n, D_MODEL) for n in (len(WORDS), len(COLOURS), LENGTH))
+        self.W = nn.ParameterList([torch.randn(D_MODEL, D_MODEL) / math.sqrt(D_MODEL) for _ in range(4)])
+        self.to_colours = nn.Linear(D_MODEL, len(PATTERNS) * len(COLOURS))
+
+    def embedded(self, words, colours):
+        return self.word(words) + self.colour(colours) + self.place.weight
+
+    def forward(self, words, colours):
+        x = self.embedded(words, colours)
+        out = multi_head_attention(x, x, *self.W, self.heads)
+        return self.to_colours(out).unflatten(-1, (len(PATTERNS), len(COLOURS)))
+
+    @torch.no_grad()
+    def alpha(self, words, colours):
+        """What every head looks at: [batch, heads, words, words]."""
+        x = self.embedded(words, colours)
+        q, k, v = project(x, x, *self.W[:3])
+        return attention(*(split_heads(y, self.heads) for y in (q, k, v))).alpha
+
+
+@torch.no_grad()
+def looks(model):
+    """How much of its attention each head spends on each pattern, on average: [heads, 4]."""
+    words, colours, looked_at, targets = collars(500)
+    alpha = model.alpha(words, colours).unsqueeze(-2).expand(-1, -1, -1, len(PATTERNS), -1)
+    spent = alpha.gather(-1, looked_at[:, None, ..., None].expand(*alpha.shape[:-1], 1)).squeeze(-1)
+    there = (targets >= 0).unsqueeze(1)
+    return ((spent * there).sum(dim=(0, 2)) / there.sum(dim=(0, 2))).cpu()
+
+
+@torch.no_grad()
+def right(model):
+    """The share of right answers for each pattern, on new sentences."""
+    words, colours, _, targets = collars(1000)
+    hits = model(words, colours).argmax(dim=-1) == targets
+    return (hits.sum(dim=(0, 1)) / (targets >= 0).sum(dim=(0, 1))).cpu()
+
+
+def trained_reader(heads, steps=500):
+    """A reader, what its heads look at before training, and the reader after it."""
+    torch.manual_seed(0)
+    model = Reader(heads).to(device)
+    before = looks(model)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(steps):
+        words, colours, _, targets = collars(128)
+        loss = F.cross_entropy(model(words, colours).flatten(0, -2), targets.flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return model, before
+
+
+@show.when_ready
+def four_heads_look_at_four_things():
+    model, before = trained_reader(heads=4)
+    after = looks(model)
+    torch.manual_seed(1)
+    words, colours, *_ = collars(1)
+    alpha = model.alpha(words, colours)[0].cpu()
+    text = [WORDS[word] for word in words[0]]
+    found = [PATTERNS[pattern] for pattern in after.argmax(dim=1)]
+    digits = [[[f"{weight:.1f}" if weight > 0.05 else "" for weight in row] for row in rows] for rows in alpha.tolist()]
+    panels = [
+        show.Panel(f"head {head}: “{found[head]}”", alpha[head], text, text, texts=digits[head])
+        for head in range(model.heads)
+    ]
+    wording = "the word before, the word after, the first word, and the same word elsewhere"
+    show.matrices(*panels[:2], alt=f"Attention weights of heads 0 and 1; the four heads look at {wording}.")
+    show.matrices(*panels[2:], alt=f"Attention weights of heads 2 and 3; the four heads look at {wording}.")
+    heads = [f"head {head}" for head in range(model.heads)]
+    show.matrices(
+        show.Panel("before training", before, heads, PATTERNS),
+        show.Panel("after", after, heads, PATTERNS),
+        title="How much of its attention each head spends on each pattern",
+        alt="Shares of attention, heads by patterns: about alike before training; after it each head has one pattern.",
+    )
+    print("patterns found by the heads:", ", ".join(sorted(found)))
+
+    rows = {"1 head": right(trained_reader(1)[0]), "2 heads": right(trained_reader(2)[0]), "4 heads": right(model)}
+    show.matrices(
+        show.Panel("right answers on new sentences", torch.stack(list(rows.values())), list(rows), PATTERNS),
+        alt="Right answers by number of heads: four heads get all four patterns right, two heads two, one head one.",
+    )
+    for name, shares in rows.items():
+        print(f"{name:8}", "  ".join(f"{p} {share:.0%}" for p, share in zip(PATTERNS, shares.tolist(), strict=True)))
+
+
+# %% [markdown]
+# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the first word's head
+# does where there is no word before, and the last one's where there is none after, is nobody's business: no colour was
+# asked for there.) Before training all heads
+# looked about everywhere. Nothing in the code tells them apart. They were drawn by lot, one was by chance a little better
+# at one thing, and the gradient did the rest.
+#
+# And the last picture is why anybody bothers. The models have the same parameters and the same work to do. But a head
+# brings home *one* average for each word, so one head finds what one pattern needs, two heads what two need, and the rest
+# is guessed. (In models trained on real text heads are rarely so tidy; those that follow the previous word or the same word
+# elsewhere do turn up, and have been made much of.)
+#
+# ## 5. Layer norm
+#
+# From here to the block it is mostly plumbing, and plumbing decides whether deep networks train at all.
+#
+# First, **layer norm**. Activations that pass through many layers tend to grow or to fade, and every layer must then cope
+# with inputs of a size that depends on all those before it. Layer norm brings each word's vector back to one size, by
+# itself (S3, with the formula of Ba, Kiros and Hinton, 2016):
+#
+# $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
+#   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
+#
+# Mean and variance are those of **one word's** $d = d_\text{model}$ numbers: no other word and no other sentence comes in,
+# so that it works for a single sentence as for a batch. The variance divides by $d$, not by $d - 1$. A small
+# $\varepsilon$ keeps a word whose numbers are all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers
+# each, are learned: if a layer does need some dimension larger than the others, it can have it back.
+#
+# ### Exercise 4 · Layer norm
+# `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 for epsilon) · about 12 minutes
+#
+# Write the formula. Torch's own layer norm is not allowed.
+#
+# Shapes: `x` is `[..., d_model]`, `gamma` and `beta` are `[d_model]`, `epsilon` is a float, the result has the shape of
+# `x`.
+#
+# <details><summary>Hint: torch's variance</summary>
+#
+# `x.var(dim=-1)` divides by $d - 1$, as statisticians do with samples. `x.var(dim=-1, correction=0, keepdim=True)`
+# divides by $d$ and keeps the dimension, so that it can be divided by.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_norm(x, gamma, beta, epsilon=1e-5):
+    """Each word's vector standardised, then stretched by gamma and moved by beta.
+
+    x: [..., d_model]
+    gamma, beta: [d_model]
+    epsilon: float, added to the variance
+    returns: [..., d_model]
+    """
+    ### BEGIN SOLUTION
+    mean = x.mean(dim=-1, keepdim=True)
+    variance = x.var(dim=-1, correction=0, keepdim=True)
+    return gamma * (x - mean) / torch.sqrt(variance + epsilon) + beta
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-layer_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.layer_norm")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.layer_norm", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# One cat at three volumes. Layer norm hears the same sound three times.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def three_volumes():
+    sound = torch.tensor([1.0, -1.0, 3.0, 0.0, 2.0])
+    x = torch.stack([sound / 2, 2 * sound + 3, -7 + 5 * sound])
+    volumes, numbers = ["meow", "Meow!", "MEOW!!"], list("01234")
+    show.matrices(
+        show.Panel("x", x, volumes, numbers, decimals=1),
+        show.Panel("layer_norm(x), gamma 1, beta 0", layer_norm(x, torch.ones(5), torch.zeros(5)), volumes, numbers),
+        alt="Left: three words with the same pattern at different sizes. Right: after layer norm all three rows equal.",
+    )
+
+
+# %% [markdown]
+# S3 says that standardising the embeddings keeps the *weights* small. Look again at what is divided: activations. The
+# weights are not touched, and in a way they get *more* freedom. If the layer before is scaled up a hundredfold, what comes
+# out of the norm stays the same, so nothing holds those weights back:
+
+# %%
+torch.manual_seed(0)
+activations, weight = torch.randn(3, 8), torch.randn(8, 8)
+standardise = nn.LayerNorm(8)
+for factor in (1, 100):
+    out = standardise(activations @ (factor * weight))
+    numbers = "  ".join(f"{number:7.4f}" for number in out[0, :4].tolist())
+    print(f"weights × {factor:3}: their size {(factor * weight).norm():6.1f}, out of the norm comes {numbers} ...")
+
+# %% [markdown]
+# What keeps *weights* small is weight decay, or a small learning rate. What layer norm does is to keep what the next layer
+# *sees* at one size, whatever the weights do.
+#
+# ## 6. Dropout
+#
+# Next, a way to keep a network from relying on any single number. In training, **dropout** sets a random share of the
+# activations to 0, drawn anew in every step (10 % is usual). Whoever wants to be sure of its input must then learn to
+# read it from several places.
+#
+# At test time nothing is dropped, since we want the best answer and the same one twice. But then a sum over all inputs is
+# suddenly larger than in training, by a factor of $1 / (1 - \text{share})$. So what is kept is **divided by
+# $1 - \text{share}$ in training**: every number then has the right mean already, and at test time there is nothing
+# left to do.
+#
+# $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - \text{share}) & \text{if kept} \\ 0 & \text{if dropped}
+#   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
+#
+# ### Exercise 5 · Dropout
+# `heads_and_blocks.dropout` · 2 points · about 8 minutes
+#
+# The lots are drawn for you (a function that draws cannot be checked number by number): `kept` is True where a number
+# stays. Torch's own dropout is not allowed.
+#
+# Shapes: `x` and `kept` have the same shape, any; `share` is a float, at least 0 and below 1; `training` is a bool.
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-dropout-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dropout(x, kept, share, training):
+    """In training, 0 where a number is dropped, and what is kept rescaled; in evaluation x itself.
+
+    x: [...]
+    kept: bool [...], True where a number stays
+    share: float, the share of numbers that are dropped on average
+    training: bool
+    returns: [...]
+    """
+    ### BEGIN SOLUTION
+    if not training:
+        return x
+    return x * kept / (1 - share)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-dropout-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.dropout")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.dropout", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Norm and dropout meet for the first time right at the bottom of a transformer. S3's **input layer** takes the word's
+# embedding, adds one for its position (lesson 03), normalises, and drops:
+
+
+# %% tags=["demo"]
+@show.when_ready
+def input_layer_step_by_step():
+    torch.manual_seed(3)
+    text, numbers = ["the", "cat", "danced"], list("012345")
+    embedded = nn.Embedding(3, 6)(torch.arange(3)) + nn.Embedding(3, 6)(torch.arange(3))
+    normal = layer_norm(embedded.detach(), torch.ones(6), torch.zeros(6))
+    kept = torch.rand(normal.shape) >= 0.3
+    dropped = dropout(normal, kept, 0.3, True)
+    reach = float(embedded.detach().abs().max())
+    show.matrices(
+        show.Panel("word + position", embedded.detach(), text, numbers, decimals=1, reach=reach),
+        show.Panel("layer_norm", normal, text, numbers, decimals=1, reach=reach),
+        show.Panel("dropout, share 0.3", dropped, text, numbers, decimals=1, reach=reach),
+        alt="The input layer on three words: embeddings, the same normalised, and with some numbers 0, others larger.",
+    )
+    draws = [dropout(normal, torch.rand(normal.shape) >= 0.3, 0.3, True) for _ in range(2000)]
+    away = (torch.stack(draws).mean(dim=0) - normal).abs().max()
+    print(f"mean of 2000 draws: at most {away:.2f} away from the numbers without dropout")
+
+
+# %% [markdown]
+# What is kept is larger than before, and over many draws every number comes out as it went in.
+#
+# ## 7. Add and norm, in two orders
+#
+# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Can gradients find their way back through
+# so many? Not if each layer replaces what it was given. The remedy is the **residual connection** (He et al., 2016): a
+# layer does not replace its input, it *adds* to it.
+#
+# $$y = x + \operatorname{sublayer}(x)$$
+#
+# However little the sublayer lets through, the derivative of $y$ by $x$ has a 1 in it, and there is a straight path
+# from the loss down to the first embedding. A sublayer that has nothing to say can say 0.
+#
+# With dropout on what is added and a layer norm, that is **add & norm**. S2 writes it as
+# `LayerNorm(x + sublayer(x))`, and so does the paper. GPT-2 and nearly everybody since put the norm first, before the
+# sublayer. The two have names:
+#
+# | | | |
+# |---|---|---|
+# | **post-norm** | `norm(x + dropout(sublayer(x)))` | the paper, BERT |
+# | **pre-norm** | `x + dropout(sublayer(norm(x)))` | GPT-2 and later |
+#
+# It looks like a matter of taste. Keep that thought for a few minutes.
+#
+# ### Exercise 6 · Add and norm
+# `heads_and_blocks.add_and_norm` · 2 points (1 for each order) · about 8 minutes
+#
+# Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape.
+#
+# Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-add_and_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def add_and_norm(x, sublayer, norm, dropout, norm_first):
+    """One sublayer with its residual connection and its norm.
+
+    x: [..., d_model]
+    sublayer, norm, dropout: functions of one tensor, which keep its shape
+    norm_first: bool, True for pre-norm, False for post-norm
+    returns: [..., d_model]
+    """
+    ### BEGIN SOLUTION
+    if norm_first:
+        return x + dropout(sublayer(norm(x)))
+    return norm(x + dropout(sublayer(x)))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.add_and_norm")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.add_and_norm", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Twelve blocks, fresh from the random generator, and a loss on top. How large is the gradient that reaches each of them?
+
+
+# %% tags=["demo"]
+@show.when_ready
+def gradients_on_their_way_down():
+    def sizes(join, depth=12, d_model=32):
+        torch.manual_seed(1)
+        x = torch.randn(4, 8, d_model, requires_grad=True)
+        norm, entering = nn.LayerNorm(d_model), []
+        for _ in range(depth):
+            attend = nn.MultiheadAttention(d_model, 4, batch_first=True)
+            feed = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
+            entering.append(x)
+            x = join(x, lambda y, attend=attend: attend(y, y, y)[0], norm)
+            x = join(x, feed, norm)
+        loss = F.cross_entropy(nn.Linear(d_model, 10)(x).flatten(0, 1), torch.randint(10, (32,)))
+        return [float(gradient.norm()) for gradient in torch.autograd.grad(loss, entering)]
+
+    def nothing(y):
+        return y
+
+    lines = {
+        "without residual connections": sizes(lambda x, sublayer, norm: sublayer(x)),
+        "post-norm": sizes(lambda x, sublayer, norm: add_and_norm(x, sublayer, norm, nothing, False)),
+        "pre-norm": sizes(lambda x, sublayer, norm: add_and_norm(x, sublayer, norm, nothing, True)),
+    }
+    drawn, [axes] = show.frames()
+    for (name, line), colour in zip(lines.items(), ("#8a8f98", "#d9822b", "#3b6fb6"), strict=True):
+        axes.semilogy(range(1, 13), line, "o-", color=colour, label=name)
+    axes.set(xlabel="block, the last is next to the loss", ylabel="size of the gradient", xticks=range(1, 13))
+    axes.set_title("Without residual connections nothing reaches the first blocks")
+    axes.legend(loc="lower right")
+    show.figure(drawn, "Gradient size by block, log scale: level with residual connections, falling by orders without.")
+    for name, line in lines.items():
+        print(f"{name:28} the first block gets {line[0] / line[-1]:.1e} times as much as the last")
+
+
+# %% [markdown]
+# ## 8. The feed-forward network
+#
+# Attention moves things between words, but what it brings is an *average*: a straight-line business. Somewhere a word has
+# to be thought about. After each attention every word passes, by itself, through the same small network (S2, S3):
+#
+# $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
+#
+# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), $W_2$ leads back. The
+# $\sigma$ on S2's slide is no sigmoid, it stands for any **activation**. The paper takes
+# $\operatorname{ReLU}(z) = \max(0, z)$; S3, like GPT and BERT, takes GELU, which is $z$ times the probability that a
+# standard normal number is below $z$: a ReLU with its corner rounded off.
+#
+# Without an activation the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however many layers you
+# stacked, they would draw straight lines.
+#
+# ### Exercise 7 · The feed-forward network
+# `heads_and_blocks.feed_forward` · 2 points · about 8 minutes
+#
+# The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`, with
+# ReLU. Gradients are compared.
+#
+# Shapes: `x` is `[..., d_model]`, and so is the result.
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-feed_forward-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class FeedForward(nn.Module):
+    """The same small network at every word.
+
+    d_model: int, the length of a word's vector
+    d_hidden: int, the width between the two layers
+    """
+
+    def __init__(self, d_model, d_hidden):
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_2 = nn.Linear(d_hidden, d_model)
+
+    def forward(self, x):
+        """ReLU(x W_1 + b_1) W_2 + b_2
+
+        x: [..., d_model]
+        returns: [..., d_model]
+        """
+        ### BEGIN SOLUTION
+        return self.W_2(torch.relu(self.W_1(x)))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-feed_forward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.feed_forward")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.feed_forward", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def bending_a_line():
+    torch.manual_seed(0)
+    x = torch.linspace(-3, 3, 200).unsqueeze(1)
+    wave = torch.sin(1.5 * x)
+
+    def fitted(model):
+        optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+        for _ in range(500):
+            loss = (model(x) - wave).square().mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        return model(x).detach()
+
+    bent, straight = fitted(FeedForward(1, 32)), fitted(nn.Sequential(nn.Linear(1, 32), nn.Linear(32, 1)))
+    drawn, (left, right_side) = show.frames(2, width=9.5, height=3.4)
+    left.plot(x, F.relu(x), label="ReLU (the paper)")
+    left.plot(x, F.gelu(x), label="GELU (S3)")
+    left.set(xlabel="z", title="Two activations")
+    left.legend()
+    right_side.plot(x, wave, ":", color="#8a8f98", label="to be learned")
+    right_side.plot(x, bent, color="#3b6fb6", label="your FeedForward(1, 32)")
+    right_side.plot(x, straight, color="#d9822b", label="the same without activation")
+    right_side.set(xlabel="x", ylim=(-1.3, 2.6), title="What an activation is for")
+    right_side.legend(loc="upper left")
+    show.figure(
+        drawn, "Left: ReLU and GELU. Right: a wave, followed by the network; without activation a straight line."
+    )
+    errors = [float((fit - wave).square().mean()) for fit in (bent, straight)]
+    print(f"mean squared error: with activation {errors[0]:.3f}, without {errors[1]:.3f}")
+
+
+# %% [markdown]
+# A warning from the slides: S3's classifier is built as `EmbeddingModel(vocab_size, embedding_dim, hidden_dim,
+# num_classes)` and called with a `hidden_dim` of 128. Read its constructor, and nothing there uses `hidden_dim`. The
+# program runs, and whoever tunes the number tunes nothing. A quick test for such arguments: change it, and count.
+
+
+# %%
+class EmbeddingModel(nn.Module):
+    """The layers of S3's slide."""
+
+    def __init__(self, vocab_size, embedding_dim, hidden_dim, num_classes):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embedding_dim)
+        self.fc1 = nn.Linear(embedding_dim, num_classes)
+
+
+def parameters(model):
+    """How many numbers a model learns."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+for hidden_dim in (128, 1_000_000):
+    print(f"hidden_dim {hidden_dim:9,}: {parameters(EmbeddingModel(1000, 128, hidden_dim, 2)):,} parameters")
+
+# %% [markdown]
+# ## 9. The transformer block
+#
+# All parts are on the table. An **encoder block** is two sublayers, each in its add & norm:
+#
+# 1. multi-head self-attention, in which words exchange what they know;
+# 2. the feed-forward network, in which each word makes something of it.
+#
+# S3 asks at every line of its pseudocode what the dimension of `x` is. The answer is always the same,
+# `[batch, words, d_model]`, and that is the point: what comes out of a block can go into the next one, and you may
+# **stack** as many as you can pay for. The paper stacks 6.
+#
+# Your own multi-head attention has done its work. For the block take torch's, `nn.MultiheadAttention`, as you would in
+# practice, with its biases and its speed. Two things about it need care. It returns a pair, the output and the weights. And
+# its masks say the opposite of ours: in `key_padding_mask` **True means "leave this out"**.
+#
+# ### Exercise 8 · The encoder block
+# `heads_and_blocks.encoder_block` · 5 points (4 for post-norm, 1 for pre-norm) · about 25 minutes
+#
+# The constructor is given, with names that the check loads weights into. Write `forward`: attention with `norm_1`, then
+# the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first` chooses the
+# order. Torch's ready-made encoder layer is not allowed.
+#
+# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, True at words and False at padding; the
+# result is `[batch, words, d_model]`. What comes out at padding does not matter to anybody, but is compared all the same:
+# don't treat it differently.
+#
+# <details><summary>Hint: calling the attention</summary>
+#
+# `out, alpha = self.attention(y, y, y, key_padding_mask=~mask)`, where `y` is what the sublayer reads: `x` in post-norm,
+# `self.norm_1(x)` in pre-norm.
+#
+# </details>
+#
+# <details><summary>Hint: keeping the two orders apart</summary>
+#
+# Write the post-norm block first; its four points don't need the other. In pre-norm give the normalised vector a name of
+# its own. If you overwrite `x` with it, the residual connection adds the wrong thing.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class EncoderBlock(nn.Module):
+    """Self-attention between the words, then the feed-forward network at each word; each with add & norm.
+
+    d_model: int, the length of a word's vector
+    heads: int, divides d_model
+    d_hidden: int, the width of the feed-forward network
+    dropout: float, the share dropped from what each sublayer adds
+    norm_first: bool, True for pre-norm
+    """
+
+    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, mask):
+        """One block.
+
+        x: [batch, words, d_model]
+        mask: bool [batch, words], True at words, False at padding
+        returns: [batch, words, d_model]
+        """
+
+        ### BEGIN SOLUTION
+        def attend(y):
+            return self.attention(y, y, y, key_padding_mask=~mask, need_weights=False)[0]
+
+        def feed_forward(y):
+            return self.W_2(torch.relu(self.W_1(y)))
+
+        for sublayer, norm in ((attend, self.norm_1), (feed_forward, self.norm_2)):
+            y = sublayer(norm(x) if self.norm_first else x)
+            x = x + self.dropout(y)
+            x = x if self.norm_first else norm(x)
+        return x
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.encoder_block")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.encoder_block", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_same_shape_all_the_way_up():
+    torch.manual_seed(0)
+    ids = torch.tensor([[1, 2, 3, 0], [4, 5, 0, 0]])  # two sentences, 0 is padding
+    x = nn.Embedding(6, 32)(ids)
+    print(f"{'ids':12} {list(ids.shape)}\n{'embedded':12} {list(x.shape)}")
+    for number in range(1, 7):
+        x = EncoderBlock(32, heads=4, d_hidden=128)(x, ids > 0)
+        print(f"{f'block {number}':12} {list(x.shape)}")
+
+
+# %% [markdown]
+# Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a brisk learning rate: in
+# post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps, as the paper has it),
+# and in pre-norm. Everything else is equal, the first random numbers included.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def post_norm_against_pre_norm():
+    def losses(norm_first, warm_up=1, steps=120, depth=12, d_model=32):
+        torch.manual_seed(0)
+        embeddings = nn.ModuleList([nn.Embedding(n, d_model) for n in (len(WORDS), len(COLOURS), LENGTH)])
+        blocks = nn.ModuleList([EncoderBlock(d_model, 4, 2 * d_model, norm_first=norm_first) for _ in range(depth)])
+        to_colours = nn.Linear(d_model, len(PATTERNS) * len(COLOURS))
+        model = nn.ModuleList([embeddings, blocks, to_colours]).to(device)
+        optimiser = torch.optim.Adam(model.parameters())
+        found = []
+        for step in range(1, steps + 1):
+            optimiser.param_groups[0]["lr"] = 0.005 * min(1.0, step / warm_up)
+            words, colours, _, targets = collars(32)
+            x = embeddings[0](words) + embeddings[1](colours) + embeddings[2].weight
+            mask = torch.ones_like(words, dtype=torch.bool)
+            for block in blocks:
+                x = block(x, mask)
+            loss = F.cross_entropy(to_colours(x).view(-1, len(COLOURS)), targets.flatten())
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            found.append(loss.item())
+        return found
+
+    curves = {
+        "post-norm": losses(norm_first=False),
+        "post-norm, warmed up": losses(norm_first=False, warm_up=60),
+        "pre-norm": losses(norm_first=True),
+    }
+    drawn, [axes] = show.frames()
+    for (name, curve), colour in zip(curves.items(), ("#d9822b", "#3a8f5c", "#3b6fb6"), strict=True):
+        axes.plot(curve, color=colour, label=name)
+    axes.axhline(math.log(4), color="#8a8f98", linestyle=":", label="log 4: guessing")
+    axes.set(xlabel="training step", ylabel="loss", ylim=(-0.05, 2.0), title="Twelve blocks, one learning rate")
+    axes.legend(loc="upper right", ncols=2)
+    show.figure(drawn, "Training losses of twelve blocks: post-norm stays near guessing, pre-norm falls towards 0.")
+    for name, curve in curves.items():
+        print(f"{name:21} mean loss of the last 10 steps: {sum(curve[-10:]) / 10:.2f}")
+
+
+# %% [markdown]
+# So it is no matter of taste. In post-norm a norm stands *on* the residual path, twelve blocks mean twenty-four of them,
+# and with this learning rate the first steps throw the model where nothing is learned any more; a warm-up helps, because
+# the first steps are then small. In pre-norm the path is clear from end to end. Xiong et al. (2020) work out why the
+# gradients at the start behave so differently. With few blocks, or with care, post-norm trains well too, and the paper's
+# model did: with a warm-up, which lesson 06 looks at.
+#
+# ## 10. Classifying sentences
+#
+# What is a stack of blocks good for? S3's exercise is text classification. You know the cheapest way from lesson 00: the
+# **bag of embeddings**, one vector for each word, their mean, a linear layer. Its weakness was that it does not know the
+# order. *The dog chased the cat* and *the cat chased the dog* are the same bag.
+#
+# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something to
+# the larger one. And since editors like to turn things round, half of the sentences are in the passive.
+
+# %%
+ANIMALS = ["mouse", "cat", "dog", "horse", "elephant"]  # by size
+ADJECTIVES, VERBS, TIMES = ["black", "old", "sleepy"], ["chased", "bit", "heard"], ["today", "again"]
+VOCABULARY = ["·", "the", "was", "by", *ANIMALS, *ADJECTIVES, *VERBS, *TIMES]
+
+
+def headlines(count, generator):
+    """Sentences as ids, padded with 0; where they have words; and whether they are news."""
+
+    def one_of(choices):
+        return choices[int(torch.randint(len(choices), (), generator=generator))]
+
+    def phrase(animal):
+        return ["the", *([one_of(ADJECTIVES)] if one_of([True, False]) else []), animal]
+
+    rows, news = [], []
+    for _ in range(count):
+        first, second = torch.randperm(len(ANIMALS), generator=generator)[:2].tolist()
+        passive, when = one_of([True, False]), one_of([[], [one_of(TIMES)]])
+        verb = ["was", one_of(VERBS), "by"] if passive else [one_of(VERBS)]
+        sentence = [*phrase(ANIMALS[first]), *verb, *phrase(ANIMALS[second]), *when]
+        rows.append(torch.tensor([VOCABULARY.index(word) for word in sentence]))
+        news.append((first > second) if passive else (first < second))
+    ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    return ids.to(device), (ids > 0).to(device), torch.tensor(news, dtype=torch.long, device=device)
+
+
+ids, mask, news = headlines(4, torch.Generator().manual_seed(4))
+for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
+    print(f"{'news:   ' if is_news else 'no news:'}", " ".join(VOCABULARY[word] for word in row))
+
+# %% [markdown]
+# Two models. The bag: embeddings, the mean of the words, a linear layer. The encoder: S3's input layer (word and position,
+# layer norm, dropout), two of your blocks, and then *the same* mean and linear layer. In both the mean is of the words
+# alone. S3's `torch.mean(output, dim=1)` counts the padding too, and a batch *is* padded. (S2's remark that transformers
+# don't need inputs of one size, or padding, is true of one sentence at a time.)
+
+
+# %% tags=["demo"]
+class Bag(nn.Module):
+    """The mean of the words' embeddings, and a linear layer."""
+
+    def __init__(self, d_model=32):
+        super().__init__()
+        self.word = nn.Embedding(len(VOCABULARY), d_model)
+        self.to_classes = nn.Linear(d_model, 2)
+
+    def forward(self, ids, mask):
+        return self.to_classes(self.pooled(self.read(ids, mask), mask))
+
+    def read(self, ids, mask):
+        return self.word(ids)
+
+    def pooled(self, x, mask):
+        return (x * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+
+
+class Encoder(Bag):
+    """The same with an input layer and two blocks before the mean."""
+
+    def __init__(self, d_model=32):
+        super().__init__(d_model)
+        self.position = nn.Embedding(16, d_model)
+        self.input = nn.Sequential(nn.LayerNorm(d_model), nn.Dropout(0.1))
+        self.blocks = nn.ModuleList([EncoderBlock(d_model, 4, 4 * d_model, dropout=0.1) for _ in range(2)])
+
+    def read(self, ids, mask):
+        x = self.input(self.word(ids) + self.position.weight[: ids.shape[1]])
+        for block in self.blocks:
+            x = block(x, mask)
+        return x
+
+
+@show.when_ready
+def is_it_news():
+    everything = headlines(3500, torch.Generator().manual_seed(0))
+    training, test = [part[:3000] for part in everything], [part[3000:] for part in everything]
+
+    def accuracies(model):
+        optimiser = torch.optim.Adam(model.parameters(), lr=0.003)
+        order, found = torch.Generator().manual_seed(0), []
+        for step in range(401):
+            if step % 20 == 0:
+                model.eval()
+                with torch.no_grad():
+                    found.append(float((model(*test[:2]).argmax(dim=-1) == test[2]).float().mean()))
+                model.train()
+            rows = torch.randint(3000, (64,), generator=order).to(device)
+            ids, mask, news = (part[rows] for part in training)
+            loss = F.cross_entropy(model(ids, mask), news)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        return found
+
+    torch.manual_seed(0)
+    models = {"bag of embeddings": Bag().to(device), "encoder": Encoder().to(device)}
+    drawn, [axes] = show.frames()
+    for (name, model), colour in zip(models.items(), ("#d9822b", "#3b6fb6"), strict=True):
+        found = accuracies(model)
+        axes.plot(range(0, 401, 20), found, color=colour, label=f"{name}, {parameters(model):,} parameters")
+        print(f"{name:17} right on new sentences: {found[-1]:.0%}")
+    axes.axhline(0.5, color="#8a8f98", linestyle=":", label="guessing")
+    axes.set(xlabel="training step", ylabel="right on new sentences", ylim=(0.4, 1.02), title="Is it news?")
+    axes.legend(loc="center right")
+    show.figure(drawn, "Accuracy against training steps: the bag stays at one half, the encoder rises to nearly one.")
+
+
+# %% [markdown]
+# The bag is not merely worse, it *cannot*: each sentence has a twin with the same words and the other label. The encoder
+# finds out who comes first, whether there is a *by*, and who is larger. It pays for that with some forty times the
+# parameters and more time for each step, and where order does not matter the bag is the better bargain. Which brings us
+# to the bill.
+#
+# ## 11. What it costs
+#
+# Where are a block's parameters? **Attention itself has none**: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$
+# contains nothing to learn. All are in the layers around it.
+#
+# - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
+# - The **feed-forward network**: a linear layer from `d_model` to `d_hidden`, and one back.
+# - Two **layer norms**, each with a $\gamma$ and a $\beta$.
+#
+# A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
+#
+# Before you count, predict: what happens to the number of parameters if a block gets 8 heads instead of 1?
+#
+# ### Exercise 9 · Counting parameters
+# `heads_and_blocks.count_parameters` · 3 points · about 12 minutes
+#
+# Count the parameters of an encoder block from its sizes, biases included.
+#
+# Return a dict with four ints, under the keys `"attention"`, `"projections"`, `"feed_forward"` and `"layer_norms"`.
+#
+# <details><summary>Hint: how to be sure</summary>
+#
+# `parameters(EncoderBlock(d_model, heads, d_hidden))` counts those of a real one. Its total must be the sum of your four.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-count_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def block_parameters(d_model, heads, d_hidden):
+    """How many numbers an encoder block learns, by what they are for.
+
+    d_model, heads, d_hidden: ints, the block's sizes
+    returns: dict of int with the keys "attention", "projections", "feed_forward" and "layer_norms"
+    """
+    ### BEGIN SOLUTION
+    return {
+        "attention": 0,
+        "projections": 4 * (d_model * d_model + d_model),
+        "feed_forward": (d_model * d_hidden + d_hidden) + (d_hidden * d_model + d_model),
+        "layer_norms": 2 * (d_model + d_model),
+    }
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.count_parameters")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.count_parameters", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def counted_and_built():
+    for heads in (1, 8):
+        counted = block_parameters(512, heads, 2048)
+        built = parameters(EncoderBlock(512, heads, 2048))
+        print(
+            f"the paper's block with {heads} head{'s' * (heads > 1)}: counted {sum(counted.values()):,}, built {built:,}"
+        )
+    for name, count in block_parameters(512, 8, 2048).items():
+        print(f"  {name:13} {count:9,}")
+
+
+# %% [markdown]
+# The number of heads changes nothing, since they divide the projections among them. And two thirds of a block are its
+# feed-forward network, which gets so few slides.
+#
+# The lectures say three things about the bill, and they don't seem to agree. Transformers have **few parameters** (S2, in its
+# comparison with recurrent networks). They come at a **large computational cost** (S1). They are **faster to train** (S4).
+# Let us put numbers beside all three: one block of yours, one recurrent layer (a GRU), and, as the obvious third, one
+# linear layer that sees all words of the sentence at once, side by side.
+
+
+# %% tags=["demo"]
+import time
+
+
+def milliseconds(layer, x):
+    """The fastest of three times forward and back; the first warms up. A GPU works in the background: wait for it."""
+    taken = []
+    for _ in range(4):
+        start = time.perf_counter()
+        layer(x).sum().backward()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        taken.append(1000 * (time.perf_counter() - start))
+    return min(taken[1:])
+
+
+@show.when_ready
+def the_bill():
+    d_model, batch, lengths = 64, 4, [8, 16, 32, 64, 128, 256, 512]
+    block = EncoderBlock(d_model, 4, 4 * d_model).to(device)
+    recurrent = nn.GRU(d_model, d_model, batch_first=True).to(device)
+    counts = {
+        "encoder block": [sum(block_parameters(d_model, 4, 4 * d_model).values())] * len(lengths),
+        "recurrent layer (GRU)": [parameters(recurrent)] * len(lengths),
+        "one layer over all words": [(n * d_model) ** 2 + n * d_model for n in lengths],
+    }
+    times = {"encoder block": [], "recurrent layer (GRU)": []}
+    for n in lengths:
+        x = torch.randn(batch, n, d_model, device=device)
+        mask = torch.ones(batch, n, dtype=torch.bool, device=device)
+        times["encoder block"].append(milliseconds(lambda x, mask=mask: block(x, mask), x))
+        times["recurrent layer (GRU)"].append(milliseconds(lambda x: recurrent(x)[0], x))
+    drawn, (left, right_side) = show.frames(2, width=10, height=3.6)
+    for axes, lines in ((left, counts), (right_side, times)):
+        for (name, line), colour in zip(lines.items(), ("#3b6fb6", "#d9822b", "#8a8f98"), strict=False):
+            axes.loglog(lengths, line, "o-", color=colour, label=name)
+        axes.set_xticks(lengths[::2], labels=[str(n) for n in lengths[::2]])
+        axes.minorticks_off()
+        axes.set_xlabel("words in the sentence")
+    left.set_title("Parameters")
+    left.legend(loc="upper left")
+    right_side.set_title(f"Milliseconds for a training step ({device.type})")
+    right_side.yaxis.set_major_formatter("{x:g}")
+    show.figure(
+        drawn, "Left: parameters, constant for block and GRU, growing for one layer over all words. Right: times."
+    )
+    print(f"{'words':>5}  {'block':>9}  {'GRU':>9}  {'multiplications in the block, of them between words':>20}")
+    for i, n in enumerate(lengths):
+        inside, between = n * (4 * d_model**2 + 2 * d_model * 4 * d_model), 2 * n * n * d_model
+        row = f"{n:5}  {times['encoder block'][i]:6.1f} ms  {times['recurrent layer (GRU)'][i]:6.1f} ms"
+        print(f"{row}  {(inside + between) / 1e6:8.1f} million, {between / (inside + between):.0%}")
+
+
+# %% [markdown]
+# All three are right, each about something else.
+#
+# - **Few parameters**: few for what a block sees. It has as many for 8 words as for 512, and so has the GRU (which has
+#   fewer still). One layer over the whole sentence grows with the *square* of the number of words.
+# - **Large computational cost**: parameters are not work. Every word passes through all of them, and every word meets
+#   every other, which costs $n^2$ and brings no parameter at all. See the last column: at some length the meetings
+#   become most of the work.
+# - **Faster to train**: more work, but none of it waits. All words of a sentence go through the block at once, while the
+#   GRU takes them one after the other. How much that helps depends on how much your device can do at once. Read it off
+#   the right picture, which was measured where you sit; on a GPU the lines lie far apart.
+#
+# ## What you have now
+#
+# The encoder of a transformer, whole: projections that learn what to look for, heads that look for several things,
+# norm and dropout and residual connections that let it be deep, and a feed-forward network that lets it think. You have
+# seen heads divide the work among them, and a norm in the wrong place stop twelve blocks from learning.
+#
+# ## Glossary
+#
+# - **projection**: a learned matrix that turns a word's vector into its query, its key or its value.
+# - **subspace**: what a projection keeps of a vector; words that are alike in one subspace need not be so in another.
+# - **self-attention**: attention whose queries, keys and values are made from the same words.
+# - **cross-attention**: attention whose queries come from one sequence, the target, and whose keys and values come from
+#   another, the source or memory.
+# - **head**: one attention on a piece of the projected vectors, with weights of its own.
+# - **multi-head attention**: several heads side by side, their outputs concatenated and mixed by $W_o$.
+# - **layer norm**: each word's vector standardised over its own numbers, then stretched by $\gamma$ and moved by $\beta$.
+# - **dropout**: in training a random share of activations is set to 0 and the others are divided by 1 - share.
+# - **residual connection**: a layer's output is added to its input instead of replacing it.
+# - **add & norm**: residual connection and layer norm around one sublayer.
+# - **post-norm**, **pre-norm**: the norm after the addition, or before the sublayer.
+# - **activation**: the function between two linear layers that keeps them from being one; also a number inside a network,
+#   as opposed to a weight.
+# - **feed-forward network**: two linear layers with an activation between them, the same for every word.
+# - **encoder block**: self-attention and feed-forward network, each with add & norm.
+# - **parameter**: a number that training changes.
+#
+# **Next**, lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have written
+# already, and a causal mask. Then *the cat danced* becomes *die Katze tanzte*.
