@@ -409,37 +409,37 @@ SENTENCE_FOUND = Exercise(
         Misconception(
             "always_the_best",
             "You predict the most probable sentence of all, A, at every width. A search sees only the next word: "
-            "behind *die Katze* the most probable one is *hat* (0.5, against 0.4), so that one beam never sees A.",
+            "behind “die Katze” the most probable one is “hat” (0.5, against 0.4), so that one beam never sees A.",
             _always("AAA"),
         ),
         Misconception(
             "width_changes_nothing",
-            "One beam is right: greedy decoding takes *hat*. But more beams also keep other beginnings, such as *eine "
-            "Katze tanzte* (0.24), and one of these may end as a more probable sentence.",
+            "One beam is right: greedy decoding takes “hat”. But more beams also keep other beginnings, such as “eine "
+            "Katze tanzte” (0.24), and one of these may end as a more probable sentence.",
             _always("BBB"),
         ),
         Misconception(
             "two_beams_are_enough",
-            "One beam and three are right. With two, count what is kept behind the third word: *die Katze hat* (0.27) "
-            "and *eine Katze tanzte* (0.24). *die Katze tanzte* (0.216) is the third, and is dropped.",
+            "One beam and three are right. With two, count what is kept behind the third word: “die Katze hat” (0.27) "
+            "and “eine Katze tanzte” (0.24). “die Katze tanzte” (0.216) is the third, and is dropped.",
             _always("BAA"),
         ),
         Misconception(
             "three_beams_do_not_suffice",
-            "One beam and two are right. The third beam keeps *die Katze tanzte* (0.216), which <e> follows with 0.9: "
+            "One beam and two are right. The third beam keeps “die Katze tanzte” (0.216), which <e> follows with 0.9: "
             "0.1944 in the end, more than E.",
             _always("BEE"),
         ),
         Misconception(
             "two_beams_as_one",
-            "One beam and three are right. With two, *die Katze hat* (0.27) and *eine Katze tanzte* (0.24) are kept. "
+            "One beam and three are right. With two, “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) are kept. "
             "Multiply on: 0.27 · 0.6 = 0.162, but 0.24 · 0.7 = 0.168.",
             _always("BBA"),
         ),
         Misconception(
             "best_at_once",
-            "You predict the most probable sentence of all, A, for one beam. Follow the tree word by word: behind *die "
-            "Katze* greedy decoding takes *hat* (0.5, against 0.4). Two beams and three are right.",
+            "You predict the most probable sentence of all, A, for one beam. Follow the tree word by word: behind “die "
+            "Katze” greedy decoding takes “hat” (0.5, against 0.4). Two beams and three are right.",
             _always("AEA"),
         ),
         Misconception(
@@ -450,19 +450,19 @@ SENTENCE_FOUND = Exercise(
         ),
         Misconception(
             "first_word_behind_eine",
-            "One beam begins with the most probable first word, *die* (0.6), so that it never writes a sentence that "
-            "begins with *eine*. Two beams and three are right.",
+            "One beam begins with the most probable first word, “die” (0.6), so that it never writes a sentence that "
+            "begins with “eine”. Two beams and three are right.",
             _always("EEA"),
         ),
         Misconception(
             "longest_sentence",
-            "One beam takes *getanzt* (0.6) behind *die Katze hat*, not *gerade* (0.4). Two beams and three are right.",
+            "One beam takes “getanzt” (0.6) behind “die Katze hat”, not “gerade” (0.4). Two beams and three are right.",
             _always("CEA"),
         ),
         Misconception(
             "second_best_first_word",
-            "One beam and three are right. Two beams keep *die Katze hat* (0.27) and *eine Katze tanzte* (0.24) behind "
-            "the third word; *eine Katze hat* (0.16), and with it F, is dropped.",
+            "One beam and three are right. Two beams keep “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) behind "
+            "the third word; “eine Katze hat” (0.16), and with it F, is dropped.",
             _always("BFA"),
         ),
     ),
