@@ -473,8 +473,8 @@ SAME_VECTOR = Exercise(
         ),
         Misconception(
             "never",
-            "You expect that no two sentences have the same vector. Sums do not depend on the order, so *the dog "
-            "chased the cat* and *the cat chased the dog* do: compare which words there are, and their shares.",
+            "You expect that no two sentences have the same vector. Sums do not depend on the order, so `the dog "
+            "chased the cat` and `the cat chased the dog` do: compare which words there are, and their shares.",
             lambda first, second: False,
         ),
         Misconception(

@@ -87,9 +87,9 @@ show.families(
 
 # %% [markdown]
 # Blue goes in, orange comes out, time runs to the right. The two on the right differ in one thing only. A tagger can name
-# each word's part of speech as it reads: **no time delay**. A translator must wait: the German verb may come from a word
-# that has not been read yet. That is a **time delay**, and the reason why translation needs two halves, one that reads
-# and one that writes.
+# each word's part of speech as it reads: **no time delay**. A translator must wait: what stands early in German may depend on
+# a word that has not been read yet. That is a **time delay**, and the reason why translation needs two halves, one that
+# reads and one that writes.
 #
 # One trick on this picture is easily missed. A sentence is many words. Yet S1 files a *bag of words* under **one in**: by
 # throwing the words together we turn many inputs into one flat vector, and so a hard family into the easiest. That trick
@@ -276,7 +276,8 @@ def neighbours_of_station():
 # ## 3. A sentence is the mean of its words
 #
 # We want one vector for a whole sentence, however long. The simplest idea: take the mean of its words. This is called
-# **mean pooling**, and with it we have our bag.
+# **mean pooling**, and with it we have our bag. (Iyyer et al., 2015, section 2, who went on to show how far it carries: "Deep
+# Unordered Composition Rivals Syntactic Methods for Text Classification".)
 #
 # $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
 #
@@ -546,8 +547,8 @@ check("words_in_a_bag.bag_of_embeddings", hidden=True)
 #
 # From the logits to the share of right answers: the model's answer is the class with the largest logit.
 #
-# Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a tensor of shape
-# `[]`, from 0 to 1.
+# Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a float32 tensor of
+# shape `[]`, from 0 to 1.
 #
 # <details><summary>Hint</summary>
 #
@@ -590,8 +591,8 @@ check("words_in_a_bag.accuracy", hidden=True)
 # The accuracy, on the test, of always answering with the most frequent label of training. (No two labels are equally
 # frequent there.)
 #
-# Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one `[test]`, the result is a tensor of
-# shape `[]`.
+# Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one `[test]`, the result is a float32
+# tensor of shape `[]`.
 #
 # <details><summary>Hint: the most frequent label</summary>
 #

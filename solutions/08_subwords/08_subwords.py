@@ -361,8 +361,9 @@ def the_first_pairs():
 
 # %% [markdown]
 # First *ay*, which all of them share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. Stems and endings: nobody said a
-# word about grammar, the counts did. Here is *playing* as a tree. Its leaves are characters, each fork is a pair that was joined, and the
-# numbers say when.
+# word about grammar, the counts did.
+#
+# Here is *playing* as a tree. Its leaves are characters, each fork is a pair that was joined, and the numbers say when.
 
 
 # %% tags=["demo"]
@@ -538,7 +539,7 @@ def a_word_that_was_never_seen():
 # translation system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist
 # would choose. The pieces are what is *frequent*, and mostly that is what means something.
 #
-# And the relatives: one piece for the stem, others for the endings, and a verb that our small text never had in this form.
+# And the relatives: one piece for the stem, others for the endings, and two forms that our small text never had.
 
 
 # %% tags=["demo"]
