@@ -118,7 +118,7 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 # %% tags=["demo"]
 show.matrices(
     show.Panel(
-        "one training example: four questions at once",
+        "four questions at once",
         torch.zeros(2, 4),
         ["reads", "should answer"],
         ["place 0", "place 1", "place 2", "place 3"],
@@ -1257,11 +1257,11 @@ def plain_loss(model, batch):
 
 
 recurrent = {}
-for name, attends in (("recurrent, one vector", False), ("recurrent, with attention", True)):
+for kind, attends in (("recurrent, one vector", False), ("recurrent, with attention", True)):
     torch.manual_seed(0)
-    recurrent[name] = RecurrentTranslator(attends=attends)
-    losses = fit(recurrent[name], training, plain_loss, [5e-3] * 400)
-    print(f"{name:26} loss {losses[0]:.2f} → {sum(losses[-20:]) / 20:.2f}")
+    recurrent[kind] = RecurrentTranslator(attends=attends)
+    losses = fit(recurrent[kind], training, plain_loss, [5e-3] * 400)
+    print(f"{kind:26} loss {losses[0]:.2f} → {sum(losses[-20:]) / 20:.2f}")
 
 
 # %% tags=["demo"]
@@ -1354,13 +1354,13 @@ def watched(loss_of):
 
 drawn, frames = show.frames(2, width=9.0, height=3.3)
 ways = {"teacher forcing": plain_loss, "no teacher forcing": loss_on_its_own}
-for axes, (name, loss_of) in zip(frames, ways.items(), strict=True):
+for axes, (way, loss_of) in zip(frames, ways.items(), strict=True):
     steps, forced, free = zip(*watched(loss_of), strict=True)
     axes.plot(steps, forced, color="#3b6fb6", label="right words before it")
     axes.plot(steps, free, color="#d9822b", label="its own words before it")
-    axes.set(title=f"trained with {name}", xlabel="step", ylabel="share of words right", ylim=(0, 1))
+    axes.set(title=f"trained with {way}", xlabel="step", ylabel="share of words right", ylim=(0, 1))
     axes.legend(loc="lower right")
-    print(f"{name:18}  right words before it {forced[-1]:.2f}   its own {free[-1]:.2f}")
+    print(f"{way:18}  right words before it {forced[-1]:.2f}   its own {free[-1]:.2f}")
 show.figure(
     drawn,
     "Share of right words over training. With teacher forcing there is a gap between right words before it and its own; "
