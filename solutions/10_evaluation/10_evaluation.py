@@ -924,7 +924,7 @@ def agreement(one, other):
     return counts, observed.item(), ((observed - by_chance) / (1 - by_chance)).item()
 
 
-for rater in raters.keys() - {"Ada"}:
+for rater in list(raters)[1:]:
     counts, observed, kappa = agreement(ada, raters[rater])
     print(f"Ada and {rater}: the same grade in {observed:.0%}, kappa {kappa:.2f}")
 counts, *_ = agreement(ada, bo)
@@ -998,8 +998,8 @@ except ModuleNotFoundError as error:
 #   favoured", says S1). The cell below has it for S1's *The gray fluffy cat meowed very loudly*.
 # - **WER** and its relatives count edits; the **CER** does so in characters.
 # - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference was said?
-#   (Libraries report its F1 today. ROUGE-L looks for the longest common subsequence.) **chrF** does the same with runs of
-#   characters, so that *dancing* is half of *danced*.
+#   (Libraries report its F1 today. ROUGE-L looks for the longest common subsequence.)
+# - **chrF** is an F-score of runs of *characters*, so that *dancing* is half of *danced*.
 # - **METEOR** is an F-mean, recall counting nine times as much, of single words, and of their stems; the order enters by a
 #   penalty for being chopped into many pieces.
 # - **BERTScore** compares vectors.
