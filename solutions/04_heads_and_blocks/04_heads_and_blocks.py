@@ -179,20 +179,23 @@ def station_asks_for_transport():
 # number 3 of word 2. Two heads are wanted, and one way of asking for them is to reshape to the shape you need.
 
 
-# %% tags=["demo"]
-def origins(values):
-    """Numbers as two digits, the word and the place in it."""
+# %%
+numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
+reshaped = numbered.reshape(2, 3, 2)
+by_word = [f"word {index}" for index in range(3)]
+
+
+def digits(values):
+    """Numbers as they are read here: the word, and the place in it."""
     return [[f"{int(number):02d}" for number in row] for row in values.tolist()]
 
 
-numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
-reshaped = numbered.reshape(2, 3, 2)
-places = [f"word {index}" for index in range(3)]
+# %% tags=["demo"]
 show.matrices(
-    show.Panel("x: [3 words, 4 numbers]", numbered / 40, places, list("0123"), texts=origins(numbered)),
+    show.Panel("x: [3 words, 4 numbers]", numbered / 40, by_word, list("0123"), texts=digits(numbered)),
     *(
-        show.Panel(f"reshaped, “head” {head}", reshaped[head] / 40, places, list("01"), texts=origins(reshaped[head]))
-        for head in range(2)
+        show.Panel(f"reshaped, “head” {head}", part / 40, by_word, list("01"), texts=digits(part))
+        for head, part in enumerate(reshaped)
     ),
     alt="Three words of four numbers, and what reshape(2, 3, 2) makes of them: head 0 holds word 0 and half of word 1.",
 )
@@ -244,10 +247,10 @@ check("heads_and_blocks.split_heads", hidden=True)
 def heads_side_by_side():
     pieces = split_heads(numbered.unsqueeze(0), 2)[0]
     show.matrices(
-        show.Panel("x: [3 words, 4 numbers]", numbered / 40, places, list("0123"), texts=origins(numbered)),
+        show.Panel("x: [3 words, 4 numbers]", numbered / 40, by_word, list("0123"), texts=digits(numbered)),
         *(
-            show.Panel(f"split, head {head}", pieces[head] / 40, places, list("01"), texts=origins(pieces[head]))
-            for head in range(2)
+            show.Panel(f"split, head {head}", piece / 40, by_word, list("01"), texts=digits(piece))
+            for head, piece in enumerate(pieces)
         ),
         alt="Three words of four numbers, split into two heads: head 0 holds numbers 0 and 1 of every word.",
     )
@@ -1014,10 +1017,10 @@ def post_norm_against_pre_norm():
 
 # %% [markdown]
 # So it is no matter of taste. In post-norm a norm stands *on* the residual path, twelve blocks mean twenty-four of them,
-# and with this learning rate the first steps throw the model where nothing is learned any more; a warm-up helps, because
-# the first steps are then small. In pre-norm the path is clear from end to end. Xiong et al. (2020) work out why the
-# gradients at the start behave so differently. With few blocks, or with care, post-norm trains well too, and the paper's
-# model did: with a warm-up, which lesson 06 looks at.
+# and with this learning rate the first steps throw the model to where it learns nothing more. Xiong et al. (2020) find the
+# cause near the output: there the gradients of post-norm are large at the start, and a large step does harm, which is why
+# a warm-up helps. In pre-norm the path is clear from end to end. (With fewer blocks, or with care, post-norm trains well,
+# too. The paper's own model did, with a warm-up, which the next lesson takes up.)
 #
 # ## 10. Classifying sentences
 #

@@ -23,7 +23,7 @@ class TestHeadsAndBlocks(ExecutedLesson):
         }
         assert len(rows["4"]) == 4
         assert min(rows["4"]) > 85
-        assert sum(share > 75 for share in rows["2"]) == 2
+        assert sum(share > 75 for share in rows["2"]) <= 2
         assert sum(share > 75 for share in rows["1"]) <= 1
 
     def test_layer_norm_does_not_mind_the_size_of_the_weights(self, output: str) -> None:
