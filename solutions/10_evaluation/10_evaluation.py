@@ -238,9 +238,9 @@ for translator, hypothesis in (("Felix", felix), ("Minka", minka)):
 # one answer for each input word. Tagging has that; the lectures call it *no time delay*. Translation reads first and
 # writes afterwards, *with* a delay, as long or as short as it likes.
 #
-# (S1 heads two slides on judging generated text with "no time delay". That is a slip, and so is the "w/o no" in the heading
-# for taggers: what they speak of, translation and summaries, is the kind *with* delay. You have just seen what happens if
-# one takes the heading at its word.)
+# (S1 heads two slides on judging generated text with "no time delay". That is a slip: translation and summaries are the
+# kind *with* delay, and you have just seen what happens if one takes the heading at its word. The heading for taggers says
+# "w/o no time delay", one negation too many.)
 #
 # So we need a ruler that does not care about the place. There are two kinds. One asks **people**. It is slow, it is dear, and
 # it is what we want to know. The other compares with references **automatically**, and hopes to agree with the people. We
