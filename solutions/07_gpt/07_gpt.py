@@ -78,16 +78,16 @@ sentence = "I saw the dog running".split()
 # %% tags=["demo"]
 steps = len(sentence) - 1
 shades = torch.zeros(steps, steps + 1)
-for place in range(steps):
-    shades[place, : place + 1] = 0.3
-    shades[place, place + 1] = 1.0
+for question in range(steps):
+    shades[question, : question + 1] = 0.3
+    shades[question, question + 1] = 1.0
 show.matrices(
     show.Panel(
         "pale: read   dark: to be said",
         shades,
-        [f"question {place + 1}" for place in range(steps)],
-        [f"word {place}" for place in range(steps + 1)],
-        texts=[sentence[: place + 2] + [""] * (steps - place - 1) for place in range(steps)],
+        [f"question {question + 1}" for question in range(steps)],
+        [f"word {index}" for index in range(steps + 1)],
+        texts=[sentence[: question + 2] + [""] * (steps - question - 1) for question in range(steps)],
     ),
     alt="A staircase: the first question is I, answer saw; the last is I saw the dog, answer running.",
 )
@@ -543,7 +543,8 @@ check("gpt.loss_without_mask", hidden=True)
 
 # %% [markdown]
 # Now do it. Windows of 25 words are cut out of the text at random places; the loop is the one you know. Both models are
-# yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**.
+# yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The cheat gets
+# fewer steps. It needs no more.)
 
 
 # %% tags=["demo"]
