@@ -598,11 +598,11 @@ def there_and_back():
 # %% [markdown]
 # Even *das* and *prüft* come through, letter by letter where need be. Only a character that the learning text never had, such
 # as the *ü*, has no id and would become `<unk>`. GPT-2 closes this last gap by working on **bytes**: any text in any script is
-# a sequence of 256 different bytes, so nothing at all is unknown to it.
+# a sequence of bytes, there are only 256 of them, and so nothing at all is unknown to it.
 #
 # ### 3.2 How large should a vocabulary be?
 #
-# More pairs make shorter sequences, and attention is grateful for each word less: half the length, a quarter of the scores.
+# More pairs make shorter sequences, and attention is grateful for every position less: half the length, a quarter of the scores.
 # But every piece needs a row in the embedding table, and rare pieces are met too seldom to learn anything. Measure the first
 # half of this bargain: cut the words that were held out with more and more pairs.
 
