@@ -1071,6 +1071,13 @@ def translation_loss(model, batch):
 translator = None
 
 
+def trained():
+    """Your model, once it has learned."""
+    if translator is None:
+        print("Not trained yet, so what follows is guessed: run the cell of section 5.2 first.")
+    return (translator or EncoderDecoder(len(english), len(german))).to(device).eval()
+
+
 @show.when_ready
 def learn_to_translate():
     global translator
@@ -1111,12 +1118,12 @@ def translate(model, sentences, longest=40):
 
 @show.when_ready
 def the_cat_danced():
-    model = translator or EncoderDecoder(len(english), len(german))
+    model = trained()
     source = torch.tensor([english.encode("the cat danced")], device=device)
     words = [START_ID]
     while words[-1] != END_ID and len(words) < 10:
         with torch.no_grad():
-            scores = model.to(device).eval()(source, torch.tensor([words], device=device))[0, -1]
+            scores = model(source, torch.tensor([words], device=device))[0, -1]
         p = torch.softmax(scores, dim=-1)
         best = p.topk(3)
         said = ", ".join(f"{german.words[i]} {q:.2f}" for q, i in zip(best.values, best.indices.tolist(), strict=True))
@@ -1144,7 +1151,7 @@ def right_ones(model):
 
 @show.when_ready
 def unseen_structures():
-    model = (translator or EncoderDecoder(len(english), len(german))).to(device).eval()
+    model = trained()
     sentences = [
         "yesterday the angry dog invited the cat",
         "because the cat saw the dog , the king danced",
@@ -1188,7 +1195,7 @@ def attention_over_the_source(model, source, target):
 
 @show.when_ready
 def what_it_looks_at():
-    model = (translator or EncoderDecoder(len(english), len(german))).to(device).eval()
+    model = trained()
     panels = []
     for sentence in ("the cat danced", "yesterday the dog invited the cat"):
         source = torch.tensor([english.encode(sentence)], device=device)
@@ -1267,7 +1274,7 @@ for kind, attends in (("recurrent, one vector", False), ("recurrent, with attent
 # %% tags=["demo"]
 @show.when_ready
 def right_by_length():
-    right = {"transformer (yours)": right_ones((translator or EncoderDecoder(len(english), len(german))).to(device))}
+    right = {"transformer (yours)": right_ones(trained())}
     right |= {name: right_ones(model) for name, model in recurrent.items()}
     lengths = torch.tensor([len(pair.source.split()) for pair in held_out])
     ranges = ((2, 4), (5, 7), (8, 10), (11, 13), (14, 25))
