@@ -1,0 +1,1286 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 09 · BERT
+#
+# Somebody gives you two hundred labelled sentences and asks for a classifier. Two hundred is nothing: most words of the
+# language are not even among them. But of sentences that nobody has labelled the world is full. **BERT** reads those
+# first, with some words covered by a cat, and guesses what is under the cat. Then come your two hundred.
+#
+# At the end of this lesson you can say what that is worth, because you will have measured it: the same model on the same
+# two hundred sentences, once after reading and once without. You will have written BERT's input, its pre-training and
+# the heads with which one encoder solves seven kinds of tasks.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | pairs of texts as BERT reads them | 3 | 12 |
+# | 2 | a prediction: how many words are hidden? | 1 | 4 |
+# | 3 | the hiding itself | 4 | 15 |
+# | 4 | the loss of the hidden words | 2 | 8 |
+# | 5 | a classifier of texts | 3 | 12 |
+# | 6 | a classifier of words | 3 | 12 |
+# | 7 | the best answer in a text | 4 | 18 |
+# | 8 | one of several choices | 3 | 12 |
+#
+# Nothing is downloaded. A small BERT comes with the course; it has read forty thousand little stories, in ten minutes.
+
+# %%
+import functools
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lib import show
+from course_lib.baselines import RecurrentConfig, RecurrentEncoder
+from course_lib.checking import check
+from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary
+from course_lib.hub import PublishedModel
+from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from course_lib.optional import needed_for
+from course_lib.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, tagged, texts, who_acts
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+# %% [markdown]
+# ## 1. Read first, learn later
+#
+# You know the decoder-only model, GPT: it predicts the next word, and so may look only to the left. If you want to
+# *write*, that is as it must be. But suppose you want to *understand* a text that lies before you, all of it. In
+#
+# *The **station** was playing old hits* and *the **station** was crowded with travellers*
+#
+# what *station* means is decided by words to its right. BERT is a stack of **encoder** blocks (a T-E, as S2 calls it):
+# every word sees every other. These are the two masks.
+
+# %% tags=["demo"]
+station = ["the", "station", "was", "playing", "hits"]
+everything = torch.ones(5, 5, dtype=torch.bool)
+show.matrices(
+    show.Panel("BERT: may attend", everything, station, station),
+    show.Panel("GPT: may attend", everything.tril(), station, station),
+    alt="Two masks: for BERT every cell is allowed, for GPT only those on and below the diagonal.",
+)
+
+# %% [markdown]
+# What such a model can *not* do is be trained to predict the next word: it would see it. So it is given another exercise,
+# which needs no labels either. The plan has two parts (S1):
+#
+# - **Pre-training**: an encoder learns to make good vectors from a goal that has nothing to do with your task, on as much
+#   text as there is. BERT has two such goals: guess hidden words, and say whether one sentence follows another.
+# - **Fine-tuning**: a small **head** for your task is put on top, and everything is trained a little on your labels.
+#
+# S1 sorts the well-known models by what they were pre-trained to predict (after Wolf et al., 2020, figure 2).
+#
+# | family | predicts | from | models |
+# |---|---|---|---|
+# | masked | $x_n$ | $x_{1:N \setminus n}$, both sides | BERT (Devlin et al., 2019), RoBERTa (Liu et al., 2019) |
+# | autoregressive | $x_n$ | $x_{1:n-1}$, the past | GPT and GPT-2 (Radford et al., 2018, 2019), Transformer-XL (Dai et al., 2019), XLNet (Yang et al., 2019) |
+# | sequence to sequence | $x_{1:N}$ | a damaged $x_{1:N}$, or another language | BART (Lewis et al., 2020), T5 (Raffel et al., 2020), MarianMT (Junczys-Dowmunt et al., 2018) |
+#
+# **Encoding** is making a text into vectors; a bag of embeddings, a recurrent network or BERT can do it. **Decoding** is
+# writing item after item, so it is always autoregressive. The first family encodes, the second decodes, the third does
+# both. (XLNet stands where it does because it predicts from a past, too, though in a shuffled order.)
+#
+# ## 2. What BERT reads
+#
+# S1 lists four rules. A **[CLS]** token precedes everything; its vector will stand for the whole input. Every text is
+# followed by **[SEP]**. Words are cut into **pieces** (WordPiece, which continues a word with `##`). And since two texts
+# fit into one input, each token is told which of the two it belongs to, by a **segment**. Figure 2 of the paper:
+#
+# | | | | | | | | | | | | |
+# |---|---|---|---|---|---|---|---|---|---|---|---|
+# | token | [CLS] | my | dog | is | cute | [SEP] | he | likes | play | ##ing | [SEP] |
+# | segment | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 | 1 | 1 | 1 |
+# | position | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
+#
+# Each of the three rows has an embedding table, and the encoder's input is the sum of the three vectors, normalised.
+#
+# Why two texts? Because so many tasks are about two. *Recognising textual entailment* (RTE): does the second sentence
+# follow from the first? S1's example:
+#
+# > Michael Jordan, coach Phil Jackson and the star cast, including Scottie Pippen, took the Chicago Bulls to six National
+# > Basketball Association championships.
+# >
+# > The Bulls basketball team is based in Chicago.
+#
+# *Entailed*, says the data set. To find that out, a model must compare words of both texts; in one sequence attention can.
+#
+# ### Exercise 1 · Pairs of texts
+# `bert.pair_encoding` · 3 points · about 12 minutes
+#
+# From ids to a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP]; where `seconds[i]` is None it is only
+# [CLS] `firsts[i]` [SEP]. Each [SEP] belongs to the text that it ends. Rows are filled up behind with `padding_id`, with
+# segment 0, to the length of the longest.
+#
+# Shapes: `firsts` and `seconds` are lists of lists of ids; the results are `ids` and `segments`, integers
+# `[batch, words]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
+#
+# <details><summary>Hint: row by row</summary>
+#
+# Build each row as two Python lists, ids and segments. `[0] * n` is a list of n zeros. Only then pad:
+# `torch.nn.utils.rnn.pad_sequence(list_of_tensors, batch_first=True, padding_value=...)`, or with lists.
+#
+# </details>
+#
+# <details><summary>Hint: the mask</summary>
+#
+# As in lesson 02: a place is a token if it is smaller than the length of its row.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-pair_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
+    """A batch of texts, or pairs of texts, as BERT reads it.
+
+    firsts: list of lists of ids
+    seconds: list of as many lists of ids; None where there is no second text
+    cls_id, sep_id, padding_id: ints
+    returns: ids [batch, words], segments [batch, words], mask bool [batch, words]
+    """
+    ### BEGIN SOLUTION
+    ids, segments = [], []
+    for first, second in zip(firsts, seconds, strict=True):
+        row = [cls_id, *first, sep_id]
+        behind = [] if second is None else [*second, sep_id]
+        ids.append(torch.tensor(row + behind))
+        segments.append(torch.tensor([0] * len(row) + [1] * len(behind)))
+    lengths = torch.tensor([len(row) for row in ids])
+    ids = nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=padding_id)
+    segments = nn.utils.rnn.pad_sequence(segments, batch_first=True)
+    return ids, segments, torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-pair_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("bert.pair_encoding")
+### BEGIN HIDDEN TESTS
+check("bert.pair_encoding", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# The small BERT has a vocabulary of its own, a few hundred pieces. These helpers read it, and the model. (They run when
+# they are called; no answer of yours needs them.)
+
+
+# %%
+@functools.cache
+def vocabulary():
+    """The pieces that the small BERT knows."""
+    return SubwordVocabulary.load_bert(SMALL_BERT / "vocab.txt")
+
+
+def small_bert():
+    """The encoder after pre-training: a fresh copy in each call."""
+    return BERT.from_pretrained(SMALL_BERT).to(device)
+
+
+def new_bert():
+    """The same encoder before it has read anything."""
+    return BERT(small_bert().config).to(device)
+
+
+def encoded(pairs):
+    """Pairs of strings (the second may be None) as a dict of tensors, by your `encode_pairs`."""
+    pieces = vocabulary()
+    firsts = [pieces.encode(first) for first, _ in pairs]
+    seconds = [None if second is None else pieces.encode(second) for _, second in pairs]
+    special = (pieces.id(token) for token in ("[CLS]", "[SEP]", "[PAD]"))
+    ids, segments, mask = encode_pairs(firsts, seconds, *special)
+    return {"ids": ids.to(device), "segments": segments.to(device), "mask": mask.to(device)}
+
+
+# %% tags=["demo"]
+@show.when_ready
+def your_batch():
+    batch = encoded([("the cat chased the mouse .", "it was hungry ."), ("a hedgehog on falkland !", None)])
+    ids, segments = batch["ids"].cpu(), batch["segments"].cpu()
+    pieces = [vocabulary().tokens(row) for row in ids.tolist()]
+    places = [str(place) for place in range(ids.shape[1])]
+    shade = torch.where(batch["mask"].cpu(), 0.2 + 0.25 * segments, 0.0)
+    show.matrices(
+        show.Panel(
+            "light blue: segment 0; dark blue: segment 1; pale: padding", shade, ["a pair", "one text"], places, pieces
+        ),
+        alt="The tokens of a pair and of a single text: the second text and its separator are darker, padding is pale.",
+    )
+    bulls = vocabulary().encode("The Bulls basketball team is based in Chicago.")
+    print("S1's hypothesis:", " ".join(vocabulary().tokens(bulls)))
+
+
+# %% [markdown]
+# *Falkland* and *Chicago* fall to pieces, since our small world hardly speaks of them; but nothing is unknown. And here
+# is the sum of three embeddings, in the model itself:
+
+
+# %% tags=["demo"]
+def three_embeddings():
+    bert = small_bert().eval()
+    ids = torch.tensor([vocabulary().encode("the cat chased the mouse .")], device=device)
+    segments = torch.zeros_like(ids)
+    with torch.no_grad():
+        places = bert.positions.encoding[: ids.shape[1]]
+        summed = bert.embedding(ids) + bert.segment_embedding(segments) + places
+        x = bert.norm(summed)
+        for block in bert.blocks:
+            x = block(x).out
+        print("the same as bert(ids).states:", torch.allclose(x, bert(ids, segments).states, atol=1e-5))
+    with torch.device("meta"):  # shapes without memory
+        base = BERT(BERTConfig.base())
+    for name, model in (("the small BERT", bert), ("BERT base", base)):
+        sizes, parameters = model.config, sum(parameter.numel() for parameter in model.parameters())
+        print(f"{name:15} {sizes.layers:2} blocks, d_model {sizes.d_model:3}, {sizes.heads:2} heads, ", end="")
+        print(f"{sizes.vocabulary:6,} pieces, {parameters:11,} parameters")
+
+
+three_embeddings()
+
+# %% [markdown]
+# ## 3. Hiding words
+#
+# Now the reading exercise, **masked language modelling** (MLM). S1's example:
+#
+# *The cat chased the mouse* → *The cat [MASK] the mouse*, and the model is to say $p(w \mid$ *The cat [MASK] the mouse*$)$.
+#
+# Both sides may be used, since the word itself is gone. How many words should go? Hide most, and nothing is left to guess
+# from; hide one, and you learn from one. The paper (section 3.1) **chooses** 15 % of the tokens, [CLS] and [SEP] excepted.
+#
+# There is a catch. No text that you will ever classify has a [MASK] in it. A model that only works where it sees
+# [MASK] could let everything else slide. So what is *shown* in the place of a chosen word is drawn again:
+#
+# | of the chosen words | are shown as | so that the model |
+# |---|---|---|
+# | 80 % | [MASK] | has to guess from the context |
+# | 10 % | another word, drawn at random | cannot trust even the words that it sees |
+# | 10 % | themselves | keeps what it sees in mind, too |
+#
+# At all the chosen places, and only there, the model is asked what stood there.
+#
+# ### Exercise 2 · Predict first: how many?
+# `bert.expected_counts` · 1 point · about 4 minutes
+#
+# Before you program it: of so many words, none of them special, how many on the average are shown as [MASK], how many as
+# another word, and how many are asked for although they stand there unchanged? Return the three numbers as floats.
+# (That a word drawn at random may happen to be the right one, we leave aside.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def expected_counts(words):
+    """How many of so many words are shown as [MASK], as another word, and unchanged but asked for.
+
+    words: int
+    returns: three floats
+    """
+    ### BEGIN SOLUTION
+    chosen = 0.15 * words
+    return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-expected_counts-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("bert.expected_counts")
+### BEGIN HIDDEN TESTS
+check("bert.expected_counts", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Such a program is full of dice, and dice are hard to check. The way out is worth remembering: **roll them outside**, and
+# pass the rolls in. For every place there are three, whether it will need them or not: `chance` decides whether the word is
+# chosen, `fate` what is shown instead, `anything` is the other word.
+#
+# ### Exercise 3 · Hide words
+# `bert.mask_words` · 4 points · about 15 minutes
+#
+# Choose the words with `chance` < 0.15 that are not `special`. Show them as `mask_id` where `fate` < 0.8, as the word in
+# `anything` where `fate` is from 0.8 up to 0.9, and as they are from 0.9 on. The labels are the right words at the chosen
+# places, and −100 everywhere else: that is the number that torch's cross-entropy leaves out.
+#
+# Shapes: all tensors are `[batch, words]`; `ids` and `anything` are integers, `special` is boolean, `chance` and `fate` are
+# floats from 0 to 1. Return what the model reads, then the labels. Leave `ids` as they are.
+#
+# <details><summary>Hint: two nested choices</summary>
+#
+# `torch.where(condition, a, b)` takes from `a` where the condition is True and from `b` elsewhere; either may be a number.
+# The three fates are two of these, one inside the other.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-mask_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mask_words(ids, special, chance, fate, anything, mask_id):
+    """BERT's corruption, with all that is random passed in.
+
+    ids: int64 [batch, words]
+    special: bool [batch, words]; True at tokens that are never chosen
+    chance, fate: [batch, words], from 0 to 1
+    anything: int64 [batch, words], a word drawn at random for each place
+    mask_id: int, the id of [MASK]
+    returns: what the model reads and the labels, both int64 [batch, words]
+    """
+    ### BEGIN SOLUTION
+    chosen = (chance < 0.15) & ~special
+    shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
+    return torch.where(chosen, shown, ids), torch.where(chosen, ids, -100)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-mask_words-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("bert.mask_words")
+### BEGIN HIDDEN TESTS
+check("bert.mask_words", hidden=True)
+### END HIDDEN TESTS
+
+
+# %%
+def corrupted(batch, seed):
+    """A batch with some of its words hidden by your `mask_words`, and the labels."""
+    pieces, generator = vocabulary(), torch.Generator().manual_seed(seed)
+    ids = batch["ids"].cpu()
+    special = torch.isin(ids, torch.tensor([pieces.id(token) for token in BERT_SPECIAL]))
+    chance, fate = (torch.rand(ids.shape, generator=generator) for _ in range(2))
+    anything = torch.randint(len(pieces), ids.shape, generator=generator)
+    read, labels = mask_words(ids, special, chance, fate, anything, pieces.id("[MASK]"))
+    return read.to(device), labels.to(device)
+
+
+# %% tags=["demo"]
+@show.when_ready
+def what_the_model_gets_to_see():
+    short = [story[0] for story in texts(400, seed=1) if len(vocabulary().encode(story[0])) == 6]
+    batch = encoded([(text, None) for text in short[:6]])
+    read, labels = corrupted(batch, seed=174)
+    tokens = [vocabulary().tokens(row) for row in read.tolist()]
+    for row, place in (labels != -100).nonzero().tolist():
+        answer = vocabulary().tokens([labels[row, place].item()])[0]
+        tokens[row][place] += " (stays)" if tokens[row][place] == answer else f" ({answer})"
+    show.matrices(
+        show.Panel(
+            "blue: chosen, with the answer in brackets",
+            (labels != -100).cpu(),
+            [str(number) for number in range(len(tokens))],
+            [str(place) for place in range(read.shape[1])],
+            texts=tokens,
+        ),
+        alt="Six sentences as tokens; the chosen places are blue and show [MASK], another word, or the word itself.",
+    )
+
+
+# %% [markdown]
+# ## 4. What is learned from
+#
+# On the states of the encoder stands a head with a score for every piece of the vocabulary, at every place. It looks like
+# the output of any language model; what differs is *where* one learns. GPT is corrected at every word. BERT is corrected at
+# 15 % of them, so that it needs more passes for the same number of corrections. That is the price for seeing both sides.
+#
+# ### Exercise 4 · The loss of masked words
+# `bert.masked_lm_loss` · 2 points · about 8 minutes
+#
+# The mean negative log-probability, in nats, of the right words at the places where something is asked. Places with the
+# label −100 count neither above nor below the fraction line. Torch's `F.cross_entropy` and `F.log_softmax` are welcome.
+# The gradient of the logits is compared too.
+#
+# Shapes: `logits` is `[batch, words, vocabulary]`, `labels` is an integer tensor `[batch, words]`, the result is a single
+# number `[]`.
+#
+# <details><summary>Hint: the classes stand last</summary>
+#
+# `F.cross_entropy` wants the classes in dimension 1. Make one long list of places: `logits.flatten(0, 1)` is
+# `[batch · words, vocabulary]`, and `labels.flatten()` is `[batch · words]`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-masked_lm_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def masked_lm_loss(logits, labels):
+    """The mean negative log-probability of the hidden words.
+
+    logits: [batch, words, vocabulary]
+    labels: int64 [batch, words]; -100 where nothing is asked
+    returns: []
+    """
+    ### BEGIN SOLUTION
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-masked_lm_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("bert.masked_lm_loss")
+### BEGIN HIDDEN TESTS
+check("bert.masked_lm_loss", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# All this has been done once, by `python -m course_lib.small_bert`: 40,000 texts of a small world, in which people bake,
+# paint and phone each other, animals chase, graze and growl, and both see, follow and find. Nobody told the model which
+# nouns are people. Its head for words lies beside the encoder's weights; it is this, and its output rows are the word
+# embeddings once more (weight tying).
+
+
+# %%
+class WordGuesser(nn.Module):
+    """The head of masked language modelling: from states to a score for every piece, at every place."""
+
+    def __init__(self, d_model, pieces):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-12)
+        self.output = nn.Linear(d_model, pieces)
+
+    def forward(self, states):
+        return self.output(self.norm(F.gelu(self.dense(states))))
+
+
+def word_guesser():
+    """That head with its weights."""
+    saved = PublishedModel.read(SMALL_BERT, "bert").tensors
+    embedding = saved["bert.embeddings.word_embeddings.weight"]
+    head = WordGuesser(embedding.shape[1], embedding.shape[0])
+    head.load_state_dict(
+        {
+            "dense.weight": saved["cls.predictions.transform.dense.weight"],
+            "dense.bias": saved["cls.predictions.transform.dense.bias"],
+            "norm.weight": saved["cls.predictions.transform.LayerNorm.weight"],
+            "norm.bias": saved["cls.predictions.transform.LayerNorm.bias"],
+            "output.weight": embedding,
+            "output.bias": saved["cls.predictions.bias"],
+        }
+    )
+    return head.to(device)
+
+
+# %% tags=["demo"]
+def guesses(text, count=6):
+    """The most probable pieces for the [MASK] in a text."""
+    pieces = vocabulary()
+    before, behind = (pieces.encode(part) for part in text.split("[MASK]"))
+    row = [pieces.id("[CLS]"), *before, pieces.id("[MASK]"), *behind, pieces.id("[SEP]")]
+    with torch.no_grad():
+        states = small_bert().eval()(torch.tensor([row], device=device)).states
+        p = word_guesser()(states)[0, 1 + len(before)].softmax(dim=-1).cpu()
+    best = p.topk(count)
+    return pieces.tokens(best.indices.tolist()), best.values
+
+
+def under_the_mask():
+    drawn, panels = show.frames(3, width=11, height=2.9)
+    sentences = ["the cat [MASK] the mouse .", "the baker [MASK] the bread .", "the [MASK] growled ."]
+    for panel, text in zip(panels, sentences, strict=True):
+        found, p = guesses(text)
+        panel.barh(range(len(found)), p.tolist(), color="#3b6fb6")
+        panel.set_yticks(range(len(found)), labels=found)
+        panel.invert_yaxis()
+        panel.set(title=text, xlabel="probability", xlim=(0, 0.6), xticks=[0, 0.2, 0.4, 0.6])
+    show.figure(
+        drawn, "The most probable words for three masks: what a cat does to a mouse, a baker to bread, and who growled."
+    )
+
+
+under_the_mask()
+
+# %% [markdown]
+# It knows what cats do to mice, what bakers do to bread, and that any animal may growl. Nobody wrote that down for it:
+# words that keep the same company have become alike. Here you may put the cat on any word of a sentence.
+
+
+# %% tags=["demo"]
+def with_a_cat_on_it(text):
+    parts = text.split()
+    hidden = [
+        " ".join(["[MASK]" if i == place else part for i, part in enumerate(parts)]) for place in range(len(parts))
+    ]
+    found = [guesses(each, count=5) for each in hidden]
+    return show.covered(parts, [list(zip(names, p.tolist(), strict=True)) for names, p in found])
+
+
+with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
+
+# %% [markdown]
+# How good is it, on stories that it has not read? Your loss tells.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def how_well_it_guesses():
+    stories = [story for story in texts(400, seed=2025) if len(story) > 1]
+    batch = encoded([(story[0], story[1]) for story in stories])
+    read, labels = corrupted(batch, seed=1)
+    asked = labels != -100
+    new_head = WordGuesser(new_bert().config.d_model, len(vocabulary())).to(device)
+    for name, encoder, head in (
+        ("before reading", new_bert(), new_head),
+        ("after reading", small_bert(), word_guesser()),
+    ):
+        with torch.no_grad():
+            logits = head(encoder.eval()(read, batch["segments"], batch["mask"]).states)
+            loss = masked_lm_loss(logits, labels).item()
+        right = (logits.argmax(dim=-1) == labels)[asked].float().mean().item()
+        print(f"{name:14}  loss {loss:5.2f} nats   right {right:4.0%} of {int(asked.sum())} words")
+    print(f"a guess among {len(vocabulary())} pieces: log {len(vocabulary())} = {math.log(len(vocabulary())):.2f} nats")
+
+
+# %% [markdown]
+# It will never be right about all: after *the cat chased the* any of a dozen animals may come.
+#
+# The second goal of the pre-training was **next-sentence prediction** (NSP): of two sentences, does the second follow the
+# first in a text, or was it drawn from somewhere else? Half of the pairs are of either kind. For that, [CLS] is used, and
+# its classifier is one that you are about to write. (RoBERTa dropped this goal, and lost nothing: Liu et al., 2019,
+# section 4.2.)
+#
+# ## 5. Heads
+#
+# S1 shows a table with seven tasks (Wolf et al., 2020, figure 2). All seven are encoder, decoder or both with a **head**.
+# (The five families of single and multiple inputs and outputs, into which they fall, are in lesson 00.)
+#
+# | task | input | output | examples | here |
+# |---|---|---|---|---|
+# | language modelling | $x_{1:n-1}$ | $x_n \in \mathcal V$ | WikiText-103 | lesson 07 |
+# | sequence classification | $x_{1:N}$ | $y \in \mathcal C$ | GLUE, SST, MNLI | 5.1 |
+# | question answering | $x_{1:M}$, $x_{M:N}$ | span $y$ in $[1 : N]$ | SQuAD, Natural Questions | 5.4 |
+# | token classification | $x_{1:N}$ | $y_{1:N} \in \mathcal C^N$ | OntoNotes, WNUT | 5.3 |
+# | multiple choice | $x_{1:N}$, $\mathcal X$ | $y \in \mathcal X$ | SWAG, ARC | 5.5 |
+# | masked LM | $x_{1:N \setminus n}$ | $x_n \in \mathcal V$ | Wikitext, C4 | section 4 |
+# | conditional generation | $x_{1:N}$ | $y_{1:M} \in \mathcal V^M$ | WMT, CNN/DM, XSum | lesson 05 |
+#
+# How do we compute a class from states? S1's answer: **a linear layer, cross-entropy, and conceptually a softmax.**
+#
+# ### 5.1 One label for a text or a pair
+#
+# The encoder returns a vector for every token, `states`. For one label we need one vector, and that is what [CLS] is for:
+# it is no word, and free to collect what the others have to say. BERT sends it through a dense layer and tanh (the
+# **pooler**), and from there a linear layer leads to the classes:
+#
+# $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
+#
+# S1 introduces such classifiers as $p(y \mid x) = \exp(\theta_y^\top \text{features}(x))$. One thing is missing there:
+# these numbers do not sum to 1. With the **normaliser** they are probabilities,
+#
+# $$p(y \mid x) = \frac{\exp(\theta_y^\top f)}{\sum_{y'} \exp(\theta_{y'}^\top f)} .$$
+
+# %%
+scores = torch.tensor([1.2, -0.4, 0.3])  # θ·f for three classes
+print("exp(θ·f), as on the slide:", scores.exp(), " sum", round(scores.exp().sum().item(), 4))
+print("divided by their sum:     ", scores.exp() / scores.exp().sum(), " which is softmax:", scores.softmax(dim=0))
+
+# %% [markdown]
+# The normaliser lives in the loss (`F.cross_entropy` takes the logarithm of the softmax), so a head returns plain scores.
+#
+# ### Exercise 5 · One label for a text
+# `bert.sequence_classifier` · 3 points · about 12 minutes
+#
+# The constructor is given, and its two layers keep their names, since the check loads weights into them. Write `forward`.
+#
+# Shapes: `states` is `[batch, words, d_model]`, its first word being [CLS]; the result is `[batch, classes]`. The gradients
+# of the states and of all weights are compared.
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-sequence_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class SequenceClassifier(nn.Module):
+    """A score for each class, from the state of [CLS].
+
+    d_model: int, the length of a state
+    classes: int
+    """
+
+    def __init__(self, d_model, classes):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, states):
+        """Scores, before the softmax.
+
+        states: [batch, words, d_model]
+        returns: [batch, classes]
+        """
+        ### BEGIN SOLUTION
+        return self.output(torch.tanh(self.dense(states[:, 0])))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-sequence_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("bert.sequence_classifier")
+### BEGIN HIDDEN TESTS
+check("bert.sequence_classifier", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Your head has the shape of BERT's own. So give it the weights that pre-training has left, and it predicts next sentences.
+
+
+# %%
+def sentence_judge():
+    """Your classifier with the weights of next-sentence prediction: class 0 is "follows", class 1 "random"."""
+    saved = PublishedModel.read(SMALL_BERT, "bert").tensors
+    head = SequenceClassifier(saved["bert.pooler.dense.weight"].shape[0], 2)
+    names = {"dense": "bert.pooler.dense", "output": "cls.seq_relationship"}
+    head.load_state_dict(
+        {f"{ours}.{kind}": saved[f"{theirs}.{kind}"] for ours, theirs in names.items() for kind in ("weight", "bias")}
+    )
+    return head.to(device)
+
+
+# %% tags=["demo"]
+@show.when_ready
+def does_it_follow():
+    first = "the queen baked the cake ."
+    seconds = [
+        "she ate the cake .",
+        "it then growled .",
+        "then the wolf heard it .",
+        "she ate the cheese .",
+        "he ate the cake .",
+    ]
+    encoder, head = small_bert().eval(), sentence_judge()
+    for second in seconds:
+        batch = encoded([(first, second)])
+        with torch.no_grad():
+            p = head(encoder(**batch).states).softmax(dim=-1)[0, 0].item()
+        print(f"{first} {second:28} p(follows) = {p:.2f}")
+
+
+# %% [markdown]
+# The first three are judged well: a queen is no *it*, and nobody has mentioned a wolf. To tell that, words of two texts had
+# to meet. The last two show how little it takes to be right most of the time. That she baked a *cake* and cannot eat the
+# *cheese* of it, that a queen is no *he*: random sentences seldom make these mistakes and no other, so the goal never asked.
+# A model learns what its goal needs, and the shortest way there. That is the case against next-sentence prediction.
+#
+# Tasks about one text or a pair are so common that they have their own league tables. **GLUE**, nine tasks and a
+# diagnostic set: seven of the nine have two texts.
+#
+# | GLUE | texts | asks |
+# |---|---|---|
+# | Corpus of Linguistic Acceptability | 1 | is it good English? |
+# | Stanford Sentiment Treebank | 1 | does the review praise? |
+# | Microsoft Research Paraphrase Corpus | 2 | do both say the same? |
+# | Semantic Textual Similarity Benchmark | 2 | how alike are they, from 0 to 5? |
+# | Quora Question Pairs | 2 | is it the same question? |
+# | MultiNLI, matched and mismatched | 2 | entailed, contradicted, or neither? |
+# | Question NLI | 2 | does the sentence answer the question? |
+# | Recognizing Textual Entailment | 2 | entailed? |
+# | Winograd NLI | 2 | does it hold with the pronoun replaced? |
+# | Diagnostics | 2 | entailment, phenomenon by phenomenon |
+#
+# When models had passed people on it, **SuperGLUE** followed, with harder ones: CommitmentBank (CB), Choice of Plausible
+# Alternatives (COPA), Multi-Sentence Reading Comprehension (MultiRC), Recognizing Textual Entailment (RTE), Words in
+# Context (WiC), the Winograd Schema Challenge (WSC), BoolQ, Reading Comprehension with Commonsense Reasoning (ReCoRD),
+# and two diagnostic sets, broad coverage (AX-b) and Winogender (AX-g).
+#
+# ### 5.2 Two hundred sentences
+#
+# Now the question of this lesson. The task: *who acts, a person or an animal?*
+#
+# *the raven followed the duchess in the garden .* → animal
+#
+# Every sentence has one of either, and the verbs and places tell nothing. So two things must be known: which noun stands
+# before the verb, and what kind of creature it is. Two hundred sentences are labelled. Four candidates learn from them:
+#
+# - **fine-tuning**: the small BERT, and all its weights go on learning;
+# - **feature-based**: the small BERT as it is, **frozen**; only the head learns from its states (S1; Devlin et al., 2019,
+#   section 5.3);
+# - **from nothing**: the same model with new, random weights;
+# - **recurrent**: a bidirectional recurrent classifier, from nothing, as one had before. Its state at the first word
+#   has read the sentence backwards to its beginning, so that your head can stand on it, too.
+#
+# *Predict first:* how far apart will they be? Which comes last?
+
+
+# %%
+class WithHead(nn.Module):
+    """An encoder and a head on its states."""
+
+    def __init__(self, encoder, head, frozen=False):
+        super().__init__()
+        self.encoder, self.head, self.frozen = encoder, head, frozen
+        self.encoder.requires_grad_(not frozen)
+        self.to(device)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.encoder.train(mode and not self.frozen)  # what is frozen drops nothing out
+        return self
+
+    def forward(self, batch):
+        states = self.encoder(batch["ids"], batch["segments"], batch["mask"]).states
+        return self.head(states, batch["starts"]) if "starts" in batch else self.head(states)
+
+
+def labelled(examples):
+    """Sentences with a label each, as tensors."""
+    labels = torch.tensor([label for _, label in examples], device=device)
+    return {**encoded([(text, None) for text, _ in examples]), "labels": labels}
+
+
+def recurrent():
+    """A recurrent encoder of the same width."""
+    return RecurrentEncoder(RecurrentConfig(len(vocabulary()), small_bert().config.d_model))
+
+
+# How each begins, whether it is frozen, its learning rate, and its colour.
+CANDIDATES = {
+    "fine-tuned": (small_bert, False, 1e-3, "#3b6fb6"),
+    "frozen features": (small_bert, True, 5e-3, "#3a8f5c"),
+    "recurrent, from nothing": (recurrent, False, 3e-3, "#8a8f98"),
+    "BERT, from nothing": (new_bert, False, 1e-3, "#d9822b"),
+}
+
+
+# %% tags=["demo"]
+def learn(model, examples, test, epochs, rate, seed=0):
+    """Train in batches of 25; after every epoch the share of right answers on the test."""
+    generator = torch.Generator().manual_seed(seed)
+    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
+    shares = []
+    for _ in range(epochs):
+        model.train()
+        for chosen in torch.randperm(len(examples["labels"]), generator=generator).split(25):
+            batch = {name: tensor[chosen.to(device)] for name, tensor in examples.items()}
+            loss = F.cross_entropy(model(batch).flatten(0, -2), batch["labels"].flatten(), ignore_index=-100)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        shares.append(share_right(model, test))
+    return shares
+
+
+def share_right(model, test):
+    """How many of the labels that count are the class with the highest score."""
+    model.eval()
+    with torch.no_grad():
+        right = model(test).argmax(dim=-1) == test["labels"]
+    return right[test["labels"] != -100].float().mean().item()
+
+
+@show.when_ready
+def two_hundred_sentences():
+    epochs, seeds = 16, (1, 2, 3)
+    test = labelled(who_acts(400, seed=100))
+    drawn, [axes] = show.frames(width=7.2, height=3.9)
+    for name, (encoder, frozen, rate, colour) in CANDIDATES.items():
+        curves = []
+        for seed in seeds:
+            torch.manual_seed(seed)
+            model = WithHead(encoder(), SequenceClassifier(64, 2), frozen)
+            examples = labelled(who_acts(200, seed))
+            curves.append([share_right(model, test), *learn(model, examples, test, epochs, rate, seed)])
+        for curve in curves:
+            axes.plot(curve, color=colour, alpha=0.3, linewidth=1)
+        mean = torch.tensor(curves).mean(dim=0)
+        axes.plot(mean, color=colour, linewidth=2.2, label=name)
+        print(f"{name:24} right after {epochs} epochs: {', '.join(f'{curve[-1]:.0%}' for curve in curves)}")
+    axes.axhline(0.5, color="#8a8f98", linestyle=":", linewidth=1)
+    axes.set(xlabel="times that the 200 sentences were read", ylim=(0.4, 1.03))
+    axes.set_title("right answers on 400 new sentences (thin lines: three seeds)")
+    axes.set_yticks([0.5, 0.6, 0.7, 0.8, 0.9, 1.0], labels=["50 %", "60 %", "70 %", "80 %", "90 %", "100 %"])
+    axes.legend(loc="lower right")
+    show.figure(
+        drawn,
+        "Learning curves on the same 200 sentences: fine-tuning is near 100 percent after a few epochs, frozen features "
+        "follow, and both models that start from nothing rise later and stay lower.",
+    )
+
+
+# %% [markdown]
+# Reading first wins by far. The reason is in the data: with 200 sentences many of the nouns occur once or never, and a
+# model from nothing cannot know that a *ferret* is an animal if nobody has told it. The small BERT has seen ferrets
+# chase and be called *it*, so that their vectors stand among those of other animals. Two hundred labels then only have to
+# *name* a border that is there already.
+#
+# Three things, to be fair:
+#
+# - The small BERT read 40,000 texts **of the same small world**. Had it read about something else, it would help less.
+#   That is why the big ones read everything they can get.
+# - The models from nothing are not at their end: with thousands of labels they get there, too. Pre-training buys
+#   *labelled examples*.
+# - **Frozen** features do well here, since the border is there already. They are cheap: the encoder runs once, and many
+#   tasks can share it. Fine-tuning changes the vectors as well, and is ahead where the task asks for what pre-training
+#   left out. In the paper (table 7, named entities) the best features come close to fine-tuning, the plain last
+#   layer less so.
+#
+# And the recurrent classifier? From nothing it is a match for the transformer, or better: on little data its order is a
+# help. The transformer's advantage is that it can be pre-trained on so much.
+#
+# ### 5.3 A label for every word
+#
+# In **part-of-speech tagging** every word gets its part of speech. In **named-entity recognition** (NER) every word is
+# said to belong to a name, and of what: a person, an organisation (ORG), a place (LOC), a date, a sum of money, or of
+# nothing (S1 lists more). It needs no new idea: **one** linear layer, used again at every token.
+#
+# But tokens are not words. *falkland* is four pieces here, and it needs one label. The paper (section 5.3) lets the
+# **first piece** speak for the word: by then it has attended to the others.
+#
+# ### Exercise 6 · A label for every word
+# `bert.token_classifier` · 3 points · about 12 minutes
+#
+# The constructor is given. Write `forward`: `starts[i, j]` is the place in row $i$ at which word $j$'s first piece stands
+# ([CLS] is place 0). Rows with fewer words are padded with 0; nobody reads those scores.
+#
+# Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, words]`, the result is
+# `[batch, words, classes]`. Gradients are compared.
+#
+# <details><summary>Hint: picking other places in every row</summary>
+#
+# `states[:, starts]` pairs every row of `starts` with every sentence. You want row $i$ with sentence $i$: either
+# `states[rows, starts]` with `rows = torch.arange(batch).unsqueeze(1)`, or `states.gather(1, index)` with an index as wide
+# as the states, `starts.unsqueeze(-1).expand(-1, -1, d_model)`.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-token_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class TokenClassifier(nn.Module):
+    """A score for each class at each word, from the state of the word's first piece.
+
+    d_model: int, the length of a state
+    classes: int
+    """
+
+    def __init__(self, d_model, classes):
+        super().__init__()
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, states, starts):
+        """Scores, before the softmax.
+
+        states: [batch, pieces, d_model]
+        starts: int64 [batch, words], where each word's first piece stands
+        returns: [batch, words, classes]
+        """
+        ### BEGIN SOLUTION
+        rows = torch.arange(len(states), device=states.device).unsqueeze(1)
+        return self.output(states[rows, starts])
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-token_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("bert.token_classifier")
+### BEGIN HIDDEN TESTS
+check("bert.token_classifier", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# S1's example is a headline that a newspaper may really have printed: **British Left Waffles on Falkland Islands.** S1 tags
+# it twice. In the figure on parts of speech *Left* is a verb. In the figure on names *British Left* is an organisation, so
+# *Left* is a noun there, and the verb can only be *Waffles*. In the first reading some British people forgot their
+# breakfast on an island; in the second a party cannot make up its mind. Both are right: the headline is ambiguous.
+
+# %% tags=["demo"]
+headline = ["British", "Left", "Waffles", "on", "Falkland", "Islands"]
+readings = ["left: a verb", "left: a noun"]
+speech = [["NOUN", "VERB", "NOUN", "PREP", "NOUN", "NOUN"], ["ADJ", "NOUN", "VERB", "PREP", "NOUN", "NOUN"]]
+entities = [["O", "O", "O", "O", "LOC", "LOC"], ["ORG", "ORG", "O", "O", "LOC", "LOC"]]
+
+
+def differs(tags):
+    return torch.tensor([[first != second for first, second in zip(*tags, strict=True)]] * 2)
+
+
+show.matrices(
+    show.Panel("parts of speech (blue: the readings differ)", differs(speech), readings, headline, speech),
+    show.Panel("named entities", differs(entities), readings, headline, entities),
+    alt="Both readings of the headline: noun verb noun, with no organisation, or adjective noun verb, with British Left "
+    "as an organisation; on Falkland Islands is the same in both.",
+)
+
+# %% [markdown]
+# What does a tagger say to that? Our small world has such headlines, of both kinds: *french found cakes on taxes*, *german
+# right argues on orkney islands*. Many can be read one way only. A few are ambiguous, and are labelled now like this, now
+# like that.
+
+
+# %%
+def with_tags(sentences, names, kind):
+    """Sentences with a label for every word, as tensors; `starts` says where each word's first piece stands."""
+    pieces = vocabulary()
+    starts = []
+    for told in sentences:
+        lengths = torch.tensor([1, *(len(pieces.encode(word)) for word in told.words[:-1])])  # [CLS] is one piece
+        starts.append(lengths.cumsum(dim=0))
+    labels = [torch.tensor([names.index(tag) for tag in getattr(told, kind)]) for told in sentences]
+    return {
+        **encoded([(told.text, None) for told in sentences]),
+        "starts": nn.utils.rnn.pad_sequence(starts, batch_first=True).to(device),
+        "labels": nn.utils.rnn.pad_sequence(labels, batch_first=True, padding_value=-100).to(device),
+    }
+
+
+# %% tags=["demo"]
+@show.when_ready
+def taggers():
+    test, examples = (with_tags(tagged(*drawn), TAGS, "tags") for drawn in ((300, 100), (400, 1)))
+    taggers = {}
+    for name, (encoder, frozen, rate, _) in CANDIDATES.items():
+        torch.manual_seed(0)
+        taggers[name] = WithHead(encoder(), TokenClassifier(64, len(TAGS)), frozen)
+        shares = learn(taggers[name], examples, test, 6, rate)
+        print(f"{name:24} right tags on new sentences, after epochs 1, 3, 6: ", end="")
+        print(", ".join(f"{shares[epoch - 1]:.1%}" for epoch in (1, 3, 6)))
+
+    shown = ("ADJ", "NOUN", "VERB", "PREP")
+    panels = []
+    for text in ("british left waffles", "british left cakes", "british left argues"):
+        (told,) = [told for told in tagged(5000, 7) if told.text == f"{text} on falkland islands"][:1]
+        batch = with_tags([told], TAGS, "tags")
+        with torch.no_grad():
+            p = taggers["fine-tuned"].eval()(batch)[0].softmax(dim=-1).cpu()
+        p = p[:, [TAGS.index(tag) for tag in shown]]
+        panels.append(show.Panel(f"{text} …", p, told.words, shown))
+    show.matrices(
+        *panels,
+        alt="Tag probabilities of three headlines: in the ambiguous one British, left and waffles are divided between two "
+        "tags; with cakes or argues in place of waffles the tagger is sure.",
+    )
+
+
+# %% [markdown]
+# With *cakes*, which is no verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One word to
+# the right decides, which a model that reads from left to right could not have known in time. With *waffles* it hesitates,
+# and rightly. (How it leans depends on the few ambiguous headlines among its examples.)
+#
+# Look at the first three rows once more, and take the largest number in each. Do the three tags make a sentence? They need
+# not, for the classifier decides **each word by itself**: *left* may become a verb and *British* an adjective in front of
+# nothing. Taggers whose labels must fit together put one more layer on top, a conditional random field, that scores
+# neighbouring labels in pairs.
+#
+# Who starts from nothing is not so far behind here. Four hundred sentences with a label *for every word* are thousands of
+# labels, and most words have only one tag; look at the first epochs to see what reading was worth. The recurrent tagger is
+# the same head on a recurrent encoder, and does well: much of tagging is local.
+#
+# For names the labels are others, and nothing else changes.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def names_of_parties_and_places():
+    test, examples = (with_tags(tagged(*drawn), ENTITIES, "entities") for drawn in ((300, 100), (400, 1)))
+    torch.manual_seed(0)
+    model = WithHead(small_bert(), TokenClassifier(64, len(ENTITIES)))
+    shares = learn(model, examples, test, 5, 1e-3)
+    print(f"right labels on new sentences: {shares[-1]:.1%}")
+    for text in ("british left waffles on falkland islands", "spanish right splits on canary islands"):
+        (told,) = [told for told in tagged(20_000, 7) if told.text == text][:1]
+        with torch.no_grad():
+            p = model.eval()(with_tags([told], ENTITIES, "entities"))[0].softmax(dim=-1).cpu()
+        print(
+            "   ".join(
+                f"{word}: {ENTITIES[row.argmax()]} {row.max():.2f}" for word, row in zip(told.words, p, strict=True)
+            )
+        )
+
+
+# %% [markdown]
+# ### 5.4 A span of the text
+#
+# *Question answering*, as BERT does it, writes nothing. The answer is a stretch of the given text, so it is enough to say
+# where it **begins** and where it **ends**. Question and text are the two segments, and the head is a linear layer with two
+# outputs: every token gets a score for being the first of the answer, and one for being the last (Devlin et al., 2019,
+# section 4.2). The probability that the answer goes from $i$ to $j$ is a product of two softmaxes, so the best span
+# has the largest sum of scores:
+#
+# $$\max_{i \le j}\; \text{first}_i + \text{last}_j .$$
+#
+# The condition $i \le j$ is the point. The two scores do not know of each other. Take this one:
+#
+# | | the | cat | chased | the | mouse | . |
+# |---|---|---|---|---|---|---|
+# | first | 2.0 | 1.0 | 0.0 | 2.5 | 1.0 | −1.0 |
+# | last | 0.0 | 3.0 | 0.2 | 0.5 | 2.4 | −1.0 |
+#
+# The best beginning is the second *the*, the best end is *cat*, which stands before it. Of the spans that exist, *the cat*
+# has 5.0 and *the mouse* 4.9.
+#
+# ### Exercise 7 · The best span
+# `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
+#
+# Find for each text the first and the last place of the best span. A span may be a single word. With `max_words` spans
+# of more words are left out. Padding has scores of −∞.
+#
+# Shapes: `logits` is `[batch, 2, words]`, row 0 for the beginning and row 1 for the end; the result is an integer tensor
+# `[batch, 2]`.
+#
+# <details><summary>Hint: all pairs at once</summary>
+#
+# `first.unsqueeze(2) + last.unsqueeze(1)` is a table `[batch, words, words]` with beginnings as rows and ends as columns.
+# The spans that exist are its upper triangle: make a boolean mask with `torch.ones(...).triu()`, fill the rest with −∞.
+# A limit on the length cuts off the upper right corner: `tril(max_words - 1)` of that mask.
+#
+# </details>
+#
+# <details><summary>Hint: from one number to two</summary>
+#
+# `argmax` over the flattened table gives `row * words + column`: divide by `words` for the row, and the remainder is the
+# column.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-answer_span-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def best_spans(logits, max_words=None):
+    """The first and last place of the best span of each text.
+
+    logits: [batch, 2, words]: scores for being the first, and for being the last
+    max_words: int, the longest span; None for any length
+    returns: int64 [batch, 2]
+    """
+    ### BEGIN SOLUTION
+    first, last = logits.unbind(dim=1)
+    table = first.unsqueeze(2) + last.unsqueeze(1)
+    possible = torch.ones_like(table, dtype=torch.bool).triu()
+    if max_words is not None:
+        possible = possible.tril(max_words - 1)
+    best = table.masked_fill(~possible, -torch.inf).flatten(1).argmax(dim=1)
+    words = logits.shape[2]
+    return torch.stack([best // words, best % words], dim=1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-answer_span-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("bert.answer_span")
+### BEGIN HIDDEN TESTS
+check("bert.answer_span", hidden=True)
+### END HIDDEN TESTS
+
+
+# %%
+class SpanScores(nn.Module):
+    """The head of question answering: two scores for every token."""
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.output = nn.Linear(d_model, 2)
+
+    def forward(self, states):
+        return self.output(states).transpose(1, 2)
+
+
+def with_answers(asked):
+    """Questions with their texts, as tensors; the labels are the first and the last piece of each answer."""
+    pieces, labels = vocabulary(), []
+    for item in asked:
+        begins = 2 + len(pieces.encode(item.question))  # behind [CLS] question [SEP]
+        words = item.text.split()
+        first = begins + len(pieces.encode(" ".join(words[: item.first])))
+        labels.append([first, first + len(pieces.encode(item.answer)) - 1])
+    return {**encoded([(item.question, item.text) for item in asked]), "labels": torch.tensor(labels, device=device)}
+
+
+# %% tags=["demo"]
+@show.when_ready
+def who_did_it():
+    best_spans(torch.zeros(1, 2, 3))
+    torch.manual_seed(0)
+    test, asked = questions(300, seed=100), questions(400, seed=1)
+    model = WithHead(small_bert(), SpanScores(64))
+    learn(model, with_answers(asked), with_answers(test), 5, 1e-3)
+    batch = with_answers(test)
+    with torch.no_grad():
+        logits = model(batch).masked_fill(~batch["mask"].unsqueeze(1), -torch.inf)
+    found = best_spans(logits)
+    print(f"both ends right: {(found == batch['labels']).all(dim=1).float().mean():.0%} of {len(test)} new questions")
+    for question in ASKED:
+        row = next(row for row, item in enumerate(test) if item.question == question)
+        first, last = found[row].tolist()
+        answer = vocabulary().decode(batch["ids"][row, first : last + 1].tolist())
+        print(f"  {test[row].text}  {question}  {answer}")
+
+    length = int(batch["mask"][0].sum())
+    begins = 2 + len(vocabulary().encode(test[0].question))
+    words = vocabulary().tokens(batch["ids"][0, begins : length - 1].tolist())
+    scores = logits[0, :, begins : length - 1].cpu()
+    table = (scores[0].unsqueeze(1) + scores[1]).masked_fill(
+        ~torch.ones(len(words), len(words)).triu().bool(), -torch.inf
+    )
+    show.matrices(
+        show.Panel(f"{test[0].question}  first ↓ + last →", table, words, words, decimals=0),
+        alt="A table of the sums of both scores for all spans of a sentence; one cell of the upper triangle stands out.",
+    )
+
+
+# %% [markdown]
+# ### 5.5 One of several choices
+#
+# *Multiple choice* (SWAG, ARC): a question and several continuations, exactly one of them right. Each choice is joined
+# with the question to an input of its own; the encoder reads them **one by one**, and a head gives each a single score.
+# Only then do they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
+#
+# ### Exercise 8 · One of several
+# `bert.multiple_choice` · 3 points · about 12 minutes
+#
+# The encoder with its head is passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows, words]` and
+# returns a score for each row, `[rows]`. It knows nothing of questions and choices, so you have to lay the choices out as
+# rows and put the scores back in their places.
+#
+# Shapes: `ids`, `segments` and `mask` are `[batch, choices, words]`, the result is `[batch, choices]`: probabilities that
+# sum to 1 for each question.
+#
+# <details><summary>Hint: rows and back</summary>
+#
+# `ids.flatten(0, 1)` is `[batch · choices, words]`, question by question. `scores.view(batch, choices)` takes the scores
+# back in the same order.
+#
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-multiple_choice-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def choice_probabilities(score, ids, segments, mask):
+    """How probable each choice is.
+
+    score: a function of ids, segments and mask, [rows, words] each, which returns [rows]
+    ids, segments: int64 [batch, choices, words]
+    mask: bool [batch, choices, words]
+    returns: [batch, choices]
+    """
+    ### BEGIN SOLUTION
+    rows = score(ids.flatten(0, 1), segments.flatten(0, 1), mask.flatten(0, 1))
+    return rows.view(ids.shape[:2]).softmax(dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bert-multiple_choice-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("bert.multiple_choice")
+### BEGIN HIDDEN TESTS
+check("bert.multiple_choice", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# A head for this need not even be trained: how well a sentence *follows* is a score, and your next-sentence head gives it.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def how_does_the_story_go_on():
+    choices = [
+        "then the sheep heard it .",
+        "it then growled .",
+        "she then wrote the letter .",
+        "then the monk heard it .",
+    ]
+    encoder, head = small_bert().eval(), sentence_judge()
+
+    def score(ids, segments, mask):
+        logits = head(encoder(ids, segments, mask).states)
+        return logits[:, 0] - logits[:, 1]  # for "follows", against "random"
+
+    drawn, panels = show.frames(2, width=11, height=2.9)
+    for panel, first in zip(panels, ("the wolf chased the sheep .", "the duchess painted the chair ."), strict=True):
+        batch = encoded([(first, choice) for choice in choices])
+        with torch.no_grad():
+            p = choice_probabilities(score, *(batch[name].unsqueeze(0) for name in ("ids", "segments", "mask")))[0]
+        panel.barh(range(len(choices)), p.tolist(), color="#3b6fb6")
+        panel.set_yticks(range(len(choices)), labels=choices)
+        panel.invert_yaxis()
+        panel.set(title=f"{first} …", xlim=(0, 1))
+        panel.set_position([panel.get_position().x0 + 0.11, 0.16, 0.32, 0.7])
+    show.figure(
+        drawn,
+        "Probabilities of four continuations of two stories: with the wolf the sheep hears it or it growls, the duchess "
+        "writes a letter.",
+    )
+
+
+# %% [markdown]
+# ## 6. All seven
+#
+# One cell, seven heads: what goes in and what comes out. Three models read and write, all made of the blocks that you know.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def seven_heads():
+    batch = encoded([("the cat chased the mouse .", "it was hungry ."), ("the queen laughed .", "she was happy .")])
+    states = small_bert().eval()(**batch).states.detach()
+    ids, d_model = batch["ids"], states.shape[-1]
+    pieces = len(vocabulary())
+    gpt = GPT(GPTConfig(pieces, 64, d_model, 4, 1, 128)).to(device)
+    seq2seq = Transformer(TransformerConfig(pieces, pieces, d_model, 4, 128, 1, 1)).to(device)
+    one = nn.Linear(d_model, 1).to(device)
+    encoder = small_bert().eval()
+    choices = [batch[name].unsqueeze(0) for name in ("ids", "segments", "mask")]
+    outputs = {
+        "language modelling": gpt(ids),
+        "sequence classification": SequenceClassifier(d_model, 3).to(device)(states),
+        "question answering": best_spans(SpanScores(d_model).to(device)(states)),
+        "token classification": TokenClassifier(d_model, 9).to(device)(
+            states, torch.tensor([[1, 2, 3]] * 2, device=device)
+        ),
+        "multiple choice": choice_probabilities(lambda *rows: one(encoder(*rows).states[:, 0]).squeeze(-1), *choices),
+        "masked LM": word_guesser()(states),
+        "conditional generation": seq2seq(ids, ids[:, :5]),
+    }
+    print(f"two inputs of {ids.shape[1]} tokens (for multiple choice: one question with two choices)")
+    for task, output in outputs.items():
+        print(f"{task:24} {list(output.shape)}")
+
+
+# %% [markdown]
+# ## 7. In practice
+#
+# "Use PyTorch; the `transformers` library is very popular; read the documentation, which is dense; open a notebook and
+# play": that is S1's advice in short. You have just built what that library contains. Here is its BERT with **our
+# weights**, beside ours. (Colab has the library. Where it is missing, the cell says so.)
+
+# %% tags=["demo"]
+try:
+    with needed_for("their BERT beside ours", package="transformers"):
+        import transformers
+except ModuleNotFoundError as missing:
+    print(missing)
+else:
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    theirs = transformers.BertModel.from_pretrained(SMALL_BERT).to(device).eval()
+    tokenizer = transformers.BertTokenizerFast(str(SMALL_BERT / "vocab.txt"))
+    inputs = tokenizer("the cat chased the mouse .", "it was hungry .", return_tensors="pt").to(device)
+    print({name: tensor.tolist()[0] for name, tensor in inputs.items()})
+    ours = small_bert().eval()
+    with torch.no_grad():
+        their_states = theirs(**inputs).last_hidden_state
+        our_states = ours(inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"].bool()).states
+    print(f"largest difference of the states: {(their_states - our_states).abs().max():.1e}")
+
+# %% [markdown]
+# Only the names differ: `input_ids`, `token_type_ids` (segments), `attention_mask` (1 for True), `last_hidden_state`.
+# The other way round works, too: `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into the classes of
+# this course, a download of 440 MB. Their heads carry the names of the table: `BertForSequenceClassification`,
+# `BertForTokenClassification`, `BertForQuestionAnswering`, `BertForMultipleChoice`, `BertForMaskedLM`.
+#
+# (S1 adds that GPT-3 and GPT-4 cannot be downloaded at all; one asks them over the network. No head of yours stands
+# on those.)
+#
+# ## Glossary
+#
+# - **pre-training**: learning from text without labels, before there is a task.
+# - **fine-tuning**: going on from pre-trained weights with a task's labels; all the weights move.
+# - **feature-based**: using a pre-trained model as it is; only a model on top of its vectors learns.
+# - **head**: the few layers on an encoder's states that answer a task.
+# - **masked language modelling**: guessing hidden tokens from both sides.
+# - **next-sentence prediction**: saying whether the second text follows the first.
+# - **[CLS]**: the token before everything, whose state stands for the whole input.
+# - **[SEP]**: the token behind each text.
+# - **segment**: for each token, the number of the text that it belongs to.
+# - **pooler**: the dense layer with tanh between [CLS] and a classifier.
+# - **normaliser**: the sum that turns exponentials of scores into probabilities.
+# - **textual entailment**: whether a sentence follows from another.
+# - **part-of-speech tagging**: giving each word its part of speech.
+# - **named-entity recognition**: finding names, and saying what they are names of.
+# - **span**: a stretch of a text, from a first to a last token.
+#
+# ## What you have now
+#
+# An encoder's whole life: its input, two goals to learn from without labels, and heads for whatever it is needed for;
+# and a measurement of what reading is worth. We have said "right answers" for all tasks, and for labels that was enough.
+# But how right is a translation, or a summary? That is the next lesson.
