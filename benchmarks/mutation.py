@@ -28,6 +28,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -172,17 +173,12 @@ class _Sources:
     def _dependents(self, changed: str) -> list[str]:
         """The modules of what is reached that must be run again, in an order in which each finds those before it."""
         modules = {module for module, _name, _definition in self.reached}
+        imports = {module: _imports(self._tree(module)) & modules for module in modules}
         found: list[str] = []
-        while True:
-            more = [
-                module
-                for module in sorted(modules - {changed, *found})
-                if _imports(self._tree(module)) & {changed, *found}
-            ]
-            ready = [m for m in more if not _imports(self._tree(m)) & (set(more) - {m})]
-            if not ready:
-                return found
-            found += ready
+        for module in TopologicalSorter(imports).static_order():
+            if imports[module] & {changed, *found}:
+                found.append(module)
+        return found
 
 
 def _definition(tree: ast.Module, name: str) -> Definition | None:
@@ -207,8 +203,9 @@ def _used(definition: ast.AST, namespace: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _imports(tree: ast.Module) -> set[str]:
+    """The modules that are imported when this one is, among other names."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
