@@ -165,8 +165,8 @@ def station_asks_for_transport():
 # ## 2. Several heads
 #
 # So take several. Each comparison with its own projections is called a **head**, and heads work side by side: one may
-# find out who does something, one what it is done to, one what the last word was. S1, S2, S3 and S4 all have a slide
-# which says that different heads learn different patterns; later in this lesson you will watch it happen.
+# find out who does something, one what it is done to, one what the last word was. S3 says on a slide that different heads
+# learn different patterns, and S1, S2 and S4 hope for the same. Later in this lesson you will watch it happen.
 #
 # Would $h$ heads not cost $h$ times as much? No, because they share. A word's `d_model` numbers are projected as before,
 # and then **cut into pieces** of $d_\text{head} = d_\text{model} / h$: head 0 gets the first piece of every query, key and
@@ -746,7 +746,7 @@ def gradients_on_their_way_down():
     axes.legend(loc="lower right")
     show.figure(drawn, "Gradient size by block, log scale: level with residual connections, falling by orders without.")
     for name, line in lines.items():
-        print(f"{name:28} the first block gets {line[0] / line[-1]:.1e} times as much as the last")
+        print(f"{name:28} the first block gets {line[0] / line[-1]:.2g} times as much as the last")
 
 
 # %% [markdown]
@@ -1282,14 +1282,15 @@ def the_bill():
 #   become most of the work.
 # - **Faster to train**: more work, but none of it waits. All words of a sentence go through the block at once, while the
 #   GRU takes them one after the other. How much that helps depends on how much your device can do at once. Read it off
-#   the right picture, which was measured where you sit; on a GPU the lines lie far apart.
+#   the right picture, which was measured where you sit.
 #
 # ## What you have now
 #
 # The encoder of a transformer, whole: projections that learn what to look for, heads that look for several things,
 # norm and dropout and residual connections that let it be deep, and a feed-forward network that lets it think. You have
 # seen heads divide the work among them, and a norm in the wrong place stop twelve blocks from learning.
-#
+
+# %% [markdown]
 # ## Glossary
 #
 # - **projection**: a learned matrix that turns a word's vector into its query, its key or its value.
@@ -1309,6 +1310,9 @@ def the_bill():
 # - **feed-forward network**: two linear layers with an activation between them, the same for every word.
 # - **encoder block**: self-attention and feed-forward network, each with add & norm.
 # - **parameter**: a number that training changes.
+
+# %% [markdown]
+# ## What comes next
 #
-# **Next**, lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have written
+# Lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have written
 # already, and a causal mask. Then *the cat danced* becomes *die Katze tanzte*.
