@@ -258,10 +258,33 @@ def who_acts(count: int, seed: int) -> list[tuple[str, int]]:
     for _ in range(count):
         label = rng.randrange(2)
         actor, other = rng.choice((ANIMALS, PEOPLE)[label]), rng.choice((PEOPLE, ANIMALS)[label])
-        subject, object_ = _a(rng, actor), _a(rng, other)
-        place = _place(rng) if rng.random() < 0.5 else Told((), ())
-        examples.append(((subject + told(rng.choice(SHARED_VERBS), "VERB") + object_ + place + STOP).text, label))
+        examples.append((_meeting(rng, actor, other), label))
     return examples
+
+
+KINDS = ("one of each", "two of a kind")
+"""The labels of `same_kind`."""
+
+
+def same_kind(count: int, seed: int) -> list[tuple[str, int]]:
+    """Sentences with two people, with two animals, or with one of each. No word by itself tells which.
+
+    Returns:
+        Each sentence with its label, an index into `KINDS`.
+    """
+    rng = random.Random(seed)
+    examples = []
+    for _ in range(count):
+        label, kinds = rng.randrange(2), rng.sample((ANIMALS, PEOPLE), 2)
+        actor, other = rng.sample(kinds[0], 2) if label else map(rng.choice, kinds)
+        examples.append((_meeting(rng, actor, other), label))
+    return examples
+
+
+def _meeting(rng: random.Random, actor: str, other: str) -> str:
+    """A sentence in which one does something to the other that anybody might do."""
+    sentence = _a(rng, actor) + told(rng.choice(SHARED_VERBS), "VERB") + _a(rng, other)
+    return (sentence + (_place(rng) if rng.random() < 0.5 else Told((), ())) + STOP).text
 
 
 def tagged(count: int, seed: int) -> list[Told]:

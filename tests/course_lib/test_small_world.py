@@ -16,6 +16,7 @@ from course_lib.small_world import (
     TAGS,
     headline,
     questions,
+    same_kind,
     story,
     tagged,
     texts,
@@ -66,6 +67,17 @@ def test_who_acts_is_told_by_the_first_noun_alone() -> None:
         nouns = [word for word in text.split() if word in PEOPLE + ANIMALS]
         assert [noun in PEOPLE for noun in nouns] == [label == 1, label == 0]
         assert sum(word in SHARED_VERBS for word in text.split()) == 1
+
+
+def test_same_kind_needs_both_nouns() -> None:
+    examples = same_kind(1000, seed=1)
+    found: Counter[tuple[bool, bool, int]] = Counter()
+    for text, label in examples:
+        first, second = (word in PEOPLE for word in text.split() if word in PEOPLE + ANIMALS)
+        found[first, second, label] += 1
+    assert all(label == (first == second) for first, second, label in found)
+    assert len(found) == 4
+    assert min(found.values()) > 200
 
 
 def test_answers_stand_where_they_are_said_to() -> None:
