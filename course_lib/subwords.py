@@ -80,7 +80,7 @@ def learn_merges(
         merges: how many pairs at most.
         count, choose, join: the three steps.
     """
-    words, ids = dict(words), dict(ids)
+    ids = dict(ids)
     learned: list[Merge] = []
     while len(learned) < merges and (pairs := count(words)):
         best = choose(pairs, ids)
