@@ -176,7 +176,7 @@ def _release(options: argparse.Namespace) -> int:
 
     course = Course.find(options.course)
     if options.check:
-        drift = check_release(course)
+        drift = check_release(course, options.lessons or None)
         for line in drift:
             print(line, file=sys.stderr)
         print("the release is out of date: run `katze release`" if drift else "the release is up to date")

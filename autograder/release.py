@@ -136,12 +136,14 @@ def release(
     return [course.release / lesson / f"{lesson}.ipynb" for lesson in chosen]
 
 
-def check_release(course: Course, *, exercises: Iterable[Exercise] | None = None) -> list[str]:
+def check_release(
+    course: Course, lessons: Sequence[str] | None = None, *, exercises: Iterable[Exercise] | None = None
+) -> list[str]:
     """How the release on disk differs from what `release` would build; empty if it does not.
 
     Args:
         course: the course to look at. Nothing is written.
-        exercises: as for `release`.
+        lessons, exercises: as for `release`. Lessons that no solutions give any more are only looked for among all.
 
     Returns:
         One line for each file that is missing, different or left over.
@@ -149,14 +151,14 @@ def check_release(course: Course, *, exercises: Iterable[Exercise] | None = None
     Raises:
         BadInput: as for `release`.
     """
-    chosen = _chosen(course, None)
+    chosen = _chosen(course, lessons)
     problems: list[str] = []
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
         workshop = Path(folder)
         _build(course, chosen, workshop, _library() if exercises is None else list(exercises))
         for lesson in chosen:
             problems += _drift(workshop / "release" / lesson, course.release / lesson, course.root)
-    for lesson in sorted(set(course.lessons()) - set(chosen)):
+    for lesson in sorted(set(course.lessons()) - set(chosen)) if lessons is None else ():
         problems.append(f"{_shown(course.release / lesson, course.root)} is left over: no solutions give it; remove it")
     return problems
 

@@ -266,6 +266,7 @@ def test_drift_is_named_and_nothing_is_written(course: Course) -> None:
         "notebooks/01_toy/old.svg is left over: the solutions have no such file; remove it",
         "notebooks/00_gone is left over: no solutions give it; remove it",
     ]
+    assert check_release(course, ["01_toy"], exercises=[toy()]) == check_release(course, exercises=[toy()])[:2]
     assert snapshot(course.root) == before
 
 
