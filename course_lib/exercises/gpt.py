@@ -71,7 +71,7 @@ SHIFTED_TARGETS = Exercise(
     title="Shifted targets",
     statement=(
         "shifted_targets(ids int64 [batch, words]) -> (inputs, targets), both int64 [batch, words - 1]: what the model "
-        "reads, and at each place the word that comes next."
+        "reads, and at each position the word that comes next."
     ),
     points=1,
     minutes=4,
@@ -90,7 +90,7 @@ SHIFTED_TARGETS = Exercise(
         Misconception(
             "not_shifted",
             "Your inputs and targets are the same words, so that the model would learn to repeat what it reads. The "
-            "target at each place is the word behind it: ids[:, 1:].",
+            "target at each position is the word behind it: ids[:, 1:].",
             lambda ids: (ids[:, :-1], ids[:, :-1]),
         ),
         Misconception(
@@ -107,7 +107,7 @@ SHIFTED_TARGETS = Exercise(
         ),
         Misconception(
             "rolled_and_cut",
-            "Your targets are the words before, not those behind. The target of place t is the word at t + 1: "
+            "Your targets are the words before, not those behind. The target of position t is the word at t + 1: "
             "ids[:, 1:].",
             lambda ids: (ids[:, :-1], ids.roll(1, dims=1)[:, :-1]),
         ),
@@ -126,7 +126,7 @@ SHIFTED_TARGETS = Exercise(
         Misconception(
             "filled_up",
             "Your targets are filled up with a word 0 at the end, as if every text ended there. Leave the last word "
-            "out of the inputs instead, so that both have words - 1 places.",
+            "out of the inputs instead, so that both have words - 1 positions.",
             lambda ids: (ids, F.pad(ids[:, 1:], (0, 1))),
         ),
         Misconception(
@@ -197,7 +197,7 @@ LM_LOSS = Exercise(
         Misconception(
             "targets_in_another_order",
             "Your answer flattens the targets in another order than the log-probabilities: one goes text by text, the "
-            "other place by place. Flatten both in the same way: targets.flatten().",
+            "other position by position. Flatten both in the same way: targets.flatten().",
             lambda log_probs, targets: F.nll_loss(log_probs.flatten(0, 1), targets.T.flatten()),
         ),
         Misconception(
@@ -269,13 +269,13 @@ LM_LOSS = Exercise(
         Misconception(
             "mean_over_the_vocabulary",
             "Your answer takes the mean of all log-probabilities, those of wrong words too. Only the target's counts "
-            "at each place.",
+            "at each position.",
             lambda log_probs, targets: -log_probs.mean(),
         ),
         Misconception(
             "best_word",
-            "Your answer uses the most probable word at each place, whatever the target is. A loss needs the targets: "
-            "pick the log-probability of the right word.",
+            "Your answer uses the most probable word at each position, whatever the target is. A loss needs the "
+            "targets: pick the log-probability of the right word.",
             lambda log_probs, targets: -log_probs.amax(dim=-1).mean(),
         ),
         Misconception(
@@ -617,8 +617,8 @@ CAUSAL_LANGUAGE_MODEL = Exercise(
         ),
         Misconception(
             "last_word_only",
-            "Your model answers behind the last word only. Return logits for every place, [batch, words, vocabulary]: "
-            "in training each of them is a question.",
+            "Your model answers behind the last word only. Return logits for every position, [batch, words, "
+            "vocabulary]: in training each of them is a question.",
             _with_output(lambda model, x: _output(model, x)[:, -1]),
         ),
         Misconception(
@@ -650,7 +650,7 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _only(places: slice, honest: Tensor) -> Tensor:
-    """The honest loss at these places, 0 at the others."""
+    """The honest loss at these positions, 0 at the others."""
     kept = torch.zeros_like(honest)
     kept[..., places] = honest[..., places]
     return kept
@@ -662,7 +662,7 @@ LOSS_WITHOUT_MASK = Exercise(
     name="loss_without_mask",
     title="Predict: the loss without a mask",
     statement=(
-        "loss_without_mask(honest [..., words]) -> [..., words]: the loss at each place of a model trained for long "
+        "loss_without_mask(honest [..., words]) -> [..., words]: the loss at each position of a model trained for long "
         "without a mask, from that of an honest one; both read the same words and have the same targets."
     ),
     points=1,
@@ -676,37 +676,37 @@ LOSS_WITHOUT_MASK = Exercise(
     misconceptions=(
         Misconception(
             "zero_everywhere",
-            "Your prediction is right but for the last place. Its target is the word behind the last input: it is not "
-            "there to be copied, and the model must guess as honestly as the other.",
+            "Your prediction is right but for the last position. Its target is the word behind the last input: it is "
+            "not there to be copied, and the model must guess as honestly as the other.",
             torch.zeros_like,
         ),
         Misconception(
             "nothing_changes",
-            "Your prediction is that the mask makes no difference. But without it place t sees the word at t + 1, and "
-            "that word is its target.",
+            "Your prediction is that the mask makes no difference. But without it position t sees the word at t + 1, "
+            "and that word is its target.",
             lambda honest: honest.clone(),
         ),
         Misconception(
             "as_good_as_the_last",
-            "Your prediction is that every place is now as good as the last, which sees all words in any case. They "
+            "Your prediction is that every position is now as good as the last, which sees all words in any case. They "
             "see more than that: the next word is their target itself, and nothing is left to guess.",
             lambda honest: honest[..., -1:].expand_as(honest),
         ),
         Misconception(
             "one_place_further",
-            "Your prediction is that each place is now as good as the next, since it knows one word more. But that "
+            "Your prediction is that each position is now as good as the next, since it knows one word more. But that "
             "word is the answer itself: copying it costs nothing.",
             lambda honest: torch.cat([honest[..., 1:], honest[..., -1:]], dim=-1),
         ),
         Misconception(
             "zero_but_the_first",
-            "Your prediction keeps the loss of the first place. Its target, the second word, stands in the input too. "
-            "The one place whose target is missing is the last.",
+            "Your prediction keeps the loss of the first position. Its target, the second word, stands in the input "
+            "too. The one position whose target is missing is the last.",
             lambda honest: _only(slice(0, 1), honest),
         ),
         Misconception(
             "only_the_last_is_zero",
-            "Your prediction is the other way round: the last place is the only one that cannot copy, for the word "
+            "Your prediction is the other way round: the last position is the only one that cannot copy, for the word "
             "behind the last input is not in the input.",
             lambda honest: _only(slice(0, -1), honest),
         ),
@@ -718,7 +718,7 @@ LOSS_WITHOUT_MASK = Exercise(
         ),
         Misconception(
             "last_word_only",
-            "Your prediction speaks of the last place only. Return a loss for every place.",
+            "Your prediction speaks of the last position only. Return a loss for every position.",
             lambda honest: honest[..., -1],
         ),
         Misconception(
@@ -746,7 +746,7 @@ EXAMPLE_MODEL = Callback("model", _knows_the_sentence_by_heart)
 
 @dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
 class _DrawnModel:
-    """Logits that depend on every word so far and on their places; beyond its context the model answers nonsense.
+    """Logits that depend on every word so far and on their positions; beyond its context the model answers nonsense.
 
     Attributes:
         own: what each word says of the next.
@@ -859,6 +859,14 @@ GENERATE = Exercise(
             lambda model, prompt, new_words, context: _written(model, prompt[-context:], new_words, lambda ids: ids),
         ),
         Misconception(
+            "long_prompt_cut_off",
+            "Your answer is right unless the prompt is longer than the context: then its first words are missing. Cut "
+            "what the model reads, not the text itself.",
+            lambda model, prompt, new_words, context: _written(
+                model, prompt[-context:], new_words, lambda ids: ids[-context:]
+            ),
+        ),
+        Misconception(
             "only_the_window_returned",
             "Your answer returns only the last `context` words. Cut what the model reads, not what you return: the "
             "text begins with the whole prompt.",
@@ -886,17 +894,17 @@ GENERATE = Exercise(
             lambda model, prompt, new_words, context: _written(model, prompt, new_words, lambda ids: ids[-1:]),
         ),
         Misconception(
-            "first_place_asked",
-            "Your answer takes the logits of the first place, which has read one word. The next word is behind the "
-            "last place: logits[0, -1].",
+            "first_position_asked",
+            "Your answer takes the logits of the first position, which has read one word. The next word is behind the "
+            "last position: logits[0, -1].",
             lambda model, prompt, new_words, context: _written(
                 model, prompt, new_words, lambda ids: ids[-context:], lambda logits: logits[0, 0].argmax()
             ),
         ),
         Misconception(
-            "place_before_the_last_asked",
-            "Your answer takes the logits of the last place but one, which predict the last word of the text itself. "
-            "The next word is behind the last place: logits[0, -1].",
+            "position_before_the_last_asked",
+            "Your answer takes the logits of the last position but one, which predict the last word of the text "
+            "itself. The next word is behind the last position: logits[0, -1].",
             lambda model, prompt, new_words, context: _written(
                 model, prompt, new_words, lambda ids: ids[-context:], lambda logits: logits[0, -2:][0].argmax()
             ),

@@ -93,7 +93,7 @@ show.matrices(
 )
 
 # %% [markdown]
-# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, place $t$ has read the words up
+# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the words up
 # to $t$ and nothing else. So the inputs are the sentence without its last word, which has no next one. The targets are
 # the sentence without its first word, which nobody predicts. The same words, **shifted by one**.
 #
@@ -116,7 +116,7 @@ show.matrices(
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-shifted_targets-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shifted_targets(ids):
-    """What a language model reads, and at each place the word that comes next.
+    """What a language model reads, and at each position the word that comes next.
 
     ids: int64 [batch, words]
     returns: inputs and targets, both int64 [batch, words - 1]
@@ -188,24 +188,24 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a word")
 #
 # ## 3. One loss for a whole batch
 #
-# The model will return, for every text of the batch and at every place, a log-probability for every word: `[batch,
+# The model will return, for every text of the batch and at every position, a log-probability for every word: `[batch,
 # words, vocabulary]`. The targets are `[batch, words]`. PyTorch's `nn.NLLLoss` picks the target's log-probability,
 # changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items, classes]` and
 # `[items]`.
 #
-# So S0 *collapses* the first two: all places of all texts, one behind the other, `[batch * words, vocabulary]`. After
-# all, no question cares which text it came from. Two texts of three places, over five words, shaded by probability:
+# So S0 *collapses* the first two: all positions of all texts, one behind the other, `[batch * words, vocabulary]`. After
+# all, no question cares which text it came from. Two texts of three positions, over five words, shaded by probability:
 
 # %% tags=["demo"]
 shaded = torch.softmax(2 * torch.cos(torch.arange(30.0)), dim=0).reshape(2, 3, 5) * 6
 shaded = shaded / shaded.sum(dim=-1, keepdim=True)
 few = ["I", "saw", "the", "dog", "."]
 show.matrices(
-    *(show.Panel(f"text {text}", shaded[text], [f"place {place}" for place in range(3)], few) for text in range(2)),
+    *(show.Panel(f"text {text}", shaded[text], [f"position {t}" for t in range(3)], few) for text in range(2)),
     show.Panel(
         "collapsed",
         shaded.flatten(0, 1),
-        [f"text {text}, place {place}" for text in range(2) for place in range(3)],
+        [f"text {text}, position {t}" for text in range(2) for t in range(3)],
         few,
     ),
     alt="Two matrices of three rows each, and a third matrix that has the rows of the first above those of the second.",
@@ -261,7 +261,7 @@ check("gpt.lm_loss", hidden=True)
 # %% [markdown]
 # ## 4. From a vector to a word
 #
-# The transformer gives each place a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we get
+# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we get
 # probabilities for the next word out of it? By asking every word of the vocabulary how well it fits: one row of a
 # matrix $W$ for each word, a dot product, a softmax (S0).
 #
@@ -270,8 +270,8 @@ check("gpt.lm_loss", hidden=True)
 #
 # Look at $W$: a vector for each word. We have such a matrix already, at the bottom of the model: the embedding. S0 says
 # it in passing: the rows of $W$ **are word embeddings**. So why learn two? GPT uses one matrix for both, and calls the
-# output layer **tied**. A word that is read often then also knows better when to be said (Press and Wolf, 2017), and in
-# the smallest GPT-2 it saves more than thirty million numbers, as you will count yourself.
+# output layer **tied**. Press and Wolf (2017) found that language models get better by it. And smaller: GPT-2 saves tens
+# of millions of numbers, as you will count yourself.
 #
 # ### Exercise 3 · Tied logits
 # `gpt.tied_logits` · 2 points · about 6 minutes
@@ -316,8 +316,8 @@ check("gpt.tied_logits", hidden=True)
 # Liu et al. (2018, section 4.2.3) had a suspicion, which S2 cites: if both sides are the same language, then the
 # encoder and the decoder learn the same things about it twice. So they dropped the encoder. Input and output become
 # **one sequence** with a separator between them, read by one stack of blocks under one causal mask. S2 calls it
-# **T-D**. Does anything get lost? Write *the cat danced* and *die Katze tanzte* into one line and see who may attend to
-# whom:
+# **T-D**. Does anything get lost? Write source and target into one line and see who may attend to whom. (We take the
+# sentence that you know, although it is in two languages: the triangle is the same.)
 
 # %% tags=["demo"]
 line = ["the", "cat", "danced", "|", "die", "Katze", "tanzte"]
@@ -349,7 +349,7 @@ show.matrices(
 # network. So a block of GPT **is an encoder block with a causal mask**. You have everything:
 #
 # 1. embedding of the words, `[batch, words, d_model]`,
-# 2. plus a learned vector for each place,
+# 2. plus a learned vector for each position,
 # 3. through all blocks, under the causal mask,
 # 4. a final layer norm (the blocks are pre-norm, so that nothing else standardises their sum),
 # 5. logits by the embedding itself, `[batch, words, vocabulary]`.
@@ -500,22 +500,22 @@ def ours_beside_torchs():
 # as described so far, without a mask, it would reach perfect accuracy with ease. Let us be more exact. Take two models
 # of the same size, trained on the same text. The honest one has the mask. The other sees everything.
 #
-# After a long training, the honest one has some loss at every place of a text: large at the first places, where it
-# knows little, smaller later. What is the loss of the other, place by place?
+# After a long training, the honest one has some loss at every position of a text: large at the first positions, where it
+# knows little, smaller later. What is the loss of the other, position by position?
 #
 # Decide before you scroll. Does it gain a little everywhere, because it sees more? Does it become as good everywhere as
-# the honest one is at the last place, which has seen all? Does overfitting make it worse?
+# the honest one is at the last position, which has seen all? Does overfitting make it worse?
 #
 # ### Exercise 5 · Predict: the loss without a mask
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
 #
-# From the honest model's loss at each place, predict that of the model without a mask.
+# From the honest model's loss at each position, predict that of the model without a mask.
 #
-# Shapes: `honest` is `[..., words]`, a loss for each place; so is the result.
+# Shapes: `honest` is `[..., words]`, a loss for each position; so is the result.
 #
 # <details><summary>Hint</summary>
 #
-# Write inputs and targets below each other, shifted by one. At which places does the target stand somewhere in the
+# Write inputs and targets below each other, shifted by one. At which positions does the target stand somewhere in the
 # input?
 #
 # </details>
@@ -523,9 +523,9 @@ def ours_beside_torchs():
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-loss_without_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def loss_without_mask(honest):
-    """The loss at each place of a model trained without a mask.
+    """The loss at each position of a model trained without a mask.
 
-    honest: [..., words], the loss at each place of a model trained with one
+    honest: [..., words], the loss at each position of a model trained with one
     returns: [..., words]
     """
     ### BEGIN SOLUTION
@@ -542,7 +542,7 @@ check("gpt.loss_without_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now do it. Windows of 25 words are cut out of the text at random places; the loop is the one you know. Both models are
+# Now do it. Windows of 25 words are cut out of the text at random positions; the loop is the one you know. Both models are
 # yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The cheat gets
 # fewer steps. It needs no more.)
 
@@ -608,30 +608,30 @@ def the_loss_hits_zero():
     right.plot(places, by_place_cheat, "o-", ms=4, color="#d9822b", label="without")
     right.plot(places, loss_without_mask(by_place), "x", color="#22252b", label="your prediction")
     right.axhline(best_possible, color="#8a8f98", linestyle=":")
-    right.set(xlabel="place in the text", ylim=(-0.15, 4.8), title="On text never seen before")
+    right.set(xlabel="position in the text", ylim=(-0.15, 4.8), title="On text never seen before")
     right.legend(loc=(0.1, 0.15))
     show.figure(
         drawn,
         "Left: with the mask the loss settles just above the best possible, without it falls to nearly 0. Right: without "
-        "the mask it is 0 at every place but the last.",
+        "the mask it is 0 at every position but the last.",
     )
     print(f"held-out loss: with the mask {by_place.mean():.3f}, best possible {best_possible:.3f}")
     print(
-        f"without the mask: {by_place_cheat[:-1].mean():.3f} at all places but the last, {by_place_cheat[-1]:.3f} at the last"
+        f"without the mask: {by_place_cheat[:-1].mean():.3f} at all positions but the last, {by_place_cheat[-1]:.3f} at the last"
     )
 
 
 # %% [markdown]
 # **The loss hits zero, and the model is cheating.** It lies far below the floor, so something leaks; and it does so on
 # new text as well. There is nothing here that a validation set would have told you. This is no overfitting: copying
-# works on any text. (The honest model's single places wobble about the floor, since there are only some two hundred
+# works on any text. (The honest model's single positions wobble about the floor, since there are only some two hundred
 # questions at each. Its mean stays above.)
 #
-# Only the last place is honest, because its target does not stand in the input, and there the cheat is *worse* than the
+# Only the last position is honest, because its target does not stand in the input, and there the cheat is *worse* than the
 # other: only one question in 24 has ever made it think.
 #
 # How would you find such a leak in a model whose code is a thousand lines long? By an experiment. **Change one word,
-# and see which predictions move.** A prediction may only depend on the words up to its own place. Rows are predictions,
+# and see which predictions move.** A prediction may only depend on the words up to its own position. Rows are predictions,
 # columns the changed word; each row is scaled to sum to 1.
 
 
@@ -655,14 +655,15 @@ def a_test_for_leaks():
         panels.append(show.Panel(f"{name}: prediction ↓  changed word →", shares, [f"after {w}" for w in words], words))
     show.matrices(
         *panels,
-        alt="Left: a lower triangle, each prediction moves with the words up to its place. Right: a line above the "
+        alt="Left: a lower triangle, each prediction moves with the words up to its position. Right: a line above the "
         "diagonal, each prediction moves with the next word.",
     )
 
 
 # %% [markdown]
-# On the left a triangle: nothing above the diagonal, to the last digit. On the right each prediction hangs on exactly
-# one word, the next. Keep this test. It takes five lines, works on any model, and finds what no loss will ever show.
+# On the left a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely on one
+# word, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any model,
+# and finds what no loss will ever show.
 #
 # ## 7. Let it write
 #
@@ -695,7 +696,7 @@ def what_comes_next():
 # object, so an article comes; after *slept* the sentence may end. Nobody ever told the model what a plural is.
 #
 # The simplest choice is the most probable word, greedy decoding. One thing is new: a text may outgrow the **context**.
-# There is no learned vector for place 25 of 24, so the model reads the last `context` words only.
+# There is no learned vector for position 25 of 24, so the model reads the last `context` words only.
 #
 # ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
@@ -760,7 +761,7 @@ def both_write():
 # There is the cheat in daylight: at the moment of writing there is no next word to copy, and a model with a loss of
 # nearly 0 cannot put three words together.
 #
-# The honest model writes flawlessly, and dully: the most probable word each time soon runs in circles. So let it throw
+# The honest model writes well, and dully: the most probable word each time soon runs in circles. So let it throw
 # dice, and draw each word with the probability that the model gives it. (Lesson 06 is about better dice.) Then we can
 # *grade* the author: the grammar can tell whether a sentence is one of its own.
 
@@ -782,10 +783,11 @@ def sampled_sentences(model, count, most=CONTEXT - 1):
 def the_author_graded():
     known = {" ".join(words[:-1]) for words in training_words}
     for name, causal in (("with the mask", True), ("without", False)):
-        written = sampled_sentences(trained(causal)[0], 400)
+        written = sampled_sentences(trained(causal)[0], 200)
         right = [text for text in written if is_english(text)]
         new = [text for text in right if text not in known]
-        print(f"{name}: {len(right) / max(1, len(written)):.0%} of the sentences are right, {len(new)} of them are new")
+        shares = len(right) / max(1, len(written)), len(new) / max(1, len(right))
+        print(f"{name}: {shares[0]:.0%} of the sentences are right, {shares[1]:.0%} of these were never read before")
         for text in new[:3]:
             print("    ", text)
         for text in [text for text in written if causal and text not in right][:3]:
@@ -832,11 +834,11 @@ def your_turn():
 #
 # Sometimes one need not even tune. A model that knows how probable a sentence is can already judge: **zero-shot**.
 # GPT-1 (section 5) judged whether English sentences are acceptable by their mean log-probability per word, and a
-# threshold. We can do just that. Take held-out sentences, and spoil every other one by exchanging two neighbouring
-# words.
+# threshold. We can do just that. Take held-out sentences, and of each a copy that is spoiled by exchanging two
+# neighbouring words.
 
 
-# %%
+# %% tags=["demo"]
 spoiling = random.Random(3)
 
 
@@ -850,7 +852,7 @@ def spoiled(words):
             return changed
 
 
-good_sentences = [words for words in held_out_words if 4 <= len(words) <= CONTEXT][:400]
+good_sentences = [words for words in held_out_words if 4 <= len(words) <= CONTEXT][:200]
 bad_sentences = [spoiled(words) for words in good_sentences]
 print(" ".join(good_sentences[1]), "→", " ".join(bad_sentences[1]))
 
@@ -948,7 +950,7 @@ check("gpt.fine_tuning_loss", hidden=True)
 # Three candidates: a new model that has never read anything, the pre-trained one, and the pre-trained one with the
 # auxiliary loss. All sentences have eight words, so that a batch needs no padding.
 
-# %%
+# %% tags=["demo"]
 THINGS_AND_BEINGS = {
     form: int(noun in THINGS) for noun in (*THINGS, *LIVING) for form in (noun.english, noun.english_plural)
 }
@@ -1046,7 +1048,7 @@ def three_candidates():
 #
 # **Pre-training pays.** All learn the words that they were shown. But the new model has no idea about the others, and
 # the pre-trained one simply knows: it was never told that *doors* and *apples* have something in common, yet it has
-# read thousands of sentences in which they stand in the same places. Labels for half of the words were enough for all
+# read thousands of sentences in which they stand in the same positions. Labels for half of the words were enough for all
 # of them.
 #
 # **Fine-tuning forgets.** All the while the loss as a language model rises: what is not trained is lost. With the
@@ -1060,9 +1062,9 @@ def three_candidates():
 #
 # ## 9. GPT-2
 #
-# Then they made it larger. GPT-2 is the same model with small changes: the norms before the sublayers and one at the
-# end, as in yours; smaller first weights on the residual path; a context of 1024 and a vocabulary of 50,257 subwords.
-# S3 gives four sizes, as the paper's table 2 did:
+# GPT-1 had 12 layers, a d_model of 768 and a context of 512. Then they made it larger. GPT-2 is the same model with
+# small changes: the norms before the sublayers and one at the end, as in yours; smaller first weights on the residual
+# path; a context of 1024 and a vocabulary of 50,257 subwords. S3 gives four sizes, as the paper's table 2 did:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1079,7 +1081,7 @@ def three_candidates():
 # - the feed-forward network: `d_model × 4 d_model` and back, each with a bias,
 # - two layer norms: $\gamma$ and $\beta$, `d_model` numbers each;
 #
-# around them are the embedding, a learned vector for each of the `context` places, and the final norm. The output layer
+# around them are the embedding, a learned vector for each of the `context` positions, and the final norm. The output layer
 # has no bias, and if it is tied, nothing of its own at all. How many heads there are does not matter. Do you see why?
 #
 # ### Exercise 8 · Counting parameters
@@ -1179,7 +1181,7 @@ def four_sizes():
 #
 # A larger model wants more text, and the web has plenty, most of it rubbish. How would you tell? GPT-2's authors had
 # people do it, who did not know it: they took every page that someone had linked to on **Reddit**, if the post got **at
-# least 3 karma**. Three strangers had found it worth a click. They called the result **WebText** (Radford et al., 2019,
+# least 3 karma**. A few strangers had found it worth a click. They called the result **WebText** (Radford et al., 2019,
 # section 2.1; S3).
 
 
@@ -1213,7 +1215,7 @@ show.figure(
 # ## Glossary
 #
 # - **language model**: a model that gives each next word a probability, given the words before it.
-# - **shifted targets**: the inputs themselves, one place to the left: at each place the word that comes next.
+# - **shifted targets**: the inputs themselves, one position to the left: at each position the word that comes next.
 # - **logits**: the scores of all words before the softmax.
 # - **tied output layer**: one whose matrix is the embedding; both uses train the same numbers.
 # - **decoder-only transformer (T-D)**: blocks of masked self-attention and a feed-forward network, without an encoder.

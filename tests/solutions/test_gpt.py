@@ -30,17 +30,19 @@ class TestGPT(ExecutedLesson):
     def test_the_loss_hits_zero_without_a_mask(self, output: str) -> None:
         honest, best = numbers(r"held-out loss: with the mask ([\d.]+), best possible ([\d.]+)", output)
         elsewhere, last = numbers(
-            r"without the mask: ([\d.]+) at all places but the last, ([\d.]+) at the last", output
+            r"without the mask: ([\d.]+) at all positions but the last, ([\d.]+) at the last", output
         )
         assert best < honest < best + 0.25
         assert elsewhere < 0.1
         assert last > honest
 
     def test_only_the_honest_model_can_write(self, output: str) -> None:
-        right, new = numbers(r"with the mask: (\d+)% of the sentences are right, (\d+) of them are new", output)
+        right, new = numbers(
+            r"with the mask: (\d+)% of the sentences are right, (\d+)% of these were never read", output
+        )
         cheats = numbers(r"without: (\d+)% of the sentences are right", output)[0]
         assert right > 65
-        assert new > 400 * right / 100 * 0.8
+        assert new > 80
         assert cheats < 20
 
     def test_zero_shot(self, output: str) -> None:
