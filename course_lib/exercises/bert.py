@@ -241,7 +241,8 @@ PAIR_ENCODING = Exercise(
 def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: 1000 words", (1000,))
-    yield Case("some words", (integer(generator, 200, 900),))
+    for name, most in (("few words", 90), ("some words", 900), ("many words", 90_000)):
+        yield Case(name, (integer(generator, most // 3, most),))
 
 
 EXPECTED_COUNTS = Exercise(
