@@ -77,6 +77,13 @@ def test_it_is_small_and_part_of_the_package() -> None:
     assert data["course_lib"] == [f"{SMALL_BERT.name}/*"]
 
 
+@pytest.mark.slow
+def test_its_vocabulary_is_learned_from_the_texts_as_they_are_now(vocabulary: SubwordVocabulary) -> None:
+    """Who changes the small world makes the model anew."""
+    learned = small_bert.learn_vocabulary(texts(40_000))
+    assert learned.tokens(range(len(learned))) == vocabulary.tokens(range(len(vocabulary)))
+
+
 def test_it_can_be_made_anew(tmp_path: Path) -> None:
     small_bert.make(tmp_path, steps=2, count=100)
     made = SubwordVocabulary.load_bert(tmp_path / "vocab.txt")
