@@ -93,9 +93,9 @@ show.matrices(
 )
 
 # %% [markdown]
-# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the words up
-# to $t$ and nothing else. So the inputs are the sentence without its last word, which has no next one. The targets are
-# the sentence without its first word, which nobody predicts. The same words, **shifted by one**.
+# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the words
+# up to $t$ and nothing else. So the inputs are the sentence without its last word, which has no next one. The targets
+# are the sentence without its first word, which nobody predicts. The same words, **shifted by one**.
 #
 # (S0 warns of a word: several questions out of one sentence are *not* what is called a batch. A batch is several
 # sentences. We shall have both.)
@@ -193,8 +193,9 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a word")
 # changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items, classes]` and
 # `[items]`.
 #
-# So S0 *collapses* the first two: all positions of all texts, one behind the other, `[batch * words, vocabulary]`. After
-# all, no question cares which text it came from. Two texts of three positions, over five words, shaded by probability:
+# So S0 *collapses* the first two: all positions of all texts, one behind the other, `[batch * words, vocabulary]`.
+# After all, no question cares which text it came from. Two texts of three positions, over five words, shaded by
+# probability:
 
 # %% tags=["demo"]
 shaded = torch.softmax(2 * torch.cos(torch.arange(30.0)), dim=0).reshape(2, 3, 5) * 6
@@ -261,8 +262,8 @@ check("gpt.lm_loss", hidden=True)
 # %% [markdown]
 # ## 4. From a vector to a word
 #
-# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we get
-# probabilities for the next word out of it? By asking every word of the vocabulary how well it fits: one row of a
+# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we
+# get probabilities for the next word out of it? By asking every word of the vocabulary how well it fits: one row of a
 # matrix $W$ for each word, a dot product, a softmax (S0).
 #
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
@@ -270,8 +271,8 @@ check("gpt.lm_loss", hidden=True)
 #
 # Look at $W$: a vector for each word. We have such a matrix already, at the bottom of the model: the embedding. S0 says
 # it in passing: the rows of $W$ **are word embeddings**. So why learn two? GPT uses one matrix for both, and calls the
-# output layer **tied**. Press and Wolf (2017) found that language models get better by it. And smaller: GPT-2 saves tens
-# of millions of numbers, as you will count yourself.
+# output layer **tied**. Press and Wolf (2017) found that language models get better by it. And smaller: GPT-2 saves
+# tens of millions of numbers, as you will count yourself.
 #
 # ### Exercise 3 · Tied logits
 # `gpt.tied_logits` · 2 points · about 6 minutes
@@ -365,8 +366,8 @@ show.matrices(
 #
 # <details><summary>Hint: what the parts take and return</summary>
 #
-# `self.positions(x)` returns `x` with the positions added. `block(x, mask)` returns a `BlockOutput`; the new vectors are its
-# `.out`. A mask `[words, words]` holds for the whole batch, and `None` allows everything.
+# `self.positions(x)` returns `x` with the positions added. `block(x, mask)` returns a `BlockOutput`; the new vectors
+# are its `.out`. A mask `[words, words]` holds for the whole batch, and `None` allows everything.
 #
 # </details>
 #
@@ -500,8 +501,8 @@ def ours_beside_torchs():
 # as described so far, without a mask, it would reach perfect accuracy with ease. Let us be more exact. Take two models
 # of the same size, trained on the same text. The honest one has the mask. The other sees everything.
 #
-# After a long training, the honest one has some loss at every position of a text: large at the first positions, where it
-# knows little, smaller later. What is the loss of the other, position by position?
+# After a long training, the honest one has some loss at every position of a text: large at the first positions, where
+# it knows little, smaller later. What is the loss of the other, position by position?
 #
 # Decide before you scroll. Does it gain a little everywhere, because it sees more? Does it become as good everywhere as
 # the honest one is at the last position, which has seen all? Does overfitting make it worse?
@@ -542,9 +543,9 @@ check("gpt.loss_without_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now do it. Windows of 25 words are cut out of the text at random positions; the loop is the one you know. Both models are
-# yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The cheat gets
-# fewer steps. It needs no more.)
+# Now do it. Windows of 25 words are cut out of the text at random positions; the loop is the one you know. Both models
+# are yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The
+# cheat gets fewer steps. It needs no more.)
 
 
 # %% tags=["demo"]
@@ -627,12 +628,12 @@ def the_loss_hits_zero():
 # works on any text. (The honest model's single positions wobble about the floor, since there are only some two hundred
 # questions at each. Its mean stays above.)
 #
-# Only the last position is honest, because its target does not stand in the input, and there the cheat is *worse* than the
-# other: only one question in 24 has ever made it think.
+# Only the last position is honest, because its target does not stand in the input, and there the cheat is *worse* than
+# the other: only one question in 24 has ever made it think.
 #
 # How would you find such a leak in a model whose code is a thousand lines long? By an experiment. **Change one word,
-# and see which predictions move.** A prediction may only depend on the words up to its own position. Rows are predictions,
-# columns the changed word; each row is scaled to sum to 1.
+# and see which predictions move.** A prediction may only depend on the words up to its own position. Rows are
+# predictions, columns the changed word; each row is scaled to sum to 1.
 
 
 # %% tags=["demo"]
@@ -662,8 +663,8 @@ def a_test_for_leaks():
 
 # %% [markdown]
 # On the left a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely on one
-# word, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any model,
-# and finds what no loss will ever show.
+# word, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any
+# model, and finds what no loss will ever show.
 #
 # ## 7. Let it write
 #
@@ -715,8 +716,8 @@ def what_comes_next():
 #
 # <details><summary>Hint: shapes</summary>
 #
-# `ids.unsqueeze(0)` makes a batch of one text. `ids[-context:]` is the last `context` words, and all of them if there are
-# fewer. `torch.cat` wants two tensors of one dimension each.
+# `ids.unsqueeze(0)` makes a batch of one text. `ids[-context:]` is the last `context` words, and all of them if there
+# are fewer. `torch.cat` wants two tensors of one dimension each.
 #
 # </details>
 
@@ -838,11 +839,8 @@ def your_turn():
 # neighbouring words.
 
 
-# %% tags=["demo"]
-spoiling = random.Random(3)
-
-
-def spoiled(words):
+# %%
+def spoiled(words, spoiling):
     """The words with two neighbours exchanged, so that they are no sentence of the grammar."""
     while True:
         changed = list(words)
@@ -850,11 +848,6 @@ def spoiled(words):
         changed[place], changed[place + 1] = changed[place + 1], changed[place]
         if not is_english(" ".join(changed[:-1])):
             return changed
-
-
-good_sentences = [words for words in held_out_words if 4 <= len(words) <= CONTEXT][:200]
-bad_sentences = [spoiled(words) for words in good_sentences]
-print(" ".join(good_sentences[1]), "→", " ".join(bad_sentences[1]))
 
 
 # %% tags=["demo"]
@@ -868,6 +861,9 @@ def mean_log_probability(model, words):
 @show.when_ready
 def zero_shot():
     model, _losses = trained()
+    spoiling = random.Random(3)
+    good_sentences = [words for words in held_out_words if 4 <= len(words) <= CONTEXT][:200]
+    bad_sentences = [spoiled(words, spoiling) for words in good_sentences]
     good, bad = ([mean_log_probability(model, words) for words in some] for some in (good_sentences, bad_sentences))
     threshold = torch.tensor(good + bad).median().item()
     right = sum(score > threshold for score in good) + sum(score <= threshold for score in bad)
@@ -881,6 +877,7 @@ def zero_shot():
     )
     axes.legend(loc="upper left")
     show.figure(drawn, "Two heaps with hardly any overlap: spoiled sentences are much less probable than good ones.")
+    print(" ".join(good_sentences[1]), "→", " ".join(bad_sentences[1]))
     print(f"zero-shot accuracy: {right / (len(good) + len(bad)):.3f}, without a single label")
 
 
@@ -950,7 +947,7 @@ check("gpt.fine_tuning_loss", hidden=True)
 # Three candidates: a new model that has never read anything, the pre-trained one, and the pre-trained one with the
 # auxiliary loss. All sentences have eight words, so that a batch needs no padding.
 
-# %% tags=["demo"]
+# %%
 THINGS_AND_BEINGS = {
     form: int(noun in THINGS) for noun in (*THINGS, *LIVING) for form in (noun.english, noun.english_plural)
 }
@@ -969,11 +966,6 @@ def labelled(count, with_labels, seed):
     return ids, torch.arange(2).repeat_interleave(count // 2)
 
 
-training_set = labelled(512, with_labels=True, seed=11)
-test_sets = {"labelled words": labelled(300, True, seed=12), "other words": labelled(300, False, seed=13)}
-print("living:", decode(training_set[0][0]))
-print("thing: ", decode(training_set[0][-1]))
-
 # %% tags=["demo"]
 CANDIDATES = {"new": (False, 0.0), "pre-trained": (True, 0.0), "pre-trained, auxiliary loss": (True, 0.5)}
 EPOCHS, SEEDS = 3, 3
@@ -988,14 +980,14 @@ def states_and_logits(model, ids):
     return caught[0], logits
 
 
-def fine_tuned(pre_trained, weight, seed):
-    """Accuracy on each test set after each epoch, and the language model's loss before and after."""
+def fine_tuned(pre_trained, weight, seed, training_set, test_sets):
+    """What `judged` finds before the first epoch and after each."""
     torch.manual_seed(seed)
     model = copy.deepcopy(trained()[0]) if pre_trained else CausalLanguageModel(**SIZES).to(device)
     head = nn.Linear(D_MODEL, 2).to(device)
     optimiser = torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=0.001)
     ids, labels = (part.to(device) for part in training_set)
-    history = [judged(model, head)]
+    history = [judged(model, head, test_sets)]
     for _ in range(EPOCHS):
         for chosen in torch.randperm(len(ids)).split(16):
             states, logits = states_and_logits(model, ids[chosen])
@@ -1004,12 +996,13 @@ def fine_tuned(pre_trained, weight, seed):
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-        history.append(judged(model, head))
+        history.append(judged(model, head, test_sets))
     return history
 
 
 @torch.no_grad()
-def judged(model, head):
+def judged(model, head, test_sets):
+    """The accuracy on each test set, and the loss as a language model."""
     found = {}
     for name, (ids, labels) in test_sets.items():
         states, _logits = states_and_logits(model, ids.to(device))
@@ -1019,7 +1012,14 @@ def judged(model, head):
 
 @show.when_ready
 def three_candidates():
-    histories = {name: [fine_tuned(*what, seed) for seed in range(SEEDS)] for name, what in CANDIDATES.items()}
+    training_set = labelled(512, with_labels=True, seed=11)
+    test_sets = {"labelled words": labelled(300, True, seed=12), "other words": labelled(300, False, seed=13)}
+    print("living:", decode(training_set[0][0]))
+    print("thing: ", decode(training_set[0][-1]))
+    histories = {
+        name: [fine_tuned(*what, seed, training_set, test_sets) for seed in range(SEEDS)]
+        for name, what in CANDIDATES.items()
+    }
 
     def mean(name, what, epoch):
         return sum(history[epoch][what] for history in histories[name]) / SEEDS
@@ -1035,7 +1035,7 @@ def three_candidates():
     show.figure(
         drawn,
         "Three plots over three epochs. All candidates learn the labelled words. On other words only the pre-trained model "
-        "is right. Without the auxiliary loss it forgets how to be a language model, with it, it does not.",
+        "is right. All the while it becomes a worse language model; with the auxiliary loss less so.",
     )
     for name in CANDIDATES:
         for epoch in (1, EPOCHS):
@@ -1046,10 +1046,10 @@ def three_candidates():
 # %% [markdown]
 # Three things to see, each the mean of three runs.
 #
-# **Pre-training pays.** All learn the words that they were shown. But the new model has no idea about the others, and
-# the pre-trained one simply knows: it was never told that *doors* and *apples* have something in common, yet it has
-# read thousands of sentences in which they stand in the same positions. Labels for half of the words were enough for all
-# of them.
+# **Pre-training pays.** All learn the words that they were shown, the new model no slower than the others. But it has
+# no idea about the other words, and the pre-trained one simply knows: it was never told that *doors* and *apples* have
+# something in common, yet it has read thousands of sentences in which they stand in the same positions. Labels for half
+# of the words were enough for all of them.
 #
 # **Fine-tuning forgets.** All the while the loss as a language model rises: what is not trained is lost. With the
 # auxiliary loss it rises less.
@@ -1081,8 +1081,9 @@ def three_candidates():
 # - the feed-forward network: `d_model × 4 d_model` and back, each with a bias,
 # - two layer norms: $\gamma$ and $\beta$, `d_model` numbers each;
 #
-# around them are the embedding, a learned vector for each of the `context` positions, and the final norm. The output layer
-# has no bias, and if it is tied, nothing of its own at all. How many heads there are does not matter. Do you see why?
+# around them are the embedding, a learned vector for each of the `context` positions, and the final norm. The output
+# layer has no bias, and if it is tied, nothing of its own at all. How many heads there are does not matter. Do you see
+# why?
 #
 # ### Exercise 8 · Counting parameters
 # `gpt.count_parameters` · 3 points (2 for tied outputs, 1 for an output of its own) · about 18 minutes
