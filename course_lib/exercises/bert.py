@@ -409,7 +409,7 @@ MASK_WORDS = Exercise(
             "Your answer leaves words as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
             "round.",
             lambda ids, special, chance, fate, *rest: _masked(
-                ids, special, chance, torch.where(fate < 0.8, fate, 1.7 - fate), *rest
+                ids, special, chance, torch.where(fate < 0.8, fate, torch.where(fate < 0.9, 0.95, 0.85)), *rest
             ),
         ),
         Misconception(

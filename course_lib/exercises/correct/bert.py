@@ -81,7 +81,42 @@ def _pairs_in_numpy(
     return torch.from_numpy(ids), torch.from_numpy(segments.astype(numpy.int64)), torch.from_numpy(mask)
 
 
-PAIR_ENCODING = (_pairs_by_padding_lists, _pairs_in_place, _pairs_by_looking_at_ids, _pairs_in_numpy)
+def _pairs_by_joining_tensors(
+    firsts: Rows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
+) -> Encoded:
+    cls, sep = torch.tensor([cls_id]), torch.tensor([sep_id])
+    fronts = [torch.cat([cls, torch.tensor(first), sep]) for first in firsts]
+    backs = [torch.empty(0).long() if text is None else torch.cat([torch.tensor(text), sep]) for text in seconds]
+    lengths = [len(front) + len(back) for front, back in zip(fronts, backs, strict=True)]
+    gaps = [max(lengths) - length for length in lengths]
+    rows = [torch.cat(row) for row in zip(fronts, backs, strict=True)]
+    kinds = [
+        torch.cat([torch.zeros_like(front), torch.ones_like(back)]) for front, back in zip(fronts, backs, strict=True)
+    ]
+    ids = torch.stack([F.pad(row, (0, gap), value=padding_id) for row, gap in zip(rows, gaps, strict=True)])
+    segments = torch.stack([F.pad(kind, (0, gap)) for kind, gap in zip(kinds, gaps, strict=True)])
+    return ids, segments, torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+
+
+def _pairs_by_lengths(
+    firsts: Rows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
+) -> Encoded:
+    texts = [[cls_id, *a, sep_id] + ([] if b is None else b + [sep_id]) for a, b in zip(firsts, seconds, strict=True)]
+    ids = torch.tensor([text + [padding_id] * (max(map(len, texts)) - len(text)) for text in texts])
+    place = torch.arange(ids.shape[1]).expand_as(ids)
+    mask = place.lt(torch.tensor(list(map(len, texts))).unsqueeze(1))
+    behind_first = place.ge(torch.tensor([len(first) + 2 for first in firsts]).unsqueeze(1))
+    return ids, (behind_first & mask).int().long(), mask
+
+
+PAIR_ENCODING = (
+    _pairs_by_padding_lists,
+    _pairs_in_place,
+    _pairs_by_looking_at_ids,
+    _pairs_in_numpy,
+    _pairs_by_joining_tensors,
+    _pairs_by_lengths,
+)
 
 
 # bert.expected_counts
@@ -91,6 +126,8 @@ EXPECTED_COUNTS = (
     lambda words: (words * 0.15 * 0.8, words * 0.15 * 0.1, words * 0.15 * 0.1),
     lambda words: (words * 12 / 100, words * 3 / 200, words * 3 / 200),
     lambda words: tuple(words * 15 / 100 * share / 10 for share in (8, 1, 1)),
+    lambda words: tuple((0.15 * words * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
+    lambda words: tuple((numpy.diff([0, 0.8, 0.9, 1]) * words * 0.15).tolist()),
 )
 
 
@@ -149,7 +186,26 @@ def _masked_by_arithmetic(
     return mask * mask_id + other * anything + (1 - mask - other) * ids, chosen * ids - 100 * (1 - chosen)
 
 
-MASK_WORDS = (_masked_in_place, _masked_by_loop, _masked_by_filling, _masked_in_numpy, _masked_by_arithmetic)
+def _masked_by_vmap(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
+) -> tuple[Tensor, Tensor]:
+    def one(word: Tensor, never: Tensor, first: Tensor, second: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+        chosen = torch.logical_and(first < 0.15, torch.logical_not(never))
+        shown = torch.where(second >= 0.9, word, torch.where(second >= 0.8, other, mask_id))
+        return torch.where(chosen, shown, word), torch.where(chosen, word, -100)
+
+    read, labels = torch.func.vmap(one)(*(x.flatten() for x in (ids, special, chance, fate, anything)))
+    return read.view_as(ids), labels.view_as(ids)
+
+
+MASK_WORDS = (
+    _masked_by_vmap,
+    _masked_in_place,
+    _masked_by_loop,
+    _masked_by_filling,
+    _masked_in_numpy,
+    _masked_by_arithmetic,
+)
 
 
 # bert.masked_lm_loss
@@ -335,7 +391,24 @@ def _spans_of_probabilities(logits: Tensor, max_words: int | None = None) -> Ten
     return torch.cat([first, last.gather(1, first)], dim=1)
 
 
+def _spans_by_length(logits: Tensor, max_words: int | None = None) -> Tensor:
+    """All spans of one word, then all of two, and so on."""
+    words = logits.shape[2]
+    found = torch.zeros(len(logits), 2, dtype=torch.long)
+    best = torch.full((len(logits),), -math.inf, dtype=logits.dtype)
+    for length in range(1, (max_words or words) + 1):
+        if length > words:
+            break
+        totals = logits[:, 0, : words - length + 1] + logits[:, 1, length - 1 :]
+        value, first = totals.max(dim=1)
+        better = value > best
+        best = torch.where(better, value, best)
+        found[better] = torch.stack([first, first + length - 1], dim=1)[better]
+    return found
+
+
 ANSWER_SPAN = (
+    _spans_by_length,
     _spans_by_loop,
     _spans_in_numpy,
     _spans_by_running_best,
@@ -379,7 +452,14 @@ def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: 
     return powers / powers.sum(dim=1, keepdim=True)
 
 
+def _choices_in_double(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    rows = [torch.cat(list(tensor)) for tensor in (ids, segments, mask)]
+    scores = torch.stack(score(*rows).double().split(ids.shape[1]))
+    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp().to(torch.float32)
+
+
 MULTIPLE_CHOICE = (
+    _choices_in_double,
     _choices_by_loop,
     _choices_one_by_one,
     _choice_after_choice,

@@ -52,7 +52,7 @@ def _masking(
     chosen = chance < 0.15 if slip == "special" else (chance < 0.15) & ~special
     read = ids.clone()
     read[chosen & (fate < 0.8)] = mask_id
-    other = chosen & (fate >= 0.8) & (fate < 0.9)
+    other = chosen & (fate >= 0.9 if slip == "exchanged" else (fate >= 0.8) & (fate < 0.9))
     read[other] = anything[other]
     labels = ids.clone()
     labels[~chosen if slip != "changed" else read == ids] = -100
@@ -115,6 +115,7 @@ class _LastWord(nn.Module):
         ("bert.expected_counts", lambda words: (words * 15 / 100, 0.0, 0.0), "all_become_mask"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="special"), "special_chosen"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="changed"), "labels_only_where_changed"),
+        ("bert.mask_words", lambda *args: _masking(*args, slip="exchanged"), "others_and_stays_exchanged"),
         ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "all"), "divided_by_all_places"),
         ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "means"), "mean_of_means"),
         ("bert.sequence_classifier", _LastWord, "last_word"),
