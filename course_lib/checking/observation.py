@@ -255,7 +255,7 @@ def _callable(callback: Callback, trap: Trap | None) -> Callable[..., Value]:
 
 
 def _argument(callback: Callback, value: Value) -> Value:
-    plain = _plain(value.detach() if type(value) is nn.Parameter else value)
+    plain = _plain(value)
     foreign = _foreign(plain)
     if foreign:
         raise TypeError(f"{callback.name} takes tensors, numbers, text, and lists and dicts of those, not a {foreign}")
@@ -290,10 +290,10 @@ _DICTS = (dict, Counter, defaultdict, OrderedDict)
 
 
 def _plain(value: Value) -> Value:
-    """`value` as plain data, with `Foreign` in place of anything else. Exact types only."""
+    """`value` as plain data, with `Foreign` in place of anything else. Exact types only; a parameter is a tensor."""
     kind = type(value)
-    if kind is Tensor:
-        return value.detach().clone()
+    if kind is Tensor or kind is nn.Parameter:
+        return Tensor.detach(value).clone()
     if value is None or kind in (bool, int, float, str):
         return value
     if kind in (list, tuple):

@@ -114,11 +114,17 @@ def test_changes_of_the_inputs_are_reported(box: Box) -> None:
     assert seen.modified == (1,)
 
 
+def test_a_parameter_comes_back_as_a_tensor(box: Box) -> None:
+    seen = observed(box, "return torch.nn.Parameter(args[0])", torch.ones(2)).value
+    assert type(seen) is torch.Tensor
+    assert torch.equal(seen, torch.ones(2))
+
+
 @pytest.mark.parametrize(
     ("body", "type_name"),
     [
         ("return torch.ones(2).as_subclass(type('Equal', (torch.Tensor,), {'__eq__': lambda a, b: True}))", "Equal"),
-        ("return torch.nn.Parameter(torch.ones(2))", "torch.nn.parameter.Parameter"),
+        ("return torch.ones(2).as_subclass(type('Equal', (torch.nn.Parameter,), {}))", "Equal"),
         ("return object()", "object"),
         ("return 1j", "complex"),
         ("return torch.ones(2, dtype=torch.complex64)", "torch.Tensor (complex64, strided, cpu)"),

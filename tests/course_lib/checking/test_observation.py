@@ -99,6 +99,16 @@ def test_what_is_not_plain_data_is_kept_as_its_type_name_only() -> None:
     assert observe(lambda x: [x.numpy(force=True)], VECTOR).value == [Foreign("numpy.ndarray")]
 
 
+def test_a_parameter_is_a_tensor_and_one_of_another_class_is_not() -> None:
+    class Lookalike(nn.Parameter):
+        pass
+
+    seen = observe(lambda x: [nn.Parameter(x)], VECTOR).value[0]
+    assert type(seen) is Tensor
+    assert torch.equal(seen, VECTOR.args[0])
+    assert type(observe(lambda x: torch.ones(2).as_subclass(Lookalike), VECTOR).value) is Foreign
+
+
 def test_a_module_is_built_loaded_and_differentiated() -> None:
     case = Case(
         "a linear layer",
