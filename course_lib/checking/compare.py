@@ -91,7 +91,7 @@ def difference(
         return Difference(
             Kind.MODIFIED,
             f"Your answer changed {names} in place. Whoever called it still needs the old values: "
-            "work on a copy (x.clone()), or use operations without a trailing underscore.",
+            "work on a copy (x.clone()). x -= y, x[...] = y and operations with a trailing underscore change x itself.",
         )
     return found
 
