@@ -195,7 +195,17 @@ def _brief(value: Value) -> str:
     if isinstance(value, Tensor):
         kind = "" if value.dtype == torch.float32 else f"{str(value.dtype).removeprefix('torch.')} "
         return f"{kind}tensor{list(value.shape)}"
+    if isinstance(value, (list, tuple)) and _holds_more_than_text(value):
+        inside = ", ".join(map(_brief, value[:MOST_ITEMS])) + (", ..." if len(value) > MOST_ITEMS else "")
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     return short_repr(value)
+
+
+def _holds_more_than_text(value: Value) -> bool:
+    """Whether a value is, or holds, a tensor or a callback, whose `repr` would be long."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_more_than_text, value))
+    return isinstance(value, (Tensor, Callback))
 
 
 def value_text(value: Value) -> str:

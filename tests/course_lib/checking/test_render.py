@@ -5,8 +5,9 @@ import torch
 from torch import Tensor
 
 from course_lib.checking import AnswerKey, Case, Outcome, Verdict, judge, observe
+from course_lib.checking.exercise import Callback
 from course_lib.checking.notebook import never_defined
-from course_lib.checking.render import value_text
+from course_lib.checking.render import call_text, value_text
 from tests.course_lib.checking.samples import DOUBLE
 
 
@@ -22,6 +23,14 @@ def test_a_wrong_answer_shows_the_call_both_values_and_the_mistake() -> None:
         assert "[2.0000, 4.0000, 6.0000]" in shown
         assert "[1.0000, 4.0000, 9.0000]" in shown
         assert "0 of 3 points" in shown
+
+
+def test_a_call_names_the_callbacks_and_the_tensors_inside_a_list() -> None:
+    blocks = [Callback("block", torch.relu), Callback("block", torch.relu)]
+    case = Case("lists", (blocks, [(torch.ones(2, 3), torch.tensor([1]))], [[1, 2]]))
+    assert "[block, block], " in call_text(DOUBLE, case)
+    assert "[(tensor[2, 3], int64 tensor[1])], " in call_text(DOUBLE, case)
+    assert "[[1, 2]])" in call_text(DOUBLE, case)
 
 
 def test_a_right_answer_says_so() -> None:
