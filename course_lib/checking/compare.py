@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from course_lib.checking.exercise import Case, Value
-from course_lib.checking.observation import Foreign, Observation, argument_name, gradient_names
+from course_lib.checking.observation import Foreign, Observation, argument_name, gradient_names, with_article
 
 RELATIVE_TOLERANCE = {
     torch.float64: 1e-9,
@@ -88,12 +88,28 @@ def difference(
     found = result_difference(case, expected, actual, parameters)
     if found is None and actual.modified:
         names = " and ".join(argument_name(position, parameters) for position in actual.modified)
+        ways = dict.fromkeys(_way_to_a_copy(case.args[position]) for position in actual.modified)
         return Difference(
             Kind.MODIFIED,
-            f"Your answer changed {names} in place. Whoever called it still needs the old values: "
-            "work on a copy (x.clone()). x -= y, x[...] = y and operations with a trailing underscore change x itself.",
+            f"Your answer changed {names} in place. Whoever called it still needs the old values: {' '.join(ways)}",
         )
     return found
+
+
+def _way_to_a_copy(argument: Value) -> str:
+    """What to do in place of changing such an argument."""
+    if isinstance(argument, Tensor):
+        return (
+            "work on a copy (x.clone()). x -= y, x[...] = y and operations with a trailing underscore change x itself."
+        )
+    if any(map(_can_change, argument.values() if isinstance(argument, dict) else argument)):
+        return "work on a copy that shares nothing with it (copy.deepcopy(x)), or build a new one."
+    return f"work on a copy ({type(argument).__name__}(x)), or build a new one."
+
+
+def _can_change(value: Value) -> bool:
+    """Whether something could be changed in a value without putting another one in its place."""
+    return isinstance(value, (Tensor, list, dict)) or (isinstance(value, tuple) and any(map(_can_change, value)))
 
 
 def refusal_difference(case: Case, actual: Observation) -> Difference | None:
@@ -103,8 +119,8 @@ def refusal_difference(case: Case, actual: Observation) -> Difference | None:
     got = _type_phrase(actual.value)
     return Difference(
         Kind.ENDING,
-        f"This call should be refused with a {case.refused}, but your answer returned {got}.",
-        expected=f"a {case.refused}",
+        f"This call should be refused with {with_article(case.refused)}, but your answer returned {got}.",
+        expected=with_article(case.refused),
         actual=got,
     )
 
@@ -164,7 +180,14 @@ _LARGEST = 10**300
 def _way_to_a_number(expected: Value, actual: Value) -> str:
     """How a tensor becomes the plain number that was asked for; empty where it is something else."""
     single = isinstance(actual, Tensor) and actual.numel() == 1
-    return ": its .item() is a plain number" if single and type(expected) in (int, float) else ""
+    single |= isinstance(actual, Foreign) and actual.type_name in _NUMPYS
+    if not single or type(expected) not in (bool, int, float):
+        return ""
+    return f": its .item() is a plain {'bool' if type(expected) is bool else 'number'}"
+
+
+_NUMPYS = {f"numpy.{name}" for name in ("bool", "bool_", "int64", "int32", "float32", "float16")}
+"""Scalars of numpy that are none of Python's (see `observation`)."""
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:
@@ -288,10 +311,10 @@ def _type_phrase(value: Value) -> str:
     if isinstance(value, Tensor):
         return "a torch.Tensor"
     if isinstance(value, Foreign):
-        return f"a {value.type_name}"
+        return with_article(value.type_name)
     if value is None:
         return "None (is there a return?)"
-    return f"a {type(value).__name__}"
+    return with_article(type(value).__name__)
 
 
 def short_repr(value: Value) -> str:

@@ -1,8 +1,12 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 
 from course_lib.checking import Case, observe
 from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, difference, tolerance, value_difference
+from course_lib.checking.exercise import Value
 from course_lib.checking.observation import Foreign
 
 E = torch.tensor([[1.0, -2.0], [3.0, 4.0]])
@@ -125,6 +129,25 @@ def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> Non
     assert wrong is not None
     assert wrong.kind is Kind.GRADIENT
     assert "the gradient of x" in wrong.message
+
+
+@pytest.mark.parametrize(
+    ("argument", "change", "copied"),
+    [
+        (torch.ones(2), lambda x: x.add_(1), "x.clone()"),
+        ([("a", "b")], lambda x: x.pop(), "list(x)"),
+        ({"a": 1}, lambda x: x.clear(), "dict(x)"),
+        ([torch.ones(2)], lambda x: x[0].add_(1), "copy.deepcopy(x)"),
+        ({"a": [1]}, lambda x: x["a"].clear(), "copy.deepcopy(x)"),
+    ],
+)
+def test_who_changes_an_argument_is_told_how_to_copy_it(
+    argument: Value, change: Callable[[Any], object], copied: str
+) -> None:
+    case = Case("an argument", (argument,))
+    changed = difference(case, observe(lambda x: 1, case), observe(lambda x: (change(x), 1)[1], case), ["x"])
+    assert changed is not None
+    assert f"work on a copy {'that shares nothing with it ' if 'deep' in copied else ''}({copied})" in changed.message
 
 
 def test_more_than_one_value_is_told_as_such() -> None:
