@@ -19,6 +19,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
+import numpy
 import torch
 from torch import Tensor, nn
 
@@ -296,6 +297,8 @@ def _plain(value: Value) -> Value:
         return Tensor.detach(value).clone()
     if value is None or kind in (bool, int, float, str):
         return value
+    if kind is numpy.float64:
+        return float(value)  # it is a float already, by inheritance
     if kind in (list, tuple):
         return kind(_plain(item) for item in value)
     if kind in _DICTS and all(map(is_key, value)):

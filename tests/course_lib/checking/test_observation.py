@@ -2,6 +2,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+import numpy
 import pytest
 import torch
 from torch import Tensor, nn
@@ -97,6 +98,12 @@ def test_what_is_not_plain_data_is_kept_as_its_type_name_only() -> None:
         f"{__name__}.test_what_is_not_plain_data_is_kept_as_its_type_name_only.<locals>.Lookalike"
     )
     assert observe(lambda x: [x.numpy(force=True)], VECTOR).value == [Foreign("numpy.ndarray")]
+
+
+def test_numpys_float_is_a_float() -> None:
+    value = observe(lambda x: [numpy.float64(0.5), numpy.float32(0.5)], VECTOR).value
+    assert value == [0.5, Foreign("numpy.float32")]
+    assert type(value[0]) is float
 
 
 def test_a_parameter_is_a_tensor_and_one_of_another_class_is_not() -> None:
