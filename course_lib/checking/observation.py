@@ -67,6 +67,11 @@ class Foreign:
     type_name: str
 
 
+def with_article(name: str) -> str:
+    """A type's name as it stands in a sentence: "an int", "a list"."""
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 @dataclass(frozen=True)
 class Raised:
     """An exception, as text.
