@@ -762,6 +762,13 @@ def which_way_words_pull():
 # `words_in_a_bag.parameters` · 1 point · about 5 minutes
 #
 # Count, from the four numbers in the slide's order. All are ints, and so is the result.
+#
+# <details><summary>Hint</summary>
+#
+# The table has a row of numbers for each word. A linear layer has one weight for each pair of an input and an output, and
+# one bias for each output. Are all four numbers needed?
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -378,6 +378,12 @@ check("attention.scores", hidden=True)
 # it is handed to you.
 #
 # Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
+#
+# <details><summary>Hint</summary>
+#
+# `math.sqrt(d_head)` or `d_head ** 0.5`; a tensor may be divided by a number. In Python `**` binds tighter than `/`.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -481,6 +487,13 @@ check("attention.weights", hidden=True)
 #
 # Shapes: `alpha` is `[..., queries, keys]`, `v` is `[..., keys, d_value]`, the result is `[..., queries, d_value]`.
 # (Values may have another length than queries and keys; nothing compares them.)
+#
+# <details><summary>Hint</summary>
+#
+# Which dimension is averaged away? The one that `alpha` and `v` share. A product of two matrices sums over just such a
+# dimension.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-output-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

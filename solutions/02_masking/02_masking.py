@@ -479,6 +479,13 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 #
 # Shapes: `x` is `[..., words, d_model]`, `mask` is boolean and broadcasts to `[..., words, words]`, the result is
 # `[..., words, d_model]`. Each word may attend to something.
+#
+# <details><summary>Hint</summary>
+#
+# Five lines, in the order of the five names. A query's number of components is `x.shape[-1]`, and `x.transpose(-2, -1)`
+# turns the last two dimensions round, however many stand in front.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_self_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -604,6 +604,13 @@ for factor in (1, 100):
 # stays. Torch's own dropout is not allowed.
 #
 # Shapes: `x` and `kept` have the same shape, any; `share` is a float, at least 0 and below 1; `training` is a bool.
+#
+# <details><summary>Hint</summary>
+#
+# Two questions in turn. Is anything to be done at all? And by what must the numbers that stay be divided, so that the sum of many
+# is on the average what it was?
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-dropout-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -686,6 +693,12 @@ def input_layer_step_by_step():
 # Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
+#
+# <details><summary>Hint</summary>
+#
+# In both orders something is added to `x`. Ask of each: what does the sublayer read, and what does the norm read?
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-add_and_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -772,6 +785,12 @@ def gradients_on_their_way_down():
 # ReLU. Gradients are compared.
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
+#
+# <details><summary>Hint</summary>
+#
+# Three things in a row, and the one in the middle has no weights. `F.relu` sets what is negative to 0.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-feed_forward-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

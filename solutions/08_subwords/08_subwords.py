@@ -424,6 +424,13 @@ def compared_with_the_library():
 #
 # You can test it on a famous number. GPT-2 begins with the 256 possible bytes in place of characters, joins 50,000 pairs, and
 # has one special token, which stands between two documents. How large is its vocabulary?
+#
+# <details><summary>Hint</summary>
+#
+# What does a round add to the vocabulary, and does it take anything away? A character whose pairs are all joined may still be
+# needed for the next unknown word.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -564,6 +571,12 @@ def relatives_share_pieces():
 #
 # `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A model
 # may begin in the middle of a word; then the first character is a letter and must stay.
+#
+# <details><summary>Hint</summary>
+#
+# Join all pieces first. Then only one question is left: what does a ▁ at the very beginning stand for?
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -277,6 +277,12 @@ three_embeddings()
 # Before you program it: of so many words, none of them special, how many on the average are shown as [MASK], how many as
 # another word, and how many are asked for although they stand there unchanged? Return the three numbers as floats.
 # (That a word drawn at random may happen to be the right one, we leave aside.)
+#
+# <details><summary>Hint</summary>
+#
+# First the share of words that are chosen at all, then the shares of these: 0.15 times 0.8, and so on.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -586,6 +592,13 @@ print("divided by their sum:     ", scores.exp() / scores.exp().sum(), " which i
 #
 # Shapes: `states` is `[batch, words, d_model]`, its first word being [CLS]; the result is `[batch, classes]`. The gradients
 # of the states and of all weights are compared.
+#
+# <details><summary>Hint</summary>
+#
+# Take the vector of the first word of each text, `[batch, d_model]`, and only then the layers, in the order in which the
+# constructor makes them. The formula above says what stands between them.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sequence_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
