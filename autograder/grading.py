@@ -24,7 +24,7 @@ from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
 from course_lib.checking.judge import rule_broken
-from course_lib.checking.observation import ENDINGS, Raised
+from course_lib.checking.observation import ENDINGS, Raised, nothing_written
 from course_lib.checking.reach import reaches_far
 from course_lib.checking.rules import Code, defines
 from course_lib.checking.verdict import earned
@@ -436,7 +436,7 @@ class _Check:
             return True
         answer = _AnswerInBox(box, self.key.exercise, self._allowed)
         seen = answer.observe(self.key.visible)
-        ended = seen[-1].failure in ENDINGS
+        ended = seen[-1].failure in ENDINGS or nothing_written(seen)
         if self._hidden_failed and not ended:
             seen += answer.observe(self.key.hidden, hidden=True)
         if self._hidden_failed or ended:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from course_lib.checking.compare import difference, refusal_difference, result_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.checking.observation import ENDINGS, Answer, Observation, Outcome, observe
+from course_lib.checking.observation import ENDINGS, Answer, Observation, Outcome, nothing_written, observe
 from course_lib.checking.verdict import CaseResult, Verdict, earned
 
 
@@ -83,9 +83,20 @@ def decide(key: AnswerKey, observations: Sequence[Observation]) -> Verdict:
     for result in results:
         if result.outcome is Outcome.RULE_BROKEN:
             return rule_broken(key.exercise, _forbidden_name(key.exercise, result.actual))
-    outcome = next((result.outcome for result in results if not result.passed), Outcome.PASSED)
+    outcome = _outcome(results)
     misconception = None if outcome is Outcome.PASSED else diagnose(key, results)
     return Verdict(key.exercise, outcome, earned(key.exercise, key.cases, results), tuple(results), misconception)
+
+
+def _outcome(results: Sequence[CaseResult]) -> Outcome:
+    """How an answer ended: as the first case that failed. It is not written yet only if no case is."""
+    failures = [result.outcome for result in results if not result.passed]
+    written = [failure for failure in failures if failure is not Outcome.NOT_ATTEMPTED]
+    if written:
+        return written[0]
+    if not failures:
+        return Outcome.PASSED
+    return Outcome.NOT_ATTEMPTED if nothing_written([result.actual for result in results]) else Outcome.RAISED
 
 
 def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:

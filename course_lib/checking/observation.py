@@ -54,9 +54,7 @@ class Outcome(StrEnum):
         return self not in (Outcome.UNREADABLE, Outcome.UNGRADED)
 
 
-ENDINGS = frozenset(
-    {Outcome.TIMED_OUT, Outcome.DIED, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED, Outcome.RULE_BROKEN}
-)
+ENDINGS = frozenset({Outcome.TIMED_OUT, Outcome.DIED, Outcome.NEVER_DEFINED, Outcome.RULE_BROKEN})
 """Failures after which further calls would say nothing new, or nobody is there to answer them."""
 
 
@@ -115,6 +113,11 @@ class Observation:
 
 Answer = Callable[[Case], Observation]
 """Anything that can be observed on a case: a function in this process, or a proxy for one in a box."""
+
+
+def nothing_written(observations: Sequence[Observation]) -> bool:
+    """Whether an answer raised what an empty stub raises in every case; in some it may be written and in others not."""
+    return all(observation.failure is Outcome.NOT_ATTEMPTED for observation in observations)
 
 
 def gradient_names(case: Case, parameters: Sequence[str] = ()) -> list[str]:

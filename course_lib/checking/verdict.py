@@ -54,7 +54,8 @@ class CaseResult:
             return FAILURE_SENTENCES[self.outcome]
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
         asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
-        return f"{asked}Your answer raised {raised.type_name}: {raised.message}{place}"
+        said = f": {raised.message}" if raised.message else ""
+        return f"{asked}Your answer raised {raised.type_name}{said}{place}"
 
     def _message_without_inputs(self) -> str:
         """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""

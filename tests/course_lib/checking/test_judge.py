@@ -132,6 +132,38 @@ def test_a_right_core_keeps_its_points_when_another_part_fails() -> None:
     assert verdict.points == 2
 
 
+class TestStubs:
+    def test_a_part_that_is_not_written_leaves_the_others_their_points(self) -> None:
+        def core_only(x: Tensor) -> Tensor:
+            if x.abs().max() > 1e6:
+                raise NotImplementedError()
+            return 2 * x
+
+        verdict = verdict_on(core_only)
+        assert verdict.outcome is Outcome.RAISED
+        assert verdict.points == 2
+        assert "Your answer raised NotImplementedError (line" in verdict.text()
+
+    def test_a_core_that_is_not_written_is_said_to_raise(self) -> None:
+        def other_part_only(x: Tensor) -> Tensor:
+            if x.abs().max() <= 1e6:
+                raise NotImplementedError()
+            return 2 * x
+
+        verdict = verdict_on(other_part_only)
+        assert verdict.outcome is Outcome.RAISED
+        assert verdict.points == 0
+        assert len(verdict.cases) == len(AnswerKey(DOUBLE, 1).cases)
+
+    def test_what_is_written_wrong_comes_before_what_is_not_written(self) -> None:
+        def first_missing(x: Tensor) -> Tensor:
+            if x.shape == (3,):
+                raise NotImplementedError()
+            return x + 3
+
+        assert verdict_on(first_missing).outcome is Outcome.WRONG
+
+
 def test_nothing_is_earned_without_the_core() -> None:
     assert verdict_on(lambda x: 2 * x if x.numel() == 1 else x).points == 0
 
