@@ -24,10 +24,12 @@ def when_ready(picture: Callable[[], None]) -> None:
         picture()
     except Exception as error:  # a student's unfinished answer may raise anything
         plt.close("all")
-        print(_notice(error))
+        print(_notice(error, picture))
 
 
-def _notice(error: Exception) -> str:
+def _notice(error: Exception, picture: Callable[[], None]) -> str:
+    if type(error) is NameError and _innermost(error) == picture.__qualname__:
+        return f"This cell needs {error.name}, which a cell above it makes. Run the cells above first, then this one."
     if type(error) is NotImplementedError and not str(error):
         return f"This cell is waiting for your {_innermost(error)}. Run it again once you have written it."
     reason = f"{type(error).__name__}: {error}".rstrip(": ")

@@ -49,9 +49,19 @@ def test_a_broken_answer_is_quoted_and_leaves_no_half_a_figure(capsys: pytest.Ca
     assert not plt.get_fignums()
 
 
-def test_a_name_that_is_not_there_is_quoted_too(capsys: pytest.CaptureFixture[str]) -> None:
-    show.when_ready(lambda: undefined_name)
-    assert "NameError: name 'undefined_name' is not defined" in capsys.readouterr().out
+def test_a_cell_above_that_was_not_run_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    show.when_ready(lambda: undefined_name)  # type: ignore[name-defined]
+    assert capsys.readouterr().out == (
+        "This cell needs undefined_name, which a cell above it makes. Run the cells above first, then this one.\n"
+    )
+
+
+def test_a_name_that_an_answer_does_not_find_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    def answer() -> None:
+        undefined_name  # type: ignore[name-defined]  # noqa: B018
+
+    show.when_ready(lambda: answer())
+    assert "Nothing to show yet (NameError: name 'undefined_name' is not defined)" in capsys.readouterr().out
 
 
 def test_an_interrupt_passes_through() -> None:
