@@ -6,6 +6,7 @@ tuples, lists and dicts.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections import Counter
@@ -132,6 +133,12 @@ COUNT_PAIRS = Exercise(
             lambda words: _counted(words, lambda pieces: list(dict.fromkeys(_pairs_of(pieces)))),
         ),
         Misconception(
+            "last_word_only",
+            "Your answer has for each pair only the last word's number: what was counted before is written over. Add "
+            "to it, `+=`.",
+            lambda words: {pair: times for pieces, times in words.items() for pair in _pairs_of(pieces)},
+        ),
+        Misconception(
             "without_overlaps",
             "Your answer counts `a a a` as one pair (a, a). Here every two neighbours count, so it has two of them: "
             "that they overlap matters only when they are joined.",
@@ -182,6 +189,7 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("one pair is ahead", ({("b", "a"): 2, ("▁", "c"): 7, ("a", "b"): 3}, ids))
         yield Case("equally frequent, another left piece", ({("c", "a"): 4, ("▁", "a"): 1, ("b", "▁"): 4}, ids))
         yield Case("equally frequent, the same left piece", ({("b", "ab"): 3, ("b", "c"): 3, ("a", "b"): 2}, ids))
+        yield Case("three with the same left piece", ({("b", "c"): 3, ("b", "ab"): 3, ("b", "a"): 3}, ids))
         yield Case("a joined piece among them", ({("ab", "c"): 5, ("ca", "a"): 5, ("b", "ca"): 5, ("a", "a"): 2}, ids))
         yield Case("a piece beside itself", ({("▁", "a"): 6, ("b", "b"): 6, ("c", "ab"): 1}, ids))
         yield Case("small on the right does not help", ({("c", "▁"): 4, ("▁", "a"): 4, ("ab", "a"): 3}, ids))
@@ -259,6 +267,12 @@ MOST_FREQUENT_PAIR = Exercise(
             lambda counts, ids: min(counts, key=lambda pair: (-counts[pair], ids[pair[0]])),
         ),
         Misconception(
+            "largest_right_piece",
+            "Where several most frequent pairs have the same left piece, your answer takes the one whose right piece "
+            "has the largest id. Take the smallest there, too.",
+            lambda counts, ids: min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], -ids[pair[1]])),
+        ),
+        Misconception(
             "least_frequent",
             "Your answer is a least frequent pair. `min` takes the smallest key: put a minus before the count.",
             lambda counts, ids: min(counts, key=lambda pair: (counts[pair], ids[pair[0]], ids[pair[1]])),
@@ -322,6 +336,21 @@ def _merged_overlapping(pieces: Pieces, pair: Merge) -> Pieces:
         found = pieces[i : i + 2] == pair
         joined.append("".join(pair) if found else pieces[i])
         i += 2 if found and pieces[i + 1 : i + 3] != pair else 1
+    return tuple(joined)
+
+
+def _merged_going_on_by_one(pieces: Pieces, pair: Merge) -> Pieces:
+    return tuple("".join(pair) if pieces[i : i + 2] == pair else piece for i, piece in enumerate(pieces))
+
+
+def _merged_without_the_last(pieces: Pieces, pair: Merge) -> Pieces:
+    """Stops before the last piece, which is there only if it was joined."""
+    joined: list[str] = []
+    i = 0
+    while i < len(pieces) - 1:
+        found = pieces[i : i + 2] == pair
+        joined.append("".join(pair) if found else pieces[i])
+        i += 2 if found else 1
     return tuple(joined)
 
 
@@ -395,6 +424,18 @@ MERGE = Exercise(
             "Your answer uses a piece twice: of `a a a` it makes `aa aa`. A piece that has been joined is gone: go on "
             "two pieces further.",
             _merged_overlapping,
+        ),
+        Misconception(
+            "right_piece_kept",
+            "Your answer goes on by one piece after joining, so that the right one of the two comes once more, behind "
+            "the joined piece. Go on by two.",
+            _merged_going_on_by_one,
+        ),
+        Misconception(
+            "last_piece_lost",
+            "Your answer loses the last piece of a word, unless it is joined: the walk ends one piece too early. Go on "
+            "while i < len(pieces).",
+            _merged_without_the_last,
         ),
         Misconception(
             "from_the_right",
@@ -701,7 +742,7 @@ _RESEARCH = {
 def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     play = _learned(PLAY, 7)
     if not hidden:
-        yield Case("worked example: play, playing, played, and a word that was never seen", ("play played stay", play))
+        yield Case("worked example: two words of the text, and stay, which is new", ("play played stay", play))
         yield Case("Gesundheitsforschungsinstitut", ("gesundheitsforschungsinstitut", _learned(_RESEARCH, 30)))
         yield Case("no pairs", ("a cat", []))
         yield Case("an unknown character", ("pläy play", play))
@@ -709,6 +750,7 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("the later pair stands further left", ("abc", [("b", "c"), ("a", "b")]))
         yield Case("the earlier pair stands further left", ("abc", [("a", "b"), ("b", "c")]))
         yield Case("the longest piece was learned last", ("abc", [("b", "c"), ("a", "b"), ("ab", "c")]))
+        yield Case("the longest piece is joined from the right", ("abc", [("b", "c"), ("a", "b"), ("a", "bc")]))
         yield Case("in several places", ("banana", [("a", "n"), ("an", "a"), ("▁", "b")]))
         return
     rng = _rng(generator)
@@ -720,19 +762,25 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("compounds", (" ".join("".join(rng.sample(_GERMAN.split(), 2)) for _ in range(3)), merges))
 
 
-def _cut_by(choose: Callable[[list[Merge], list[Merge]], Merge]) -> Callable[[str, list[Merge]], list[str]]:
-    """An encoding that joins, of the known pairs of a word, in their order there, always the one that is chosen."""
+def _last_learned_first(text: str, merges: list[Merge]) -> list[str]:
+    found: list[str] = []
+    for word in subwords.marked_words(text):
+        pieces: Pieces = tuple(word)
+        while known := [pair for pair in itertools.pairwise(pieces) if pair in merges]:
+            pieces = subwords.join(pieces, max(known, key=merges.index))
+        found += pieces
+    return found
 
-    def encode(text: str, merges: list[Merge]) -> list[str]:
-        found: list[str] = []
-        for word in subwords.marked_words(text):
-            pieces: Pieces = tuple(word)
-            while known := [pair for pair in itertools.pairwise(pieces) if pair in merges]:
-                pieces = subwords.join(pieces, choose(known, merges))
-            found += pieces
-        return found
 
-    return encode
+def _leftmost_first(text: str, merges: list[Merge]) -> list[str]:
+    """Joins, place by place, whatever pair comes first in the word."""
+    found: list[str] = []
+    for word in subwords.marked_words(text):
+        pieces: Pieces = tuple(word)
+        while known := [pair for pair in itertools.pairwise(pieces) if pair in merges]:
+            pieces = _merged_first(pieces, known[0])
+        found += pieces
+    return found
 
 
 def _longest_known(text: str, merges: list[Merge]) -> list[str]:
@@ -754,6 +802,12 @@ def _each_pair_in_one_place(text: str, merges: list[Merge]) -> list[str]:
             pieces = _merged_first(pieces, pair)
         found += pieces
     return found
+
+
+def _replayed(text: str, merges: list[Merge]) -> list[str]:
+    """One pair after the other, each only once."""
+    words = map(tuple, subwords.marked_words(text))
+    return [piece for word in words for piece in functools.reduce(subwords.join, merges, word)]
 
 
 def _without_marks(text: str, merges: list[Merge]) -> list[str]:
@@ -805,12 +859,24 @@ ENCODE = Exercise(
             "leftmost_pair_first",
             "Your answer joins the known pair that stands furthest to the left. Join the one that was learned first, "
             "wherever it stands.",
-            _cut_by(lambda known, merges: known[0]),
+            _leftmost_first,
         ),
         Misconception(
             "last_learned_first",
             "Your answer joins the pair first that was learned last. Join the one that was learned first.",
-            _cut_by(lambda known, merges: max(known, key=merges.index)),
+            _last_learned_first,
+        ),
+        Misconception(
+            "reverse_order",
+            "Your answer goes through the pairs from the last to the first. Begin with the one that was learned first.",
+            lambda text, merges: _replayed(text, merges[::-1]),
+        ),
+        Misconception(
+            "underscores",
+            "Your answer marks the words with an underscore, _. The mark is another character, ▁: write MARK.",
+            lambda text, merges: [
+                piece for word in text.split() for piece in functools.reduce(subwords.join, merges, tuple("_" + word))
+            ],
         ),
         Misconception(
             "one_place_only",
@@ -819,8 +885,8 @@ ENCODE = Exercise(
         ),
         Misconception(
             "characters",
-            "Your answer leaves the words in single characters: nothing is joined. Tuples and strings cannot be "
-            "changed: use what your joining returns.",
+            "Your answer leaves the words in single characters: nothing is joined. Either no pair is ever found (a "
+            "list never equals a tuple), or what comes out of the joining is not kept.",
             lambda text, merges: list("".join(subwords.marked_words(text))),
         ),
         Misconception(
@@ -968,6 +1034,7 @@ def _wordpiece_differently(
     *,
     shortest: bool = False,
     mark_looked_up: bool = True,
+    mark_put: bool = False,
     first_marked: bool = False,
     unknown_alone: bool = False,
 ) -> list[str]:
@@ -985,7 +1052,7 @@ def _wordpiece_differently(
             begin += 1
             continue
         end = min(fitting) if shortest else max(fitting)
-        found.append(before + word[begin:end])
+        found.append(("##" if begin and mark_put else before) + word[begin:end])
         begin = end
     return found
 
@@ -1050,6 +1117,12 @@ WORDPIECE = Exercise(
             "Your answer looks up all pieces without ##, so that it finds those that begin words. Behind the first "
             "piece only those with ## fit: look up '##' + text.",
             lambda word, pieces: _wordpiece_differently(word, pieces, mark_looked_up=False),
+        ),
+        Misconception(
+            "mark_put_afterwards",
+            "Your answer looks up all pieces without ##, and puts it before them afterwards. Behind the first piece "
+            "only those fit that have it in the vocabulary: look up '##' + text.",
+            lambda word, pieces: _wordpiece_differently(word, pieces, mark_looked_up=False, mark_put=True),
         ),
         Misconception(
             "marks_dropped",

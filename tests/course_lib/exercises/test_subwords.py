@@ -51,6 +51,14 @@ def _count_in_the_text(words: Words) -> Counter[tuple[str, str]]:
     return Counter(zip(row[:-1], row[1:], strict=True))
 
 
+def _count_written_over(words: Words) -> dict[tuple[str, str], int]:
+    counts = {}
+    for pieces, times in words.items():
+        for i in range(len(pieces) - 1):
+            counts[pieces[i], pieces[i + 1]] = times
+    return counts
+
+
 def _replace(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
     return tuple(" ".join(pieces).replace(f"{pair[0]} {pair[1]}", pair[0] + pair[1]).split())
 
@@ -61,6 +69,26 @@ def _join_once(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...
         if (out[i], out[i + 1]) == pair:
             out[i] = out[i] + out.pop(i + 1)
             break
+    return tuple(out)
+
+
+def _join_on_every_piece(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+    out: list[str] = []
+    for i in range(len(pieces)):
+        out.append(pieces[i] + pieces[i + 1] if pieces[i : i + 2] == pair else pieces[i])
+    return tuple(out)
+
+
+def _join_all_but_the_last(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+    out: list[str] = []
+    i = 0
+    while i + 1 < len(pieces):
+        if (pieces[i], pieces[i + 1]) == pair:
+            out.append(pieces[i] + pieces[i + 1])
+            i += 1
+        else:
+            out.append(pieces[i])
+        i += 1
     return tuple(out)
 
 
@@ -91,6 +119,74 @@ def _encode_greedily(text: str, merges: list[tuple[str, str]]) -> list[str]:
     return found
 
 
+def _encode_with_lists(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    """As the hint of exercise 3 has it, with a list where the hint has a tuple: nothing is ever equal."""
+    found: list[str] = []
+    for word in text.split():
+        pieces = list("▁" + word)
+        for pair in merges:
+            for i in range(len(pieces)):
+                if pieces[i : i + 2] == pair:
+                    pieces[i : i + 2] = ["".join(pair)]
+        found += pieces
+    return found
+
+
+def _encode_joining_nothing(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    found: list[str] = []
+    for word in text.split():
+        pieces = tuple("▁" + word)
+        for pair in merges:
+            _join_once(pieces, pair)
+        found += pieces
+    return found
+
+
+def _encode_in(merges_of: Callable[[list[tuple[str, str]]], list[tuple[str, str]]], mark: str = "▁"):  # type: ignore[no-untyped-def]
+    def encode(text: str, merges: list[tuple[str, str]]) -> list[str]:
+        found: list[str] = []
+        for word in text.split():
+            pieces = list(mark + word)
+            for pair in merges_of(merges):
+                i = 0
+                while i < len(pieces) - 1:
+                    if (pieces[i], pieces[i + 1]) == pair:
+                        pieces[i : i + 2] = ["".join(pair)]
+                    i += 1
+            found += pieces
+        return found
+
+    return encode
+
+
+def _encode_along_the_word(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    found: list[str] = []
+    for word in text.split():
+        pieces, i = list("▁" + word), 0
+        while i < len(pieces) - 1:
+            if (pieces[i], pieces[i + 1]) in merges:
+                pieces[i : i + 2] = [pieces[i] + pieces[i + 1]]
+                i = 0
+            else:
+                i += 1
+        found += pieces
+    return found
+
+
+def _cut_with_marks_put_afterwards(word: str, pieces: list[str]) -> list[str]:
+    found: list[str] = []
+    begin = 0
+    while begin < len(word):
+        for end in range(len(word), begin, -1):
+            if word[begin:end] in pieces:
+                found.append(("##" if begin else "") + word[begin:end])
+                begin = end
+                break
+        else:
+            return ["[UNK]"]
+    return found
+
+
 def _cut_with_unknowns(word: str, pieces: list[str]) -> list[str]:
     found: list[str] = []
     rest = word
@@ -107,13 +203,21 @@ def _cut_with_unknowns(word: str, pieces: list[str]) -> list[str]:
     [
         ("subwords.count_pairs", _count_unweighted, "every_word_once"),
         ("subwords.count_pairs", _count_in_the_text, "across_words"),
+        ("subwords.count_pairs", _count_written_over, "last_word_only"),
         ("subwords.most_frequent_pair", lambda counts, ids: Counter(counts).most_common(1)[0][0], "first_of_several"),
         (
             "subwords.most_frequent_pair",
             lambda counts, ids: sorted(counts.items(), key=lambda item: (-item[1], item[0]))[0][0],
             "alphabetical",
         ),
+        (
+            "subwords.most_frequent_pair",
+            lambda counts, ids: max(counts, key=lambda pair: (counts[pair], -ids[pair[0]], ids[pair[1]])),
+            "largest_right_piece",
+        ),
         ("subwords.merge", _replace, "text_replaced"),
+        ("subwords.merge", _join_on_every_piece, "right_piece_kept"),
+        ("subwords.merge", _join_all_but_the_last, "last_piece_lost"),
         ("subwords.merge", _join_once, "first_one_only"),
         ("subwords.learn_merges", _learn_from_stale_counts, "counted_once"),
         ("subwords.learn_merges", _learn_without_joining, "nothing_joined"),
@@ -123,8 +227,14 @@ def _cut_with_unknowns(word: str, pieces: list[str]) -> list[str]:
             "two_become_one",
         ),
         ("subwords.encode", _encode_greedily, "longest_piece_first"),
+        ("subwords.encode", _encode_along_the_word, "leftmost_pair_first"),
+        ("subwords.encode", _encode_with_lists, "characters"),
+        ("subwords.encode", _encode_joining_nothing, "characters"),
+        ("subwords.encode", _encode_in(lambda merges: merges[::-1]), "reverse_order"),
+        ("subwords.encode", _encode_in(list, "_"), "underscores"),
         ("subwords.decode", lambda pieces: re.sub("▁", " ", "".join(pieces)), "space_in_front"),
         ("subwords.wordpiece", _cut_with_unknowns, "one_unknown_character"),
+        ("subwords.wordpiece", _cut_with_marks_put_afterwards, "mark_put_afterwards"),
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
