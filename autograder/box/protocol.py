@@ -416,12 +416,14 @@ def encode_case(case: Case, encoder: Encoder) -> Json:
         "weights": {_key(name): encoder.value(value) for name, value in case.weights.items()},
         "gradients": list(case.gradients),
         "weight_gradients": case.weight_gradients,
+        "training": case.training,
     }
 
 
 def decode_case(data: Json, decoder: Decoder) -> Case:
     """The case that `encode_case` wrote, nameless."""
-    fields(data, args=list, kwargs=dict, construct=dict, weights=dict, gradients=list, weight_gradients=bool)
+    flags = {"weight_gradients": bool, "training": bool}
+    fields(data, args=list, kwargs=dict, construct=dict, weights=dict, gradients=list, **flags)
     args = tuple(decoder.value(value) for value in data["args"])
     return Case(
         name="",
@@ -431,6 +433,7 @@ def decode_case(data: Json, decoder: Decoder) -> Case:
         weights={name: decoder.tensor(value) for name, value in data["weights"].items()},
         gradients=_positions(data["gradients"], len(args)),
         weight_gradients=data["weight_gradients"],
+        training=data["training"],
     )
 
 

@@ -89,7 +89,7 @@ class Case:
     """One call of the answer, with everything that it needs.
 
     A function is called as `answer(*args, **kwargs)`. A class is built as `answer(**construct)`, given
-    `weights` as its state dict, put in eval mode, and then called the same way.
+    `weights` as its state dict, put in eval mode (unless `training`), and then called the same way.
 
     Attributes:
         name: what this case shows, as the student reads it ("worked example A", "a batch of 2 x 3").
@@ -100,6 +100,7 @@ class Case:
         gradients: positions in `args` whose gradients are compared; for a class, the gradients of all
             its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
         weight_gradients: compare the gradients of the weights (classes only).
+        training: leave a class in training mode, where dropout drops: drop everything, and no lot decides.
         part: the part of the exercise that this case belongs to (`Exercise.parts`).
         refused: the name of the built-in exception with which this call must end, such as "ValueError"; by default it
             must return.
@@ -112,6 +113,7 @@ class Case:
     weights: Mapping[str, Tensor] = field(default_factory=dict)
     gradients: tuple[int, ...] = ()
     weight_gradients: bool = False
+    training: bool = False
     part: str = CORE
     refused: str = ""
 

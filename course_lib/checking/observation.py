@@ -217,7 +217,7 @@ def _prepared(
     if not isinstance(module, nn.Module):
         raise TypeError(f"a {type(module).__name__} was built where a torch.nn.Module was expected")
     module.load_state_dict(dict(case.weights))
-    module.eval()
+    module.train(case.training)
     return module, dict(module.named_parameters())
 
 

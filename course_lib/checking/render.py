@@ -184,6 +184,7 @@ def call_text(exercise: Exercise, case: Case) -> str:
     """The call as a student would write it, with shapes in place of numbers: `f(x=tensor[2, 3], length=4)`."""
     built = ", ".join(f"{key}={_brief(value)}" for key, value in case.construct.items())
     callee = f"{exercise.name}({built})" if exercise.is_class else exercise.name
+    callee += ".train()" if case.training else ""
     arguments = [f"{argument_name(i, exercise.parameters)}={_brief(value)}" for i, value in enumerate(case.args)]
     arguments += [f"{key}={_brief(value)}" for key, value in case.kwargs.items()]
     return f"{callee}({', '.join(arguments)})"

@@ -318,6 +318,7 @@ CASE = Case(
     weights={"query": torch.ones(4)},
     gradients=(0,),
     weight_gradients=True,
+    training=True,
     part="secret part",
 )
 
@@ -331,6 +332,7 @@ def test_a_case_arrives_without_its_name() -> None:
     assert same(case.kwargs, CASE.kwargs)
     assert same(case.weights, CASE.weights)
     assert (case.construct, case.gradients, case.weight_gradients) == ({"d_model": 4}, (0,), True)
+    assert case.training
 
 
 RETURNED = Observation(True, torch.ones(2), (torch.ones(3, 2), None), (0,), seconds=0.5)

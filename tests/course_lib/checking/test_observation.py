@@ -133,6 +133,12 @@ def test_a_module_is_built_loaded_and_differentiated() -> None:
     torch.testing.assert_close(seen.gradients[1], torch.ones(1, 2) * scale)
 
 
+@pytest.mark.parametrize(("training", "kept"), [(False, 1.0), (True, 0.0)])
+def test_a_module_drops_only_where_a_case_trains_it(training: bool, kept: float) -> None:
+    case = Case("all dropped", (torch.ones(3),), construct={"p": 1.0}, training=training)
+    assert torch.equal(observe(nn.Dropout, case).value, torch.full((3,), kept))
+
+
 def test_a_class_that_is_not_a_module_is_told_so() -> None:
     case = Case("built", (torch.ones(1),), construct={}, weights={"weight": torch.ones(1)})
     seen = observe(dict, case)
