@@ -104,6 +104,8 @@ class Case:
         part: the part of the exercise that this case belongs to (`Exercise.parts`).
         refused: the name of the built-in exception with which this call must end, such as "ValueError"; by default it
             must return.
+        secret: say only whether the value was right, and not which one is: for predictions, which one attempt after
+            another would otherwise read off.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Case:
     training: bool = False
     part: str = CORE
     refused: str = ""
+    secret: bool = False
 
 
 @dataclass(frozen=True)

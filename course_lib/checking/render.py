@@ -160,7 +160,8 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
     yield "called", call_text(verdict.exercise, result.case)
     if result.difference is not None and result.difference.kind not in (Kind.GRADIENT, Kind.MODIFIED):
         refused = result.difference.kind is Kind.ENDING
-        yield "expected", result.difference.expected if refused else value_text(result.expected.value)
+        if not result.keeps_its_secret:
+            yield "expected", result.difference.expected if refused else value_text(result.expected.value)
         yield "got", value_text(result.actual.value)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.checking import render
-from course_lib.checking.compare import Difference
+from course_lib.checking.compare import Difference, Kind
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.observation import Observation, Outcome
 
@@ -48,6 +48,8 @@ class CaseResult:
         raised = self.actual.raised
         if self.hidden:
             return self._message_without_inputs()
+        if self.keeps_its_secret:
+            return "This is not the value that was expected. Which one is, the check does not tell."
         if self.difference is not None:
             return self.difference.message
         if raised is None:
@@ -56,6 +58,11 @@ class CaseResult:
         asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
         said = f": {raised.message}" if raised.message else ""
         return f"{asked}Your answer raised {raised.type_name}{said}{place}"
+
+    @property
+    def keeps_its_secret(self) -> bool:
+        """Whether the value that was expected must not be shown."""
+        return self.case.secret and self.difference is not None and self.difference.kind is Kind.VALUE
 
     def _message_without_inputs(self) -> str:
         """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""

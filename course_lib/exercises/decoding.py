@@ -181,6 +181,14 @@ GREEDY = Exercise(
             ),
         ),
         Misconception(
+            "end_left_out_of_a_list",
+            "Your answer leaves out <e>. It is a word like any other, and the model wrote it: append it, then stop. "
+            "(And torch.tensor of an empty list is of floats, unless it is told dtype=torch.long.)",
+            lambda step, start_id, end_id, max_length: torch.tensor(
+                [word for word in _greedily(step, start_id, end_id, max_length)[1:] if word != end_id]
+            ),
+        ),
+        Misconception(
             "goes_on_behind_the_end",
             "Your answer goes on behind <e>, up to max_length words. Stop as soon as the word is end_id.",
             _not_stopping,
@@ -215,6 +223,15 @@ GREEDY = Exercise(
             "many new words there may be.",
             lambda step, start_id, end_id, max_length: torch.tensor(
                 _greedily(step, start_id, end_id, max_length - 1)[1:], dtype=torch.long
+            ),
+        ),
+        Misconception(
+            "one_word_short_of_a_list",
+            "Your answer stops one word too early where the model writes no <e>: <s> does not count. max_length is how "
+            "many new words there may be. (And torch.tensor of an empty list is of floats, unless it is told "
+            "dtype=torch.long.)",
+            lambda step, start_id, end_id, max_length: torch.tensor(
+                _greedily(step, start_id, end_id, max_length - 1)[1:]
             ),
         ),
         Misconception(
@@ -253,6 +270,10 @@ def _tree_sentence(sentence: str) -> tuple[Tensor, Tensor]:
     return torch.stack(rows).clamp(min=math.log(1e-4)), torch.tensor(ids)
 
 
+SMALL = "very small probabilities"
+"""The part of `sequence_log_probability` where a probability is 0 in a float: of a long sentence, or of one word."""
+
+
 def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(
@@ -266,7 +287,11 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     logits = 3 * torch.randn(words, 40, generator=generator)
     logits[::7] += 200  # exp overflows; the softmax is the same
     expected = torch.randint(40, (words,), generator=generator)
-    yield Case(f"{words} words, some of them with large logits", (logits, expected), part="long sentences")
+    yield Case(f"{words} words, some of them with large logits", (logits, expected), part=SMALL)
+    logits = torch.randn(2, 4, 3, generator=generator)
+    logits[1, 2, 1] = integer(generator, 115, 130)
+    expected = torch.tensor([[1, 2, 0, 1], [2, 0, 0, 1]])
+    yield Case("a word that the model thinks next to impossible", (logits, expected), part=SMALL)
 
 
 def _word_probabilities(logits: Tensor, expected: Tensor) -> Tensor:
@@ -292,7 +317,7 @@ SEQUENCE_LOG_PROBABILITY = Exercise(
     source="S1 and S4, the chain rule of P(e given f)",
     reference=scoring.sequence_log_probability,
     cases=_sequence_cases,
-    parts={CORE: 2, "long sentences": 1},
+    parts={CORE: 2, SMALL: 1},
     correct=correct.SEQUENCE_LOG_PROBABILITY,
     misconceptions=(
         Misconception(
@@ -308,6 +333,24 @@ SEQUENCE_LOG_PROBABILITY = Exercise(
             lambda logits, expected: (
                 _picked(logits.exp() / logits.exp().sum(dim=-1, keepdim=True), expected).log().sum(dim=-1)
             ),
+        ),
+        Misconception(
+            "logarithm_of_zero",
+            "Your answer is right unless a word is next to impossible. Its probability is rounded to 0 by the softmax, "
+            "and the logarithm of that is −∞: take log_softmax, in one step.",
+            lambda logits, expected: _word_probabilities(logits, expected).log().sum(dim=-1),
+        ),
+        Misconception(
+            "floor_of_a_billionth",
+            "Your answer is right unless a word is next to impossible: you then take its probability for 1e-9. It is "
+            "much smaller: take log_softmax, in one step, and nothing has to be kept away from 0.",
+            lambda logits, expected: _word_probabilities(logits, expected).clamp(min=1e-9).log().sum(dim=-1),
+        ),
+        Misconception(
+            "floor_of_a_trillionth",
+            "Your answer is right unless a word is next to impossible: you then take its probability for 1e-12. It is "
+            "much smaller: take log_softmax, in one step, and nothing has to be kept away from 0.",
+            lambda logits, expected: _word_probabilities(logits, expected).clamp(min=1e-12).log().sum(dim=-1),
         ),
         Misconception(
             "logits_added",
@@ -384,7 +427,7 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for place in order:
         beams = place + 1
         name = f"{beams} beam{'s' if beams > 1 else ''}"
-        yield Case(name if hidden else f"{TREE}, {name}", (beams,))
+        yield Case(name if hidden else f"{TREE}, {name}", (beams,), secret=True)
 
 
 def _always(letters: str) -> Callable[[int], str]:
@@ -465,6 +508,12 @@ SENTENCE_FOUND = Exercise(
             "the third word; “eine Katze hat” (0.16), and with it F, is dropped.",
             _always("BFA"),
         ),
+        Misconception(
+            "in_words",
+            "The sentences are right. Return their letters.",
+            lambda beams: stepwise.SENTENCES["BEA"[beams - 1]],
+        ),
+        Misconception("small_letters", "The sentences are right. Write their letters as capitals.", _always("bea")),
     ),
     withheld=WITHHELD,
 )
@@ -783,6 +832,18 @@ LENGTH_PENALISED = Exercise(
             lambda log_probability, length, alpha: log_probability / ((5 + length) ** alpha / 6),
         ),
         Misconception(
+            "only_six_raised",
+            "Your answer raises only the 6 to the power alpha, for ** binds more strongly than /. Put the whole "
+            "fraction in parentheses: ((5 + length) / 6) ** alpha.",
+            lambda log_probability, length, alpha: log_probability / ((5 + length) / 6**alpha),
+        ),
+        Misconception(
+            "divided_twice",
+            "Your answer divides by 5 + length, and then by 6^alpha as well. Put the whole divisor in parentheses: "
+            "((5 + length) / 6) ** alpha.",
+            lambda log_probability, length, alpha: log_probability / (5 + length) / 6**alpha,
+        ),
+        Misconception(
             "exponent_turned_over",
             "Your answer raises (5 + length) / 6 to the power 1 / alpha. The exponent is alpha.",
             lambda log_probability, length, alpha: log_probability / ((5 + length) / 6) ** (1 / alpha),
@@ -821,10 +882,15 @@ LENGTH_PENALISED = Exercise(
 # decoding.with_temperature -------------------------------------------------------------------------------------
 
 
+NEAR_0 = "near 0"
+"""The part of `with_temperature` where what is computed on the way may be too large or too small for a float."""
+
+
 def _temperature_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{BEHIND}, temperature 0.5", (BEHIND_DIE_KATZE.log(), 0.5))
         yield Case("the ten words of the lesson, temperature 2", (BEHIND_DIE_KATZE.log(), 2.0))
+        yield Case("the ten words of the lesson, temperature 0.01", (BEHIND_DIE_KATZE.log(), 0.01), part=NEAR_0)
     for kind, temperature in zip(kinds(generator), (0.7, 1.5, 0.4, 2.5, 1.0), strict=True):
         (vocabulary,) = kind.sizes(1)
         several = (3,) if kind.transposed else ()
@@ -832,11 +898,18 @@ def _temperature_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     (vocabulary,) = sizes(generator, 1)
     logits = 20 * torch.randn(2, vocabulary, generator=generator)
     logits[0, 0], logits[1, 1] = 80.0, -80.0
-    yield Case("a temperature near 0", (logits, 0.02), part="near 0")
+    yield Case("a temperature near 0", (logits, 0.02), part=NEAR_0)
+    order = torch.stack([torch.randperm(8, generator=generator) for _ in range(2)])
+    yield Case("a temperature near 0, and logits that differ by little", (0.3 * order, 0.01), part=NEAR_0)
 
 
 def _exp_of_all(logits: Tensor, temperature: float) -> Tensor:
     powers = torch.exp(logits / temperature)
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def _normalised_powers(logits: Tensor, temperature: float) -> Tensor:
+    powers = torch.softmax(logits, dim=-1) ** (1 / temperature)
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
@@ -855,7 +928,7 @@ WITH_TEMPERATURE = Exercise(
     source="Ackley, Hinton and Sejnowski (1985); Holtzman et al. (2020), section 3.3",
     reference=stepwise.with_temperature,
     cases=_temperature_cases,
-    parts={CORE: 1, "near 0": 1},
+    parts={CORE: 1, NEAR_0: 1},
     correct=correct.WITH_TEMPERATURE,
     misconceptions=(
         Misconception(
@@ -863,6 +936,12 @@ WITH_TEMPERATURE = Exercise(
             "Your answer is right where exp does not overflow. Near temperature 0 the quotients are large: subtract "
             "the largest logit first, or use torch.softmax, which does.",
             _exp_of_all,
+        ),
+        Misconception(
+            "powers_vanish",
+            "Your answer is right where the powers of the probabilities are not too small for a float. Near "
+            "temperature 0 all of them may be rounded to 0, and 0 / 0 is NaN: take softmax(logits / temperature).",
+            _normalised_powers,
         ),
         Misconception(
             "multiplied",
@@ -1081,6 +1160,8 @@ def _nucleus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     sharp[0, 4] += 0.8
     sharp[1, 2] += 0.8
     yield Case("one word has more than p", (sharp, 0.6))
+    nearly = torch.softmax(torch.randn(2, 6, generator=generator), dim=-1) * (1 - 2**-20)
+    yield Case("p = 1, which the sum may miss by rounding", (nearly, 1.0))
 
 
 def _clear_of(probabilities: Tensor, generator: Generator) -> float:
@@ -1103,6 +1184,11 @@ def _nucleus_of(probabilities: Tensor, p: float, *, descending: bool = True, cro
 def _with_one_more(probabilities: Tensor, p: float) -> Tensor:
     count = _nucleus_of(probabilities, p).sum(dim=-1, keepdim=True) + 1
     return probabilities.argsort(dim=-1, descending=True).argsort(dim=-1) < count
+
+
+def _gathered(probabilities: Tensor, keep: Tensor) -> Tensor:
+    ordered = _only(probabilities, keep).sort(dim=-1, descending=True).values
+    return ordered.gather(-1, probabilities.argsort(dim=-1, descending=True))
 
 
 def _best(probabilities: Tensor) -> Tensor:
@@ -1164,6 +1250,12 @@ NUCLEUS = Exercise(
                 probabilities.sort(dim=-1, descending=True).values,
                 _nucleus_of(probabilities, p).sort(dim=-1, descending=True).values,
             ),
+        ),
+        Misconception(
+            "gathered",
+            "Your answer has the right numbers, but not in their places: gather (or indexing with the places) applies "
+            "the order of sorting once more. scatter undoes it.",
+            lambda probabilities, p: _gathered(probabilities, _nucleus_of(probabilities, p)),
         ),
         Misconception(
             "threshold",
@@ -1282,6 +1374,13 @@ def _swapped(
     return _attended(x @ W_q, k, v), k, v
 
 
+def _divided_by_d_model(
+    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    k, v = _appended(keys, x @ W_k), _appended(values, x @ W_v)
+    return _attended(x @ W_q, k, v, scale=math.sqrt(x.shape[-1])), k, v
+
+
 CACHED_ATTENTION = Exercise(
     id="decoding.cached_attention",
     lesson=LESSON,
@@ -1318,6 +1417,19 @@ CACHED_ATTENTION = Exercise(
             "and values, those of the cache and its own.",
             _with_projected(
                 lambda q, keys, values, k, v: (_attended(q, k, v), _appended(keys, k), _appended(values, v))
+            ),
+        ),
+        Misconception(
+            "only_the_first_seen",
+            "The cache that you return is right, but the newest word attends to the first word alone, as under a "
+            "causal mask (is_causal=True, tril), which takes a single query for the first. Leave the mask away: "
+            "nothing in the cache lies in the future.",
+            _with_projected(
+                lambda q, keys, values, k, v: (
+                    _appended(values, v)[..., :1, :].clone(),
+                    _appended(keys, k),
+                    _appended(values, v),
+                )
             ),
         ),
         Misconception(
@@ -1362,6 +1474,11 @@ CACHED_ATTENTION = Exercise(
                     _appended(values, v),
                 )
             ),
+        ),
+        Misconception(
+            "scaled_by_d_model",
+            "The cache is right, but the scores are divided by √d_model. Divide by √d_head, the size of a query.",
+            _divided_by_d_model,
         ),
         Misconception(
             "keys_and_values_swapped",

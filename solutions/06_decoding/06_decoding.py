@@ -35,6 +35,9 @@
 #
 # Every model in this lesson is used in the same way, as a **step function**: the words so far go in, the logits of the
 # next word come out. That is all that decoding needs to know of a model.
+#
+# Two rules for all exercises. Results are as precise as the numbers that come in: double precision stays double. And where
+# points are split, as in *2 for the values, 1 for …*, the others count only once those for the values are earned.
 
 # %%
 import functools
@@ -43,9 +46,11 @@ import random
 import time
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
+from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import check
 from course_lib.continuation import continuation
 from course_lib.data import translation_data
@@ -166,7 +171,8 @@ def step_for(sentence, trained_for=TRAINED):
 # <details><summary>Hint: the loop</summary>
 #
 # Begin with the list `[start_id]`. While it is not too long and does not end in `end_id`, ask
-# `step(torch.tensor(words))`, take the `argmax`, append it. At the end `torch.tensor(words[1:])`.
+# `step(torch.tensor(words))`, take the `argmax`, append it. At the end `torch.tensor(words[1:], dtype=torch.long)`: ids are
+# whole numbers, and without a dtype torch makes floats of an empty list.
 #
 # </details>
 #
@@ -190,7 +196,7 @@ def greedy(step, start_id, end_id, max_length):
     words = [start_id]
     while len(words) <= max_length and words[-1] != end_id:
         words.append(int(step(torch.tensor(words)).argmax()))
-    return torch.tensor(words[1:])
+    return torch.tensor(words[1:], dtype=torch.long)
     ### END SOLUTION
 
 
@@ -319,11 +325,14 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 # the $e_t$ are the right words; here they may be any words whose probability we want to know.
 #
 # ### Exercise 2 · How probable a sentence is
-# `decoding.sequence_log_probability` · 3 points (2 for the values, 1 for long sentences) · about 12 minutes
+# `decoding.sequence_log_probability` · 3 points (2 for the values, 1 for very small probabilities) · about 12 minutes
 #
 # Given what the model said at each place and which words stand there, compute the log-probability of the sentence, with
 # the natural logarithm. Row $t$ of `logits` is what the model said of word $t$ before it read it, so nothing has to be
 # shifted.
+#
+# The sentence may be long, and a word in it next to impossible, as one with logit 0 beside another with 120: its
+# log-probability is −120, not −∞.
 #
 # Shapes: `logits` is `[..., words, vocabulary]`, `expected` is int64 `[..., words]`, the result is `[...]`.
 #
@@ -450,6 +459,7 @@ show.tree(
 #
 # Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: behind each
 # word multiply on, compare all beginnings of the same length, keep the best ones. Return the letter for each width.
+# The check says which widths are right and, of the common mistakes, what was believed; the right letter it keeps to itself.
 #
 # Shapes: `beams` is the int 1, 2 or 3, the result is a letter, "A" to "F".
 #
@@ -532,6 +542,10 @@ def three_ways_through_the_tree():
 #
 # Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
 # A sentence that has no `<e>` after `max_length` words counts as it is. The vocabulary may be smaller than `beams`.
+#
+# (Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings move
+# up into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three are
+# accepted. The checks ask only where they find the same.)
 #
 # <details><summary>Hint: what to hold</summary>
 #
@@ -789,7 +803,8 @@ print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement
 # ### Exercise 6 · Temperature
 # `decoding.with_temperature` · 2 points (1 for the values, 1 near temperature 0) · about 6 minutes
 #
-# From logits to probabilities. With a temperature near 0 the quotients are enormous; your answer must not overflow then.
+# From logits to probabilities. With a temperature near 0, such as 0.01, the quotients are enormous: what you compute on the
+# way must neither overflow nor all become 0.
 #
 # Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float above 0, the result has the shape of `logits`.
 #
@@ -880,7 +895,8 @@ check("decoding.top_k", hidden=True)
 # ### Exercise 8 · Nucleus
 # `decoding.nucleus` · 3 points · about 18 minutes
 #
-# Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary.
+# Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary. With $p = 1$ all words stay, even if
+# their sum, by rounding, does not quite reach 1.
 #
 # Shapes: `probabilities` is `[..., vocabulary]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
@@ -1028,7 +1044,8 @@ print("words read in order to write", n, "words, all so far at each step:", sum(
 #
 # Self-attention of the newest word, with the keys and values of all words before it. It may attend to itself. You need no
 # mask: nothing in the cache lies in the future. Return the output, and the cache with the new word's key and value
-# **behind** the others. Torch's or the course's attention is welcome.
+# **behind** the others. Torch's attention, `F.scaled_dot_product_attention`, is welcome, and so is the course's,
+# `scaled_dot_product_attention` of `course_lib.attention`, which the first cell imports: both take `(q, k, v)`.
 #
 # Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., words, d_head]`, with `words` 0 at the first step; the
 # projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., 1, d_head]` and twice
@@ -1053,8 +1070,7 @@ def cached_attention(x, keys, values, W_q, W_k, W_v):
     ### BEGIN SOLUTION
     keys = torch.cat([keys, x @ W_k], dim=-2)
     values = torch.cat([values, x @ W_v], dim=-2)
-    scaled = x @ W_q @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1])
-    return torch.softmax(scaled, dim=-1) @ values, keys, values
+    return F.scaled_dot_product_attention(x @ W_q, keys, values), keys, values
     ### END SOLUTION
 
 
@@ -1081,8 +1097,8 @@ def cached_equals_uncached():
         out, keys, values = cached_attention(x[place : place + 1], keys, values, *projections)
         rows.append(out)
     q, k, v = (x @ W for W in projections)
-    scaled = (q @ k.T / 2).masked_fill(~torch.ones(5, 5, dtype=torch.bool).tril(), -math.inf)
-    difference = (torch.cat(rows) - torch.softmax(scaled, dim=-1) @ v).abs().max().item()
+    all_at_once = scaled_dot_product_attention(q, k, v, torch.ones(5, 5, dtype=torch.bool).tril())
+    difference = (torch.cat(rows) - all_at_once).abs().max().item()
     print(f"one attention, largest difference: {difference:.1e}")
 
     source = torch.tensor([english.encode("yesterday the cat danced")], device=device)

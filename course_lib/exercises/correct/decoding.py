@@ -123,7 +123,9 @@ SEQUENCE_LOG_PROBABILITY = (
     _sequence_by_one_hot,
     _sequence_by_cross_entropy,
     lambda logits, expected: torch.distributions.Categorical(logits=logits).log_prob(expected).sum(-1),
-    lambda logits, expected: torch.softmax(logits, -1).gather(-1, expected[..., None])[..., 0].log().sum(-1),
+    lambda logits, expected: (
+        torch.softmax(logits.double(), -1).gather(-1, expected[..., None])[..., 0].log().sum(-1).to(logits.dtype)
+    ),
     lambda logits, expected: (
         torch.take_along_dim(logits, expected[..., None], -1).squeeze(-1) - logits.logsumexp(-1)
     ).sum(-1),
@@ -334,6 +336,9 @@ WITH_TEMPERATURE = (
     lambda logits, temperature: torch.exp(logits / temperature - (logits / temperature).logsumexp(-1, keepdim=True)),
     lambda logits, temperature: torch.softmax(torch.log_softmax(logits, dim=-1) / temperature, dim=-1),
     lambda logits, temperature: torch.distributions.Categorical(logits=logits / temperature).probs,
+    lambda logits, temperature: F.normalize(
+        (logits.softmax(-1) / logits.softmax(-1).amax(-1, keepdim=True)) ** (1 / temperature), p=1.0, dim=-1
+    ),
 )
 
 
@@ -433,7 +438,7 @@ def _nucleus_by_counting(probabilities: Tensor, p: float) -> Tensor:
 
 def _nucleus_by_least(probabilities: Tensor, p: float) -> Tensor:
     ordered = probabilities.sort(dim=-1, descending=True).values
-    last = (ordered.cumsum(-1) < p).sum(-1, keepdim=True)
+    last = (ordered.cumsum(-1) < p).sum(-1, keepdim=True).clamp(max=ordered.shape[-1] - 1)
     return F.normalize(probabilities * (probabilities >= ordered.gather(-1, last)), p=1.0, dim=-1)
 
 

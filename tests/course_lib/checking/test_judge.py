@@ -55,6 +55,18 @@ def test_raising_alone_never_names_a_misconception() -> None:
     assert verdict_on(fail, exercise).misconception is None
 
 
+def test_of_a_secret_case_the_right_value_is_not_told() -> None:
+    def cases(generator: torch.Generator, hidden: bool) -> list[Case]:
+        return [Case("a vector", (torch.tensor([4321.0]),), secret=True)]
+
+    exercise = Exercise(**{**vars(DOUBLE), "cases": cases, "parts": {"values": 3}})
+    verdict = verdict_on(lambda x: x + 1, exercise, seed=None)
+    assert "Which one is, the check does not tell." in verdict.text()
+    assert "4322" in verdict.text()
+    assert not any("8642" in told for told in (verdict.text(), verdict.html(), str(verdict.record())))
+    assert "should be a torch.Tensor" in verdict_on(lambda x: "8", exercise, seed=None).text()
+
+
 def refusing(x: Tensor) -> Tensor:
     if x.ndim > 1:
         raise ValueError(f"a vector is wanted, not {x.ndim} dimensions")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -71,6 +72,20 @@ def _counting_the_start(step: Step, start_id: int, end_id: int, max_length: int)
     return torch.tensor(ids[1:], dtype=torch.int64)
 
 
+def _in_plain_lists(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    ids = [start_id]
+    while len(ids) < max_length and ids[-1] != end_id:
+        ids.append(int(step(torch.tensor(ids)).argmax()))
+    return torch.tensor(ids[1:])
+
+
+def _in_plain_lists_until_the_end(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    ids: list[int] = []
+    while len(ids) < max_length and (word := int(step(torch.tensor([start_id, *ids])).argmax())) != end_id:
+        ids.append(word)
+    return torch.tensor(ids)
+
+
 def _feeding_the_last_word(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
     ids, word = [], start_id
     while word != end_id and len(ids) < max_length:
@@ -114,9 +129,33 @@ def _below(probabilities: Tensor, p: float) -> Tensor:
     return torch.empty_like(kept).scatter_(-1, places, kept)
 
 
+def _picked(logits: Tensor, expected: Tensor) -> Tensor:
+    return logits.softmax(-1).gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+
+
 def _zeros_into_the_softmax(probabilities: Tensor, k: int) -> Tensor:
     least = torch.topk(probabilities, min(k, probabilities.shape[-1])).values[..., -1, None]
     return torch.where(probabilities < least, torch.tensor(0.0), probabilities).softmax(-1)
+
+
+def _gathered(probabilities: Tensor, p: float) -> Tensor:
+    ordered, places = probabilities.sort(-1, descending=True)
+    kept = torch.where(ordered.cumsum(-1) - ordered < p, ordered, 0)
+    return torch.gather(kept / kept.sum(-1, keepdim=True), -1, places)
+
+
+def _causal(
+    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    k, v = torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
+    return F.scaled_dot_product_attention(x @ W_q, k, v, is_causal=True), k, v
+
+
+def _wide(
+    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    k, v = torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
+    return F.scaled_dot_product_attention(x @ W_q, k, v, scale=x.shape[-1] ** -0.5), k, v
 
 
 def _forgotten(
@@ -132,6 +171,8 @@ def _forgotten(
         ("decoding.greedy", _while_true, "goes_on_behind_the_end"),
         ("decoding.greedy", _until_the_end_comes, "end_left_out"),
         ("decoding.greedy", _counting_the_start, "one_word_short"),
+        ("decoding.greedy", _in_plain_lists, "one_word_short_of_a_list"),
+        ("decoding.greedy", _in_plain_lists_until_the_end, "end_left_out_of_a_list"),
         ("decoding.greedy", _feeding_the_last_word, "only_the_last_word"),
         (
             "decoding.sequence_log_probability",
@@ -143,16 +184,32 @@ def _forgotten(
             lambda logits, expected: logits.log_softmax(-1).gather(-1, expected[..., None]).squeeze(-1).mean(-1),
             "mean_over_the_words",
         ),
+        ("decoding.sequence_log_probability", lambda logits, e: _picked(logits, e).log().sum(-1), "logarithm_of_zero"),
+        (
+            "decoding.sequence_log_probability",
+            lambda logits, expected: (_picked(logits, expected) + 1e-12).log().sum(-1),
+            "floor_of_a_trillionth",
+        ),
         ("decoding.sentence_found", lambda beams: "A", "always_the_best"),
         ("decoding.sentence_found", lambda beams: "B" if beams == 1 else "A", "two_beams_are_enough"),
         ("decoding.beam_search", _copies, "greedy"),
         ("decoding.beam_search", _bare_logits, "logits_added"),
         ("decoding.length_penalised", lambda log_p, n, a: log_p / n**a, "divided_by_the_length"),
+        ("decoding.length_penalised", lambda log_p, n, a: log_p / ((5 + n) / 6**a), "only_six_raised"),
+        ("decoding.length_penalised", lambda log_p, n, a: log_p / (5 + n) / 6**a, "divided_twice"),
         ("decoding.with_temperature", lambda logits, t: (logits * t).softmax(-1), "multiplied"),
+        (
+            "decoding.with_temperature",
+            lambda logits, t: F.normalize(logits.softmax(-1).pow(1 / t), p=1.0, dim=-1, eps=0.0),
+            "powers_vanish",
+        ),
         ("decoding.with_temperature", lambda logits, t: (logits - t).softmax(-1), "ignored"),
         ("decoding.top_k", _zeros_into_the_softmax, "softmax_of_zeros"),
         ("decoding.nucleus", _below, "stops_below_p"),
+        ("decoding.nucleus", _gathered, "gathered"),
         ("decoding.cached_attention", _forgotten, "itself_not_seen"),
+        ("decoding.cached_attention", _causal, "only_the_first_seen"),
+        ("decoding.cached_attention", _wide, "scaled_by_d_model"),
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
@@ -164,14 +221,15 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
 
 
 class TestParts:
-    def test_short_sentences_earn_their_part(self) -> None:
+    def test_probabilities_that_are_not_too_small_earn_their_part(self) -> None:
         name = "decoding.sequence_log_probability"
-        for misconception in ("logarithm_of_the_product", "exp_overflows"):
+        for misconception in ("logarithm_of_the_product", "exp_overflows", "logarithm_of_zero", "floor_of_a_billionth"):
             assert verdict(name, mistake(name, misconception)).points == 2
 
     def test_all_but_the_lowest_temperature_earn_their_part(self) -> None:
         name = "decoding.with_temperature"
-        assert verdict(name, mistake(name, "exp_overflows")).points == 1
+        for misconception in ("exp_overflows", "powers_vanish"):
+            assert verdict(name, mistake(name, misconception)).points == 1
 
     def test_a_k_within_the_vocabulary_earns_its_part(self) -> None:
         def plain(probabilities: Tensor, k: int) -> Tensor:
@@ -181,6 +239,25 @@ class TestParts:
         found = verdict("decoding.top_k", plain)
         assert found.points == 2
         assert "out of range" in found.text()
+
+
+def test_a_mass_of_1_may_be_out_of_reach() -> None:
+    def by_the_last(probabilities: Tensor, p: float) -> Tensor:
+        ordered = probabilities.sort(dim=-1, descending=True).values
+        last = ordered.gather(-1, (ordered.cumsum(-1) < p).sum(-1, keepdim=True))
+        return F.normalize(probabilities * (probabilities >= last), p=1.0, dim=-1)
+
+    found = verdict("decoding.nucleus", by_the_last, None)
+    assert [case.case.name for case in found.cases if not case.passed] == ["p = 1, which the sum may miss by rounding"]
+
+
+@pytest.mark.parametrize("wrong", ["BAD", "ABC", "b", ""])
+def test_a_prediction_is_not_told(wrong: str) -> None:
+    found = verdict("decoding.sentence_found", lambda beams: wrong[beams - 1 :][:1], None)
+    assert not found.passed
+    for text in (found.text(), found.html(), str(found.record())):
+        assert "expected" not in text.replace("the value that was expected", "")
+        assert "should be" not in text
 
 
 @pytest.mark.parametrize("seed", range(8))
