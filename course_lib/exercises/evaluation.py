@@ -68,6 +68,14 @@ def _found(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tup
     return int((said & true).sum()), int(said.sum()), int(true.sum())
 
 
+def _zeros(generator: Generator, shape: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Tags of which some are 0, rightly and wrongly, and where there is padding none: who makes it 0 is found out."""
+    predicted, expected, mask = _tags(generator, shape)
+    mask[-1, -3:] = torch.tensor([True, True, False])
+    predicted[-1, -3:], expected[-1, -3:] = torch.tensor([0, 1, 2]), torch.tensor([0, 0, 3])
+    return predicted.masked_fill(~mask, 2), expected.masked_fill(~mask, 3), mask
+
+
 def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: places in three headlines", (*_HEADLINES, 2))
@@ -86,6 +94,7 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         if name == "transposed in memory":
             drawn = tuple(tensor.t().contiguous().t() for tensor in drawn)  # type: ignore[assignment]
         yield Case(name, (*drawn, 1))
+    yield Case("label 0, with padding", (*_zeros(generator, (many, few)), 0))
     predicted, expected, mask = _tags(generator, (few, many))
     once, twice = expected.clone(), expected.clone()
     once[0, 0], twice[0, :2], mask[0, :2] = 7, 7, True
@@ -201,6 +210,14 @@ PRECISION_RECALL_F1 = Exercise(
             lambda predicted, expected, mask, label: _of_label(*_found(predicted, expected, ~mask, label)),
         ),
         Misconception(
+            "padding_is_zero",
+            "Your answer makes padding label 0 (a product with the mask does), and counts it when label 0 is scored. "
+            "Leave padding out: predicted[mask].",
+            lambda predicted, expected, mask, label: _of_label(
+                *_found(predicted * mask, expected * mask, torch.ones_like(mask), label)
+            ),
+        ),
+        Misconception(
             "accuracy",
             "Your answer is the accuracy over all labels, three times. Precision and recall are about one label: of "
             "what was predicted to be it, and of what is it.",
@@ -255,6 +272,11 @@ PRECISION_RECALL_F1 = Exercise(
 def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: three headlines", _HEADLINES)
+        tags = torch.tensor([[1, 1, 0, 2], [0, 2, 2, 1], [1, 0, 2, 0]])
+        first, last = tags.clone(), tags.clone()
+        first[0, 0] = last[1, 3] = last[2, 3] = 3
+        yield Case("only a first word is wrong", (first, tags, torch.ones_like(tags, dtype=torch.bool)))
+        yield Case("only two last words are wrong", (last, tags, torch.ones_like(tags, dtype=torch.bool)))
     for name, transposed in (("short sentences", False), ("others", False), ("transposed in memory", True)):
         batch, words = integer(generator, 8, 12), integer(generator, 5, 8)
         lengths = 2 + torch.randint(words - 1, (batch, 1), generator=generator)
@@ -351,6 +373,8 @@ SEQUENCE_ACCURACY = Exercise(
 def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: the the the", (["the"] * 7, [_words("the cat is on the chair")], 1))
+        yield Case("parts of words", (_words("the cat"), [_words("other cats there")], 1))
+        yield Case("the same letters, other words", (_words("the a bc"), [_words("the ab c")], 2))
         yield Case(
             "worked example: pairs of words",
             (_words("le chat sont sur la chaise"), [_words("le chat est sur la chaise")], 2),
@@ -362,12 +386,18 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     forwards = _sentence(generator, integer(generator, 7, 10)) + ["the", "cat"]
     yield Case("the same words backwards", (forwards, [forwards[::-1]], 2))
     yield Case("fewer words than n", (_sentence(generator, 2), [_sentence(generator, 6)], 3))
+    yield Case("far fewer words than n", (_sentence(generator, 1), [_sentence(generator, 6)], 4))
     for n in (1, 2):
         hypothesis, *several = (_sentence(generator, integer(generator, 9, 14)) for _ in range(4))
         yield Case(f"three references, n = {n}", (hypothesis, several, n), part="several references")
     some, others = _sentence(generator, 5), ["meow", "purr"]
     yield Case(
         "a part in each of two references", (some + others, [["hiss"], some, others], 1), part="several references"
+    )
+    yield Case(
+        "the same word in each of two references",
+        (["meow", "meow"], [["meow"], ["purr", "meow"]], 1),
+        part="several references",
     )
     two = [[*_sentence(generator, 4), "meow"], ["purr", *_sentence(generator, 4)]]
     yield Case("words that two references share between them", (["meow", "purr"], two, 2), part="several references")
@@ -550,6 +580,22 @@ CLIPPED_NGRAMS = Exercise(
             ),
         ),
         Misconception(
+            "swapped",
+            "Your answer has the two counts swapped. First those that are matched, then all: (matched, total).",
+            lambda hypothesis, references, n: (
+                len(_grams(hypothesis, n)),
+                _clipped(_grams(hypothesis, n), _most(references, n)),
+            ),
+        ),
+        Misconception(
+            "negative_total",
+            "Your total is negative where a sentence is much shorter than n. It has no n-gram then: max(..., 0).",
+            lambda hypothesis, references, n: (
+                _clipped(_grams(hypothesis, n), _most(references, n)),
+                len(hypothesis) - n + 1,
+            ),
+        ),
+        Misconception(
             "divided",
             "Your answer is the precision. Return the two counts that it is made of, (matched, total): a corpus adds "
             "them up before it divides.",
@@ -643,6 +689,16 @@ BREVITY_PENALTY = Exercise(
             "Your answer punishes long hypotheses and lets short ones pass. It is brevity that pays: below the "
             "reference's length exp(1 - r/c), from there on 1.",
             lambda hypothesis_length, reference_length: _penalty(reference_length, hypothesis_length),
+        ),
+        Misconception(
+            "cases_swapped",
+            "Your answer has the two cases swapped: it gives 1 to what is shorter than the reference, and the formula "
+            "to what is longer. From the reference's length on it is 1, and below exp(1 - r/c).",
+            lambda hypothesis_length, reference_length: (
+                float(hypothesis_length > 0)
+                if hypothesis_length <= reference_length
+                else _exp(1 - reference_length / hypothesis_length)
+            ),
         ),
         Misconception(
             "lengths_swapped",
@@ -794,6 +850,12 @@ BLEU = Exercise(
             "Your answer takes the fourth root, or a weight of 1/4, however many precisions there are. Use "
             "len(precisions).",
             lambda precisions, penalty: penalty * math.prod(precisions) ** 0.25,
+        ),
+        Misconception(
+            "divided_after_the_power",
+            "Your answer divides by the number of precisions in place of taking a root: Python reads ** 1 / N as "
+            "(** 1) / N. Put brackets: ** (1 / N).",
+            lambda precisions, penalty: penalty * math.prod(precisions) / len(precisions),
         ),
         Misconception(
             "square_root",

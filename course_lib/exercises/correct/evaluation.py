@@ -109,7 +109,7 @@ SEQUENCE_ACCURACY = (
     _sequences_by_loop,
     _sequences_refilled,
     lambda predicted, expected, mask: 1 - ((predicted != expected) & mask).any(dim=1).double().mean().item(),
-    lambda predicted, expected, mask: float((((predicted == expected) | ~mask).numpy()).all(axis=1).mean()),
+    lambda predicted, expected, mask: ((predicted == expected) | ~mask).numpy().all(axis=1).mean(),
     lambda predicted, expected, mask: int((((predicted - expected).abs() * mask).sum(1) == 0).sum()) / len(mask),
     lambda predicted, expected, mask: (((predicted == expected) & mask).sum(-1) == mask.sum(-1)).float().mean().item(),
 )
@@ -231,8 +231,8 @@ BREVITY_PENALTY = (
     lambda hypothesis_length, reference_length: (
         torch.exp(1 - torch.tensor(reference_length) / hypothesis_length).clamp(max=1.0).item()
     ),
-    lambda hypothesis_length, reference_length: float(
-        numpy.exp(min(0.0, 1 - reference_length / max(hypothesis_length, 1e-9)))
+    lambda hypothesis_length, reference_length: numpy.exp(
+        min(0.0, 1 - reference_length / max(hypothesis_length, 1e-9))
     ),
     lambda hypothesis_length, reference_length: (
         min(1.0, math.e * math.exp(-reference_length / hypothesis_length)) if hypothesis_length else 0.0
@@ -300,7 +300,7 @@ def _averages_in_torch(matched: Sequence[int], total: Sequence[int]) -> tuple[fl
 def _averages_in_numpy(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
     found, of = numpy.array(matched, dtype=float), numpy.array(total, dtype=float)
     shares = numpy.divide(found, of, out=numpy.zeros_like(found), where=of > 0)
-    return float(found.sum() / (of.sum() or 1)), float(shares.mean())
+    return found.sum() / (of.sum() or 1), shares.mean()
 
 
 def _averages_in_fractions(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
@@ -436,7 +436,7 @@ def _rate_by_loop(hypotheses: Sequence[Words], references: Sequence[Words], dist
 def _rate_weighted(hypotheses: Sequence[Words], references: Sequence[Words], distance: Distance) -> float:
     lengths = numpy.array([len(reference) for reference in references])
     rates = numpy.array([distance(*pair) for pair in zip(hypotheses, references, strict=True)]) / lengths
-    return float(numpy.average(rates, weights=lengths))
+    return numpy.average(rates, weights=lengths)  # type: ignore[no-any-return]
 
 
 def _rate_drained(hypotheses: Sequence[Words], references: Sequence[Words], distance: Distance) -> float:

@@ -30,6 +30,13 @@ def _f1_as_a_mean(predicted: Tensor, expected: Tensor, mask: Tensor, label: int)
     return precision, recall, (precision + recall) * 0.5
 
 
+def _masked_by_a_product(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
+    p, e = predicted * mask, expected * mask
+    right, said, true = ((p == label) & (e == label)).sum(), (p == label).sum(), (e == label).sum()
+    precision, recall = (right / said.clamp(min=1)).item(), (right / true.clamp(min=1)).item()
+    return precision, recall, (2 * right / (said + true).clamp(min=1)).item()
+
+
 def _with_an_epsilon(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
     p, e = predicted[mask], expected[mask]
     hits = ((p == label) * (e == label)).sum()
@@ -42,6 +49,24 @@ def _set_of_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tu
     said = {" ".join(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1)}
     known = {" ".join(words[i : i + n]) for words in references for i in range(len(words) - n + 1)}
     return len(said & known), len(said)
+
+
+def _found_in_the_text(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    said = Counter(" ".join(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+    texts = [" ".join(words) for words in references]
+    return sum(min(said[gram], max(text.count(gram) for text in texts)) for gram in said), said.total()
+
+
+def _keys_without_spaces(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    said, *known = (
+        Counter("".join(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (hypothesis, *references)
+    )
+    return sum(min(said[gram], max(counts[gram] for counts in known)) for gram in said), said.total()
+
+
+def _last_words(predicted: Tensor, expected: Tensor, mask: Tensor) -> float:
+    rows, last = torch.arange(len(mask)), mask.sum(dim=1) - 1
+    return (predicted == expected)[rows, last].float().mean().item()
 
 
 def _summed_references(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
@@ -94,7 +119,18 @@ def _zeros_at_the_borders(hypothesis: Words, reference: Words) -> Tensor:
             lambda predicted, expected, mask: sum(map(torch.equal, predicted, expected)) / len(mask),
             "padding_must_match",
         ),
+        ("evaluation.precision_recall_f1", _masked_by_a_product, "padding_is_zero"),
         ("evaluation.clipped_ngrams", _set_of_ngrams, "different_ngrams"),
+        (
+            "evaluation.brevity_penalty",
+            lambda c, r: 0.0 if c == 0 else math.exp(1 - r / c) if c > r else 1.0,
+            "cases_swapped",
+        ),
+        (
+            "evaluation.bleu",
+            lambda precisions, penalty: penalty * math.prod(precisions) ** 1 / len(precisions),
+            "divided_after_the_power",
+        ),
         ("evaluation.clipped_ngrams", _summed_references, "references_added"),
         ("evaluation.brevity_penalty", lambda c, r: 1.0 if c > r else c / r, "plain_ratio"),
         ("evaluation.brevity_penalty", lambda c, r: math.exp(1 - r / c) if c else 0.0, "rewards_length"),
@@ -132,6 +168,25 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
         assert found.outcome is Outcome.WRONG
         assert found.misconception is not None
         assert found.misconception.id == expected
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "answer"),
+    [
+        ("evaluation.clipped_ngrams", _found_in_the_text),
+        ("evaluation.clipped_ngrams", _keys_without_spaces),
+        ("evaluation.sequence_accuracy", _last_words),
+        (
+            "evaluation.sequence_accuracy",
+            lambda predicted, expected, mask: (predicted == expected)[:, 0].float().mean().item(),
+        ),
+    ],
+)
+def test_slips_without_a_name_are_rejected_and_get_no_other(exercise_id: str, answer: Callable[..., object]) -> None:
+    for seed in (None, 1, 2):
+        found = verdict(exercise_id, answer, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is None
 
 
 @pytest.mark.parametrize(
