@@ -45,16 +45,19 @@ def _padded(generator: Generator, batch: int, words: int) -> Tensor:
 def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         table = torch.tensor([[0.0, 0.0], [0.1, 0.1], [2.0, 0.5], [1.0, -1.5], [1.8, 0.9]])
-        yield Case("worked example: the dog chased the cat", (table, DOG_CHASED_CAT[0]), gradients=(0,))
+        yield Case("worked example: the dog chased the cat", (table, DOG_CHASED_CAT[0]))
     for name, leading, dtype in (
         ("one sentence", (), torch.float32),
         ("a batch of sentences", (integer(generator, 3, 5),), torch.float32),
+        ("a batch of one sentence", (1,), torch.float32),
         ("double precision", (2,), torch.float64),
     ):
         kind = Kind(name, generator, dtype=dtype)
         words, vocabulary = integer(generator, 4, 7), integer(generator, 20, 30)
         table = kind.normal(vocabulary, kind.d_head())
-        yield Case(name, (table, _ids(generator, vocabulary, *leading, words)), gradients=(0,))
+        yield Case(name, (table, _ids(generator, vocabulary, *leading, words)))
+    table = torch.randn(6, 4, generator=generator)
+    yield Case("a sentence of one word", (table, torch.tensor([integer(generator, 1, 6)])))
 
 
 LOOK_UP = Exercise(
@@ -113,12 +116,6 @@ LOOK_UP = Exercise(
             "Your answer has the components as rows and the words as columns. One row for each word: leave out the "
             "transpose.",
             lambda table, ids: table[ids].mT,
-        ),
-        Misconception(
-            "table_detached",
-            "The values are right, but no gradient reaches `table`: somewhere you use .data, .detach(), numpy or "
-            "torch.tensor(...). Index the table itself, or its vectors can never be learned.",
-            lambda table, ids: table.detach()[ids],
         ),
     ),
     withheld=WITHHELD,
@@ -262,6 +259,7 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(
         "a sentence without words",
         (torch.randn(batch, words, 4, generator=generator), some),
+        gradients=(0,),
         part="sentences without words",
     )
 
@@ -299,6 +297,18 @@ MEAN_POOLING = Exercise(
             "Your answer is right for sentences with words. Without any it divides 0 by 0, which is NaN: divide by 1 "
             "there, for example with clamp(min=1).",
             lambda x, mask: _words_of(x, mask).sum(dim=1) / _number(mask),
+        ),
+        Misconception(
+            "nan_of_the_words_alone",
+            "Your answer is right for sentences with words. Without any it divides 0 by 0, which is NaN: divide by 1 "
+            "there, for example with clamp(min=1).",
+            lambda x, mask: x.masked_fill(~mask.unsqueeze(-1), 0).sum(dim=1) / _number(mask),
+        ),
+        Misconception(
+            "nan_in_the_gradient",
+            "The values are right, but the gradient of a sentence without words is NaN: you divide 0 by 0 and mend "
+            "the result afterwards, which does not mend its gradient. Divide by 1 there: clamp(min=1).",
+            lambda x, mask: torch.nan_to_num(_words_of(x, mask).sum(dim=1) / _number(mask)),
         ),
         Misconception(
             "padding_counted",
@@ -398,6 +408,9 @@ def _same_vector_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("the same words, other counts", ("no no no dog", "no dog dog dog"))
         yield Case("the same letters", ("the dog was on", "the god saw no"))
         yield Case("laughing longer", ("ha", "ha ha ha"))
+        yield Case("two of each, three of each", ("ha ha oh oh", "ha ha ha oh oh oh"))
+        yield Case("nearly as many", ("ha oh", " ".join(["ha"] * 6 + ["oh"] * 5)))
+        yield Case("twice as often, and once more", ("ha ha ha ha oh oh oh oh oh", "ha ha oh oh"))
         yield Case("said twice", ("meow meow cat", "cat meow meow cat meow meow"))
         yield Case("a word more", ("the dog slept", "the old dog slept"))
         return
@@ -412,6 +425,20 @@ def _same_vector_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"said {number + 1} times", (text, _shuffled(words * (number + 1), rng)))
         yield Case(f"a word once more, {number}", (text, _shuffled([*words, words[0]], rng)))
         yield Case(f"the same letters, {number}", (f"the dog {text}", f"the god {text}"))
+        yield Case(f"{number + 1} times and {number + 2} times", _repeated(words, number + 1, number + 2, rng))
+        yield Case(f"{number + 2} times and {number + 1} times", _repeated(words, number + 2, number + 1, rng))
+    a, b = rng.sample(_WORDS, 2)
+    for times in (rng.randint(5, 9), rng.randint(50, 60)):
+        nearly = _shuffled([a] * (times + 1) + [b] * times, rng)
+        yield Case(f"{times + 1} of one and {times} of the other are nearly halves", (f"{a} {b}", nearly))
+    times = rng.randint(2, 4)
+    halves = _shuffled([a] * times + [b] * times, rng)
+    yield Case("twice as often, and once more", (_shuffled([a] * 2 * times + [b] * (2 * times + 1), rng), halves))
+
+
+def _repeated(words: list[str], first: int, second: int, rng: random.Random) -> tuple[str, str]:
+    """The same words so and so many times, in other orders."""
+    return _shuffled(words * first, rng), _shuffled(words * second, rng)
 
 
 def _counts(text: str) -> Counter[str]:
@@ -437,8 +464,8 @@ SAME_VECTOR = Exercise(
     misconceptions=(
         Misconception(
             "counts_must_be_equal",
-            "You expect that every word must occur equally often in both. Nearly: a mean divides by the number of "
-            "words, so that `ha` and `ha ha ha` have the same one. Compare each word's share of its sentence.",
+            "Your answer is True only where every word occurs equally often in both. Nearly: `ha` and `ha ha ha` have "
+            "the same mean. Compare shares: a word's count, divided by the number of words in its own sentence.",
             lambda first, second: _counts(first) == _counts(second),
         ),
         Misconception(
@@ -756,15 +783,30 @@ def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: two classes", (torch.tensor([1, 0, 1, 1, 0]), torch.tensor([0, 1, 0, 0, 1, 0, 0])))
     for classes in (2, 3, 5):
-        common, rare = torch.randperm(classes, generator=generator)[:2].tolist()
-        training = torch.cat([torch.arange(classes), torch.tensor([common] * 4)])
-        test = torch.cat([torch.arange(classes).repeat(2), torch.tensor([rare] * 5)])
-        shuffled = [labels[torch.randperm(len(labels), generator=generator)] for labels in (training, test)]
-        yield Case(f"{classes} classes, others in the test than in training", tuple(shuffled))
+        yield Case(f"{classes} classes, others in the test than in training", _labels(generator, classes))
     yield Case(
         "a class that training never saw",
-        (torch.tensor([0, 0, 3, 1]), torch.tensor([3, 4, 4, integer(generator, 1, 3), 3, 4, 4, 0])),
+        (torch.tensor([0, 0, 3, 1]), torch.tensor([3, 4, 4, integer(generator, 1, 3), 3, 4, 4, 0, 0, 0])),
     )
+
+
+def _labels(generator: Generator, classes: int) -> tuple[Tensor, Tensor]:
+    """Labels of training and of the test, each of them another number of times in the test.
+
+    Of three classes or more, training's most frequent one is neither the median nor nearest to the mean, and taken
+    together both sides have another most frequent one.
+    """
+    drawn = torch.randperm(classes, generator=generator).tolist()
+    common = next(label for label in drawn if classes == 2 or label != classes // 2)
+    least, *between = [label for label in drawn if label != common]
+    training, test = [common] * 5 + [least] * 3, [common] * 2 + [least] * (3 if classes == 2 else classes + 3)
+    for times, label in enumerate(between, 3):
+        training += [label] * 4
+        test += [label] * times
+    first, second = (
+        torch.tensor(labels)[torch.randperm(len(labels), generator=generator)] for labels in (training, test)
+    )
+    return first, second
 
 
 def _most_frequent(labels: Tensor) -> Tensor:
@@ -793,6 +835,20 @@ MAJORITY = Exercise(
             "Your answer takes the most frequent label of the test. That would be peeking: nobody knows the test's "
             "labels beforehand. Take the most frequent one of training.",
             lambda training_labels, test_labels: (test_labels == _most_frequent(test_labels)).float().mean(),
+        ),
+        Misconception(
+            "majority_of_both",
+            "Your answer takes the most frequent label of training and test together. That is peeking as well: nobody "
+            "knows the test's labels beforehand. Count in training alone.",
+            lambda training_labels, test_labels: (
+                (test_labels == _most_frequent(torch.cat([training_labels, test_labels]))).float().mean()
+            ),
+        ),
+        Misconception(
+            "median_label",
+            "Your answer takes the median of the labels. Labels are names, and have no middle: count how often each "
+            "occurs, with torch.bincount, and take the argmax of the counts.",
+            lambda training_labels, test_labels: (test_labels == training_labels.median()).float().mean(),
         ),
         Misconception(
             "share_in_training",

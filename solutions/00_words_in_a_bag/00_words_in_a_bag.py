@@ -41,14 +41,16 @@
 # often as you like, nobody counts. It tells you what it called, what came back and what it expected; and if your answer is
 # a mistake that it knows, it tells you which. Hints fold out where you ask for them. Cells that show something with a
 # function of yours wait politely until it is there.
+#
+# A result has the dtype of the numbers that came in, unless a task says otherwise; checks try float32 and float64.
 
 # %% [markdown]
 # **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
 # numbers in other sizes, so an answer that works in general gets its points and one that repeats an example does not. No
 # task needs an earlier one to be right. A question marked *read by a person* is.
 #
-# The lectures that this course follows are cited as S0 to S4; `docs/sources.md` says what they are. Slides have slips, as
-# all slides do. Where we meet one, we show the right value *and* how the printed one came about.
+# The lectures that this course follows are cited as S0 to S4; `docs/sources.md` in the course's repository says what they
+# are. Slides have slips, as all slides do. Where we meet one, we show the right value *and* how the printed one came about.
 
 # %%
 import random

@@ -27,6 +27,8 @@ LOOK_UP = (
     lambda table, ids: table.T[:, ids].movedim(0, -1),
     lambda table, ids: torch.einsum("...v,vd->...d", F.one_hot(ids, table.size(0)).to(table.dtype), table),
     lambda table, ids: table.gather(0, ids.reshape(-1, 1).expand(-1, table.shape[1])).unflatten(0, ids.shape),
+    lambda table, ids: torch.from_numpy(table.numpy()[ids.numpy()]),
+    lambda table, ids: nn.Embedding.from_pretrained(table, freeze=False)(ids),
     lambda table, ids: torch.vmap(lambda i: table[i])(ids.flatten()).reshape(*ids.shape, table.shape[-1]),
 )
 
