@@ -271,6 +271,12 @@ SCALE = Exercise(
             lambda scores, d_head: scores / d_head,
         ),
         Misconception(
+            "divided_by_twice_d_head",
+            "Your answer divides by 2 · d_head. If you wrote d_head ** 1/2: the power comes before the division. "
+            "Divide by d_head ** 0.5, or by math.sqrt(d_head).",
+            lambda scores, d_head: scores / d_head**1 / 2,
+        ),
+        Misconception(
             "root_of_number_of_keys",
             "Your answer divides by the root of the number of keys. Divide by √d_head: the scores grow with the "
             "number of components of a query, not with the number of keys.",
@@ -322,6 +328,8 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         queries, keys = kind.sizes(2)
         yield Case(kind.name, (kind.normal(queries, keys),))
+    (words,) = sizes(generator, 1)
+    yield Case("as many queries as keys", (torch.randn(words, words, generator=generator),))
     queries, keys = sizes(generator, 2)
     small = torch.randn(queries, keys, generator=generator)
     large = 150.0 + 10 * integer(generator, 0, 11)
@@ -332,6 +340,11 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         (torch.stack([small[0] + large, small[1] - large]),),
         part="large scores",
     )
+    wide = torch.randn(queries, integer(generator, 8, 11), generator=generator)
+    query = torch.arange(queries)
+    wide[query, query + 1] += 900.0
+    yield Case("in each row one score far above the rest", (wide,), part="large scores")
+    yield Case("in each row one score far below the rest", (-wide,), part="large scores")
 
 
 WEIGHTS = Exercise(
@@ -341,7 +354,8 @@ WEIGHTS = Exercise(
     title="Attention weights",
     statement=(
         "attention_weights(scaled [..., queries, keys]) -> [..., queries, keys]: the softmax of each row, so that a "
-        "query's weights sum to 1 over the keys; written with exp, and right for scores in the hundreds too."
+        "query's weights sum to 1 over the keys; written with exp, and right for scores in the hundreds too, and for "
+        "rows whose scores are far apart."
     ),
     points=3,
     minutes=12,
@@ -395,6 +409,21 @@ WEIGHTS = Exercise(
             "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
             "row by its own sum (dim=-1, keepdim=True).",
             lambda scaled: torch.softmax(scaled.flatten(), dim=0).reshape(scaled.shape),
+        ),
+        Misconception(
+            "sum_without_keepdim",
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "the columns. Keep the dimension: sum(dim=-1, keepdim=True).",
+            lambda scaled: torch.exp(scaled) / torch.exp(scaled).sum(dim=-1),
+        ),
+        Misconception(
+            "safe_sum_without_keepdim",
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "the columns. Keep the dimension in the sum as well: sum(dim=-1, keepdim=True).",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
+                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum(dim=-1)
+            ),
         ),
         Misconception(
             "not_normalised",

@@ -34,14 +34,13 @@
 # | 8 | the derivative of softmax | 2 | 12 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# **How this notebook works.** Below each task there is a cell to write in and a cell that checks it. Run the check as
-# often as you like: it tells you what it called, what came back and what it expected, and if your answer is a mistake
-# that it knows, it tells you which one. Cells that show something with a function of
-# yours wait politely until it is there.
+# **How this notebook works**, if you begin here: below each task there is a cell to write in and one that checks it, as
+# often as you like. Results have the dtype of the numbers that came in, unless a task says otherwise. Cells that show
+# something with a function of yours wait until it is there.
 #
-# The lectures that this course follows are cited as S0 to S4; `docs/sources.md` says what they are. The slides contain
-# a few slips, as all slides do. Where we meet one we show the right number *and* how the printed one came about,
-# because finding out what somebody else's code really computed is half of this trade.
+# The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are). Where one of their
+# slides has a slip we show the right number *and* how the printed one came about, because finding out what somebody
+# else's code really computed is half of this trade.
 
 # %%
 import math
@@ -436,7 +435,7 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # Write the softmax over the keys yourself: `torch.softmax` and its relatives are not allowed in this one. Two points are
-# for right values, the third is for scores so large that a plain `exp` overflows.
+# for right values, the third is for scores so large that a plain `exp` overflows, and for rows whose scores are far apart.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
 #

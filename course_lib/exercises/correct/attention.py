@@ -177,7 +177,7 @@ def _weights_by_einsum(scaled: Tensor) -> Tensor:
 
 @torch.no_grad()
 def _weights_in_double(scaled: Tensor) -> Tensor:
-    shifted = scaled.double() - scaled.double().mean(dim=-1, keepdim=True)
+    shifted = scaled.double() - scaled.double().amax(dim=-1, keepdim=True)
     return (torch.exp(shifted) / torch.exp(shifted).sum(dim=-1, keepdim=True)).to(scaled.dtype)
 
 

@@ -68,6 +68,7 @@ def _numpy_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         ),
         ("attention.scale", lambda scores, d_head: scores / d_head, "divided_by_d_head"),
         ("attention.scale", lambda scores, d_head: scores / (d_head**0.5 // 1), "root_cut_to_an_integer"),
+        ("attention.scale", lambda scores, d_head: scores / d_head**1 / 2, "divided_by_twice_d_head"),
         (
             "attention.scale",
             lambda scores, d_head: scores / torch.sqrt(torch.tensor(scores.shape[-1])),
@@ -97,6 +98,24 @@ class TestParts:
     def test_small_scores_earn_their_part(self) -> None:
         assert verdict("attention.weights", mistake("attention.weights", "large_scores_overflow")).points == 2
         assert verdict("attention.weights", mistake("attention.weights", "one_maximum_for_all_rows")).points == 2
+
+    @pytest.mark.parametrize(
+        "subtracted",
+        [
+            lambda scaled: scaled.mean(-1, keepdim=True),
+            lambda scaled: scaled.amin(-1, keepdim=True),
+            lambda scaled: scaled.median(-1, keepdim=True).values,
+            lambda scaled: scaled[..., :1],
+            lambda scaled: scaled.double() * 0,
+        ],
+    )
+    def test_only_the_largest_score_is_safe(self, subtracted: Callable[[Tensor], Tensor]) -> None:
+        def answer(scaled: Tensor) -> Tensor:
+            powers = torch.exp(scaled - subtracted(scaled))
+            return (powers / powers.sum(-1, keepdim=True)).to(scaled.dtype)
+
+        for seed in (None, 1, 2):
+            assert verdict("attention.weights", answer, seed).points == 2
 
     def test_wrong_values_earn_nothing(self) -> None:
         assert verdict("attention.weights", mistake("attention.weights", "normalised_over_queries")).points == 0
