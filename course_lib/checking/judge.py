@@ -135,7 +135,8 @@ def is_refusal(case: Case, actual: Observation) -> bool:
 
 
 def diagnose(key: AnswerKey, results: Sequence[CaseResult]) -> Misconception | None:
-    """The first misconception that does exactly what the answer did, on every case that was run.
+    """The first misconception that does exactly what the answer did, on every case that was run, and explains why
+    each one failed that did.
 
     Where the core part is wrong only its cases count: a wrong formula may fail the other parts in its own way.
     At least one case must show a wrong *value*: that both merely raise proves nothing.
@@ -146,9 +147,20 @@ def diagnose(key: AnswerKey, results: Sequence[CaseResult]) -> Misconception | N
         return None
     for misconception in key.exercise.misconceptions:
         mistaken = key.mistaken(misconception)
-        if all(_same(results[n].case, mistaken[n], results[n].actual) for n in telling):
+        if all(_explains(mistaken[n], results[n]) for n in telling):
             return misconception
     return None
+
+
+def _explains(mistaken: Observation, result: CaseResult) -> bool:
+    """Whether a misconception ends as the answer did, and fails where the answer failed.
+
+    An answer that returns the right values and fails for changing its argument is not explained by a misconception
+    that returns them as well.
+    """
+    if not _same(result.case, mistaken, result.actual):
+        return False
+    return result.passed or not _compared(result.case, result.hidden, result.expected, mistaken, []).passed
 
 
 def _same(case: Case, mistaken: Observation, actual: Observation) -> bool:
