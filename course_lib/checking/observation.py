@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy
 import torch
@@ -68,6 +69,10 @@ class Foreign:
 def with_article(name: str) -> str:
     """A type's name as it stands in a sentence: "an int", "a list"."""
     return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+class Unfit(TypeError):
+    """What the answer built cannot be called as the task says: the check raises it, and not the answer."""
 
 
 @dataclass(frozen=True)
@@ -215,10 +220,36 @@ def _prepared(
         return answer, {}
     module = answer(**construct)
     if not isinstance(module, nn.Module):
-        raise TypeError(f"a {type(module).__name__} was built where a torch.nn.Module was expected")
-    module.load_state_dict(dict(case.weights))
+        raise Unfit(f"Where a torch.nn.Module was expected, {with_article(type(module).__name__)} was built.")
+    try:
+        module.load_state_dict(dict(case.weights))
+    except RuntimeError as error:
+        raise Unfit(_other_weights(case.weights, module.state_dict()) or str(error)) from None
     module.train(case.training)
     return module, dict(module.named_parameters())
+
+
+def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
+    """What to tell of a module whose parameters have other names or shapes; empty where they have not."""
+    expected, found = ({name: list(tensor.shape) for name, tensor in state.items()} for state in (wanted, own))
+    missing = _names([f"{name} {shape}" for name, shape in expected.items() if found.get(name) != shape])
+    extra = _names([f"{name} {shape}" for name, shape in found.items() if expected.get(name) != shape])
+    if not missing and not extra:
+        return ""
+    told = f"yours has {extra} besides"
+    if missing:
+        told = f"expected {missing}; yours has {extra}" if extra else f"expected {missing}, which yours lacks"
+    return f"Keep the names and shapes of the parameters as the task gives them: {told}."
+
+
+def _names(names: Sequence[str]) -> str:
+    """The first few of them."""
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more
+
+
+_NAMES_SHOWN = 4
+"""Of parameters with other names or shapes, so many are named."""
 
 
 def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]:
@@ -298,6 +329,11 @@ _DICTS = (dict, Counter, defaultdict, OrderedDict)
 """Exact types that count as a dict: whoever counts with a `Counter` has counted."""
 
 
+_NUMPYS: Mapping[type, type] = {numpy.float64: float, numpy.str_: str}
+"""Scalars of numpy that are Python's by inheritance count as what they are. Its others (`numpy.bool_`, `numpy.int64`,
+`numpy.float32`) are no bool, int or float, just as a tensor of one entry is none: their `.item()` is."""
+
+
 def _plain(value: Value) -> Value:
     """`value` as plain data, with `Foreign` in place of anything else. Exact types only; a parameter is a tensor."""
     kind = type(value)
@@ -305,15 +341,23 @@ def _plain(value: Value) -> Value:
         return Tensor.detach(value).clone()
     if value is None or kind in (bool, int, float, str):
         return value
-    if kind is numpy.float64:
-        return float(value)  # it is a float already, by inheritance
+    if kind in _NUMPYS:
+        return _NUMPYS[kind](value)
     if kind in (list, tuple):
         return kind(_plain(item) for item in value)
-    if kind in _DICTS and all(map(is_key, value)):
-        return {key: _plain(item) for key, item in value.items()}
     if kind in _DICTS:
+        keys = list(map(_plain_key, value))
+        if all(map(is_key, keys)):
+            return dict(zip(keys, map(_plain, value.values()), strict=True))
         return Foreign("dict whose keys are not all strings or tuples of strings")
     return Foreign(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("__main__."))
+
+
+def _plain_key(key: Any) -> Any:
+    """A key of a dict, with numpy's strings as Python's."""
+    if type(key) is tuple:
+        return tuple(map(_plain_key, key))
+    return str(key) if type(key) is numpy.str_ else key
 
 
 def failure_of(error: BaseException) -> Outcome:

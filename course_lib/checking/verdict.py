@@ -10,7 +10,7 @@ from typing import Any
 from course_lib.checking import render
 from course_lib.checking.compare import Difference, Kind
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.checking.observation import Observation, Outcome
+from course_lib.checking.observation import Observation, Outcome, Unfit, with_article
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class CaseResult:
             return self.difference.message
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
+        if raised.type_name == Unfit.__name__:
+            return raised.message
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
         asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
         said = f": {raised.message}" if raised.message else ""
@@ -67,12 +69,19 @@ class CaseResult:
     def _message_without_inputs(self) -> str:
         """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""
         if self.difference is not None:
-            return f"{self.case.name}: the answer differs in its {self.difference.kind}. The inputs are not shown."
+            return f"{self.case.name}: {self._differs(self.difference.kind)}. The inputs are not shown."
         if self.actual.raised is not None:
             name = self.actual.raised.type_name
             told = name if isinstance(getattr(builtins, name, None), type) else "an exception"
             return f"{self.case.name}: your answer raised {told}. The inputs are not shown."
         return FAILURE_SENTENCES[self.outcome]
+
+    def _differs(self, kind: Kind) -> str:
+        if kind is Kind.MODIFIED:
+            return "the answer changes an argument in place; work on a copy"
+        if kind is Kind.ENDING:
+            return f"the call should be refused with {with_article(self.case.refused)}, but the answer returned"
+        return f"the answer differs in its {kind}"
 
 
 @dataclass(frozen=True)

@@ -308,9 +308,9 @@ class TestClasses:
         [
             ("self.bias,", "self.bias.detach(),", "No gradient reaches bias"),
             ("* self.scale", "", "In the result"),
-            ("self.weight = nn.Parameter(torch.randn(size, size))", "self.w = 1", "Unexpected key(s) in state_dict"),
-            ("torch.randn(size))", "torch.randn(size + 1))", "size mismatch for bias"),
-            ("(nn.Module)", "", "a torch.nn.Module was expected"),
+            ("self.weight = nn.Parameter(torch.randn(size, size))", "self.w = 1", "weight [2, 2], which yours lacks"),
+            ("torch.randn(size))", "torch.randn(size + 1))", "expected bias [2]; yours has bias [3]."),
+            ("(nn.Module)", "", "Where a torch.nn.Module was expected, "),
         ],
     )
     def test_what_is_wrong_with_a_class_is_told(self, box: Box, old: str, new: str, said: str) -> None:

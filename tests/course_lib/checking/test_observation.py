@@ -106,6 +106,14 @@ def test_numpys_float_is_a_float() -> None:
     assert type(value[0]) is float
 
 
+def test_numpys_text_is_text_and_its_other_scalars_are_foreign() -> None:
+    letter = numpy.array(list("BEA"))[1]
+    value = observe(lambda x: [letter, {letter: 1, (letter, "b"): 2}, numpy.int64(1), numpy.bool_(True)], VECTOR).value
+    assert value == ["E", {"E": 1, ("E", "b"): 2}, Foreign("numpy.int64"), Foreign(f"numpy.{numpy.bool_.__name__}")]
+    assert type(value[0]) is str
+    assert [type(key) for key in value[1]] == [str, tuple]
+
+
 def test_a_parameter_is_a_tensor_and_one_of_another_class_is_not() -> None:
     class Lookalike(nn.Parameter):
         pass
