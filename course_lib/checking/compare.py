@@ -6,7 +6,7 @@ Exact first: type, device, dtype, shape. Then the values, under a tolerance that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -27,6 +27,10 @@ RELATIVE_TOLERANCE = {
 Wide enough for another order of summation, for einsum or for float64 intermediates; far below any wrong
 formula. It is relative, so that a small wrong tensor does not pass for being small.
 """
+
+
+Key = int | str | tuple[str, ...]
+"""A place inside a list, a tuple or a dict."""
 
 
 class Kind(StrEnum):
@@ -52,6 +56,7 @@ class Difference:
         index: the first differing index, for values; None otherwise.
         expected: what was expected there, as short text.
         actual: what came back there, as short text.
+        path: where it is inside the value: a position for each list or tuple, a key for each dict.
     """
 
     kind: Kind
@@ -59,6 +64,7 @@ class Difference:
     index: tuple[int, ...] | None = None
     expected: str = ""
     actual: str = ""
+    path: tuple[Key, ...] = ()
 
 
 def tolerance(expected: Tensor) -> float:
@@ -160,11 +166,13 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
                 actual=str(len(actual)),
             )
         parts = zip(range(len(expected)), expected, actual, strict=True)
-        return _first(value_difference(e, a, f"item {i} of {where}") for i, e, a in parts)
+        return _first(_inside(i, value_difference(e, a, f"item {i} of {where}")) for i, e, a in parts)
     if isinstance(expected, dict):
         if expected.keys() != actual.keys():
             return _other_keys(expected, actual, where)
-        return _first(value_difference(expected[key], actual[key], f"{key!r} of {where}") for key in expected)
+        return _first(
+            _inside(key, value_difference(expected[key], actual[key], f"{key!r} of {where}")) for key in expected
+        )
     if isinstance(expected, float):  # in single precision: it may come out of such a tensor
         return _tensor_difference(torch.tensor(expected), torch.tensor(actual), where)
     if expected != actual:
@@ -179,14 +187,21 @@ _LARGEST = 10**300
 
 def _way_to_a_number(expected: Value, actual: Value) -> str:
     """How a tensor becomes the plain number that was asked for; empty where it is something else."""
-    single = isinstance(actual, Tensor) and actual.numel() == 1
-    single |= isinstance(actual, Foreign) and actual.type_name in _NUMPYS
-    if not single or type(expected) not in (bool, int, float):
-        return ""
-    return f": its .item() is a plain {'bool' if type(expected) is bool else 'number'}"
+    plain = _plain_item(actual)
+    asked = "bool" if type(expected) is bool else "number" if type(expected) in (int, float) else ""
+    return f": its .item() is a plain {asked}" if plain and plain == asked else ""
 
 
-_NUMPYS = {f"numpy.{name}" for name in ("bool", "bool_", "int64", "int32", "float32", "float16")}
+def _plain_item(value: Value) -> str:
+    """What `.item()` makes of a tensor of one entry or a scalar of numpy: a "bool" or a "number"; empty for others."""
+    if isinstance(value, Tensor) and value.numel() == 1:
+        return "bool" if value.dtype == torch.bool else "number"
+    return _NUMPYS.get(value.type_name, "") if isinstance(value, Foreign) else ""
+
+
+_NUMPYS = {"numpy.bool": "bool", "numpy.bool_": "bool"} | dict.fromkeys(
+    ("numpy.int64", "numpy.int32", "numpy.float32", "numpy.float16"), "number"
+)
 """Scalars of numpy that are none of Python's (see `observation`)."""
 
 
@@ -219,13 +234,47 @@ def _several_values(expected: Value, actual: Value, where: str) -> str:
         return (
             f"{_sentence(where)} should be a torch.Tensor, but it is a {kind} of numbers: torch.tensor(...) makes one."
         )
+    together = _tensors_to_put_together(expected, actual)
+    if together:
+        return f"{_sentence(where)} should be one torch.Tensor, but it is {together}."
     many = f"{len(actual)} values" if len(actual) > 1 else f"a {type(actual).__name__} around one value"
     told = f"{_sentence(where)} should be {_type_phrase(expected)} alone, but your answer returns {many}"
     for place, item in enumerate(actual[:_ITEMS_TRIED]):
-        if type(item) is type(expected) and value_difference(expected, item, where) is None:
+        if _same_value(expected, item):
             which = f"item {place}, which is right" if len(actual) > 1 else "the value itself, which is right"
             return f"{told}: return only {which}."
     return f"{told}: return only the one that was asked for."
+
+
+def _tensors_to_put_together(expected: Value, actual: list[Value] | tuple[Value, ...]) -> str:
+    """What to tell of tensors that only need to become one; empty where there are others, or one of them is right.
+
+    A tuple may come from `return a, b` as well: it is one of parts only where they have the shape of parts.
+    """
+    if not isinstance(expected, Tensor) or not all(map(_only_tensors, actual)):
+        return ""
+    first, kind = actual[0], type(actual).__name__
+    shapes = {tuple(item.shape) if isinstance(item, Tensor) else None for item in actual}
+    if expected.ndim > 0 and shapes == {tuple(expected.shape[1:])} and len(actual) == len(expected):
+        return f"a {kind} of {len(actual)} tensor{'s' if len(actual) > 1 else ''}: torch.stack(...) makes one of them"
+    if kind == "tuple" or len(actual) == 1 or any(_same_value(expected, item) for item in actual[:_ITEMS_TRIED]):
+        return ""
+    if all(isinstance(item, Tensor) for item in actual):
+        same = len(shapes) == 1 and expected.ndim == first.ndim + 1
+        way = "torch.stack(...)" if same else "torch.stack(...) or torch.cat(...)"
+        return f"a list of {len(actual)} tensors: put them together with {way}"
+    return f"a list of {len(actual)} tensors, numbers or lists of them: put them together with torch.stack(...)"
+
+
+def _same_value(expected: Value, actual: Value) -> bool:
+    return type(actual) is type(expected) and value_difference(expected, actual, "the result") is None
+
+
+def _only_tensors(value: Value) -> bool:
+    """Whether this is a tensor or a number, or a list that holds tensors and numbers and nothing else."""
+    if isinstance(value, list):
+        return all(map(_only_tensors, value))
+    return isinstance(value, (Tensor, bool, int, float))
 
 
 def _only_numbers(value: Value) -> bool:
@@ -258,16 +307,35 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str) -> Differen
     if not bool(wrong.any()):
         return None
     index = tuple(int(i) for i in wrong.nonzero()[0])
-    wanted_text, got_text = number(expected[index]), number(actual[index])
+    wanted_text, got_text = _told_apart(expected[index], actual[index])
     share = f"{int(wrong.sum())} of {wrong.numel()} entries differ" if wrong.numel() > 1 else "it differs"
     place = f"first at index {list(index)}: " if index else ""
     return Difference(
         Kind.VALUE,
-        f"In {where} {share}, {place}expected {wanted_text}, got {got_text}.",
+        f"In {where} {share}, {place}expected {wanted_text}, got {got_text}."
+        f"{_single_precision(expected, actual, wrong)}",
         index,
         wanted_text,
         got_text,
     )
+
+
+def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
+    """What to tell of a result in double precision that is right to about as many digits as single precision has."""
+    if expected.dtype != torch.float64:
+        return ""
+    largest = tolerance(expected) / RELATIVE_TOLERANCE[torch.float64]
+    error = (expected - actual).abs()[wrong].max().item() / largest
+    if not _SINGLE[0] <= error <= _SINGLE[1]:  # nor where it is NaN
+        return ""
+    return (
+        " The numbers agree to about 7 digits only, as if they were computed in single precision somewhere "
+        "(torch.float32, which torch.tensor(...) makes of Python's floats): compute in the dtype of the inputs."
+    )
+
+
+_SINGLE = (1e-8, 1e-6)
+"""An error between these shares of the largest entry is what single precision on the way leaves."""
 
 
 def _wrong_entries(expected: Tensor, actual: Tensor) -> Tensor:
@@ -297,6 +365,10 @@ def _gradient_difference(name: str, expected: Tensor | None, actual: Tensor | No
     if found is None:
         return None
     return Difference(Kind.GRADIENT, found.message, found.index, found.expected, found.actual)
+
+
+def _inside(key: Key, found: Difference | None) -> Difference | None:
+    return None if found is None else replace(found, path=(key, *found.path))
 
 
 def _first(found: Iterable[Difference | None]) -> Difference | None:
@@ -331,7 +403,13 @@ def _dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def number(entry: Tensor) -> str:
-    """One entry as short text: enough digits to tell close numbers apart."""
+def number(entry: Tensor, digits: int = 6) -> str:
+    """One entry as short text."""
     item = entry.item()
-    return f"{item:.6g}" if isinstance(item, float) else str(item)
+    return f"{item:.{digits}g}" if isinstance(item, float) else str(item)
+
+
+def _told_apart(expected: Tensor, actual: Tensor) -> tuple[str, str]:
+    """Two entries as short text, with as many digits as it takes to tell them apart."""
+    texts = ((number(expected, digits), number(actual, digits)) for digits in (6, 9, 12, 17))
+    return next((pair for pair in texts if pair[0] != pair[1]), (number(expected), number(actual)))

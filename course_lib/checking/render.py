@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from course_lib.checking.compare import Kind, short_repr
-from course_lib.checking.exercise import Callback, Case, Exercise, Value
-from course_lib.checking.observation import Foreign, Outcome, argument_name
+from course_lib.checking.compare import Difference, Kind, short_repr
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Value
+from course_lib.checking.observation import ENDINGS, Foreign, Outcome, argument_name
 
 if TYPE_CHECKING:  # a verdict shows itself through this module
     from course_lib.checking.verdict import CaseResult, Verdict
@@ -27,6 +27,9 @@ MOST_ITEMS = 8
 
 _SHORT = 20
 """Strings up to so many characters are shown whole inside another value."""
+
+DECIMALS = 4
+"""Numbers in tensors are shown with so many decimals."""
 
 TEXT_WIDTH = 84
 """Sentences for terminals are broken at this width."""
@@ -68,7 +71,40 @@ def lead(verdict: Verdict) -> str:
         return verdict.note
     if verdict.outcome is Outcome.NOT_ATTEMPTED:
         return f"Write {verdict.exercise.name}, run its cell, and check again."
-    return ""
+    return _changes_its_arguments(verdict)
+
+
+def _changes_its_arguments(verdict: Verdict) -> str:
+    """The first sentence where the core part fails only because arguments were changed; empty elsewhere."""
+    failures = [result for result in verdict.cases if not result.passed]
+    telling = [result for result in failures if result.case.part == CORE] or failures
+    if not telling or not all(map(_is_modified, telling)):
+        return ""
+    places = sorted({place for result in telling for place in result.actual.modified})
+    names = " and ".join(argument_name(place, verdict.exercise.parameters) for place in places)
+    right = "The values are right, but your" if all(map(_is_modified, failures)) else "Your"
+    return f"{right} answer changes what it was given ({names}). Work on a copy."
+
+
+def _is_modified(result: CaseResult) -> bool:
+    return result.difference is not None and result.difference.kind is Kind.MODIFIED
+
+
+def waiting(verdict: Verdict) -> str:
+    """A sentence on the points of parts that are right and wait for the core part; empty where there are none."""
+    failed = {result.case.part for result in verdict.cases if not result.passed}
+    cut_short = any(result.actual.failure in ENDINGS for result in verdict.cases)
+    if CORE not in failed or cut_short:
+        return ""
+    right = {result.case.part for result in verdict.cases} - failed
+    points = sum(worth for part, worth in verdict.exercise.parts.items() if part in right)
+    other = sum(worth for part, worth in verdict.exercise.parts.items() if part != CORE)
+    if not points:
+        return ""
+    count = (
+        f"{'The other' if points == other else 'Another'} {f'{points} points count' if points > 1 else 'point counts'}"
+    )
+    return f"{count} once these values are right."
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -83,6 +119,8 @@ def verdict_text(verdict: Verdict) -> str:
         lines.append(f"  {'ok  ' if item.passed else 'FAIL'}  {item.label}")
         if item.shown is not None:
             lines += [f"        {line}" for line in _details_text(verdict, item.shown)]
+    if waiting(verdict):
+        lines += ["", f"  {waiting(verdict)}"]
     return "\n".join(map(_printable, lines))
 
 
@@ -110,6 +148,8 @@ def verdict_html(verdict: Verdict) -> str:
         rows.append(f"<li>{row}{'' if item.shown is None else _details_html(verdict, item.shown)}</li>")
     if rows:
         body.append(f"<ul>{''.join(rows)}</ul>")
+    if waiting(verdict):
+        body.append(f"<p>{escape(waiting(verdict))}</p>")
     body.append("</div>")
     return "\n".join(body)
 
@@ -160,13 +200,77 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
     yield "called", call_text(verdict.exercise, result.case)
     if result.difference is not None and result.difference.kind not in (Kind.GRADIENT, Kind.MODIFIED):
         refused = result.difference.kind is Kind.ENDING
+        expected, actual = result.expected.value, result.actual.value
+        texts = (
+            (result.difference.expected, value_text(actual))
+            if refused
+            else _told_apart(result.difference, expected, actual)
+        )
         if not result.keeps_its_secret:
-            yield "expected", result.difference.expected if refused else value_text(result.expected.value)
-        yield "got", value_text(result.actual.value)
+            yield "expected", texts[0]
+        yield "got", texts[1]
+
+
+def _told_apart(found: Difference, expected: Value, actual: Value) -> tuple[str, str]:
+    """Two values as short text: with the decimals that tell them apart, or by the item in which they differ."""
+    texts = value_text(expected), value_text(actual)
+    if found.kind is Kind.VALUE and found.path:
+        for key in found.path:
+            expected, actual = expected[key], actual[key]
+        if texts[0] == texts[1] or isinstance(expected, Tensor):
+            place = ", ".join(f"item {key}" if isinstance(key, int) else _key(key) for key in found.path)
+            inner = _told_apart(replace(found, path=()), expected, actual)
+            return _beside(f"{place}: ", inner[0]), _beside(f"{place}: ", inner[1])
+    elif isinstance(expected, Tensor) and isinstance(actual, Tensor):
+        for decimals in _MORE_DECIMALS:
+            if texts[0] != texts[1]:
+                break
+            texts = value_text(expected, decimals), value_text(actual, decimals)
+    return texts
+
+
+_MORE_DECIMALS = (8, 12, 16)
+"""So many decimals are tried where four do not tell two tensors apart."""
+
+
+def _beside(label: str, text: str) -> str:
+    """A label in front of a text, whose further lines stand below its first."""
+    return label + text.replace("\n", "\n" + " " * len(label))
+
+
+def _remark(verdict: Verdict, result: CaseResult) -> str:
+    """A sentence where an answer raises on everything with leading dimensions, and is right on everything without."""
+    told = [r for r in verdict.cases if not r.hidden and r.case.part == CORE and _dimensions(r.case)]
+    flat = [r for r in told if max(_dimensions(r.case).values()) <= _FLAT]
+    deep = [r for r in told if r not in flat]
+    if result not in deep or not all(r.passed for r in flat):
+        return ""
+    if not all(r.outcome is Outcome.RAISED for r in deep) or not any(_is_contiguous(r.case) for r in deep):
+        return ""
+    here = _dimensions(result.case)
+    more = [[here[name] - number for name, number in _dimensions(r.case).items() if name in here] for r in flat]
+    if not any(min(steps, default=0) >= 0 and max(steps, default=0) > 0 for steps in more):
+        return ""
+    return "It is right without leading dimensions (batch, heads); this case has some."
+
+
+_FLAT = 2
+"""Without leading dimensions a tensor has no more than these: positions and features."""
+
+
+def _dimensions(case: Case) -> dict[int | str, int]:
+    """How many dimensions each tensor has that a case passes."""
+    passed: list[tuple[int | str, Value]] = [*enumerate(case.args), *case.kwargs.items()]
+    return {place: value.ndim for place, value in passed if isinstance(value, Tensor)}
+
+
+def _is_contiguous(case: Case) -> bool:
+    return all(value.is_contiguous() for value in (*case.args, *case.kwargs.values()) if isinstance(value, Tensor))
 
 
 def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
     yield from textwrap.wrap(result.message, TEXT_WIDTH)
+    yield from textwrap.wrap(_remark(verdict, result), TEXT_WIDTH)
     for label, value in _rows(verdict, result):
         first, *rest = value.splitlines() or [""]
         yield f"{label:>8}  {first}"
@@ -178,7 +282,8 @@ def _details_html(verdict: Verdict, result: CaseResult) -> str:
         f"<tr><th>{label}</th><td><pre>{escape(value)}</pre></td></tr>" for label, value in _rows(verdict, result)
     )
     table = f"<table>{rows}</table>" if rows else ""
-    return f"<p>{escape(result.message)}</p>{table}"
+    said = "".join(f"<p>{escape(told)}</p>" for told in (result.message, _remark(verdict, result)) if told)
+    return said + table
 
 
 def call_text(exercise: Exercise, case: Case) -> str:
@@ -210,17 +315,17 @@ def _holds_more_than_text(value: Value) -> bool:
     return isinstance(value, (Tensor, Callback))
 
 
-def value_text(value: Value) -> str:
+def value_text(value: Value, decimals: int = DECIMALS) -> str:
     """A value as short text: small tensors whole, large ones by shape and first row, of others the beginning.
 
     The value may be anything that a box can send: nothing here takes longer than its result is short.
     """
     if isinstance(value, Tensor):
         if 0 < value.numel() <= MOST_ENTRIES:
-            return _tensor_text(value)
+            return _tensor_text(value, decimals)
         if value.numel() == 0:
             return _brief(value)
-        return f"{_brief(value)}, which begins {_tensor_text(value.flatten()[:8])}"
+        return f"{_brief(value)}, which begins {_tensor_text(value.flatten()[:8], decimals)}"
     if isinstance(value, Foreign):
         return f"a {value.type_name[:200]}"
     if isinstance(value, dict):
@@ -258,12 +363,12 @@ def _few_words(value: Value) -> bool:
     )
 
 
-def _tensor_text(value: Tensor) -> str:
-    """Nested rows of numbers in aligned columns, with four decimals, or four digits where they are far from 1."""
+def _tensor_text(value: Tensor, decimals: int) -> str:
+    """Nested rows of numbers in aligned columns, with these decimals, or as many digits where they are far from 1."""
     flat = value.detach().double().flatten()
     sizes = flat.abs()[torch.isfinite(flat) & (flat != 0)]
     far = value.is_floating_point() and sizes.numel() > 0 and not 1e-2 <= sizes.max().item() < 1e5
-    entries = [_entry(item, far) for item in value.flatten().tolist()]
+    entries = [_entry(item, far, decimals) for item in value.flatten().tolist()]
     width = max(map(len, entries), default=0) if value.ndim > 1 else 0
     return _nested([entry.rjust(width) for entry in entries], list(value.shape), depth=1)
 
@@ -279,10 +384,10 @@ def _nested(entries: list[str], shape: list[int], depth: int) -> str:
     return "[" + (",\n" + " " * depth).join(rows) + "]"
 
 
-def _entry(item: float | bool, far: bool) -> str:
+def _entry(item: float | bool, far: bool, decimals: int) -> str:
     if not isinstance(item, float):
         return str(item)
-    return f"{item:.4g}" if far else f"{item:.4f}"
+    return f"{item:.{decimals}{'g' if far else 'f'}}"
 
 
 STYLE = """<style>

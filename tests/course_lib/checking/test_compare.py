@@ -87,6 +87,41 @@ def test_a_tensor_in_place_of_a_number_is_told_how_to_become_one() -> None:
     assert kind(1.0, E) is Kind.TYPE
 
 
+def test_a_scalar_of_numpys_that_is_none_of_pythons_is_told_how_to_become_one() -> None:
+    def told(expected: object, type_name: str) -> str:
+        found = value_difference(expected, Foreign(type_name), "the result")
+        assert found is not None
+        return found.message
+
+    assert (
+        told(1, "numpy.int64") == "The result should be an int, but it is a numpy.int64: its .item() is a plain number."
+    )
+    assert told(True, "numpy.bool").endswith("but it is a numpy.bool: its .item() is a plain bool.")
+    assert told(1, "numpy.bool").endswith("but it is a numpy.bool.")
+    assert told(1, "numpy.ndarray").endswith("but it is a numpy.ndarray.")
+
+
+def test_numbers_that_print_alike_are_told_apart() -> None:
+    expected = torch.tensor([[0.5, -0.630207], [1.0, 2.0]], dtype=torch.float64) / 3
+    found = value_difference(expected, expected.float().double(), "the result")
+    assert found is not None
+    assert found.expected != found.actual
+    assert "agree to about 7 digits only, as if they were computed in single precision" in found.message
+    for other in (expected * 1.001, expected + 1e-9, expected * torch.nan):
+        wrong = value_difference(expected, other, "the result")
+        assert wrong is not None
+        assert "digits" not in wrong.message
+    single = value_difference(E, E * (1 + 1e-4), "the result")
+    assert single is not None
+    assert "digits" not in single.message
+
+
+def test_a_difference_knows_where_in_a_value_it_is() -> None:
+    found = value_difference((E, {"a": [E, E]}), (E, {"a": [E, E + 1]}), "the result")
+    assert found is not None
+    assert found.path == (1, "a", 1)
+
+
 def test_lists_tuples_and_dicts_are_walked() -> None:
     assert kind((E, E), (E, E + 1)) is Kind.VALUE
     assert kind((E, E), (E,)) is Kind.SHAPE
@@ -159,13 +194,24 @@ def test_more_than_one_value_is_told_as_such() -> None:
 
     alone = "The result should be a torch.Tensor alone, but your answer returns "
     assert told((E + 1, E.clone())) == f"{alone}2 values: return only item 1, which is right."
-    assert told([E + 1, E + 2]) == f"{alone}2 values: return only the one that was asked for."
+    assert told((E + 1, E + 2)) == f"{alone}2 values: return only the one that was asked for."
+    assert told([E + 1, E.clone()]) == f"{alone}2 values: return only item 1, which is right."
     assert told((E,)) == f"{alone}a tuple around one value: return only the value itself, which is right."
     assert told(()) == "The result should be a torch.Tensor, but it is a tuple."
     numbers = "The result should be a torch.Tensor, but it is a {} of numbers: torch.tensor(...) makes one."
     assert told([True, False]) == numbers.format("list")
     assert told(([1.0, 2], [3, 4])) == numbers.format("tuple")
-    assert told([1.0, E + 1]) == f"{alone}2 values: return only the one that was asked for."
+    assert told((1.0, E + 1)) == f"{alone}2 values: return only the one that was asked for."
+    together = "The result should be one torch.Tensor, but it is a "
+    assert told([E[0], E[1]]) == f"{together}list of 2 tensors: torch.stack(...) makes one of them."
+    assert told((E[0], E[1])) == f"{together}tuple of 2 tensors: torch.stack(...) makes one of them."
+    assert told([E[0], E[0], E[1]]) == f"{together}list of 3 tensors: put them together with torch.stack(...)."
+    assert (
+        told([E[:1], E[1:]])
+        == f"{together}list of 2 tensors: put them together with torch.stack(...) or torch.cat(...)."
+    )
+    nest = f"{together}list of 2 tensors, numbers or lists of them: put them together with torch.stack(...)."
+    assert told([[E[0, 0], 1.0], [E[1, 0], E[1, 1]]]) == nest
     assert told(["1", 2]) == f"{alone}2 values: return only the one that was asked for."
     nested: object = E
     for _ in range(30):

@@ -1,4 +1,6 @@
 import json
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -93,6 +95,55 @@ def test_the_record_is_json() -> None:
     assert record["misconception"] == "squared"
     assert record["outcome"] == "wrong"
     assert [case["hidden"] for case in record["cases"]] == [False, False, False, True]
+
+
+def returning(expected: object, actual: object) -> str:
+    exercise = replace(DOUBLE, reference=lambda x: expected, cases=lambda generator, hidden: [Case("any", (E,))])
+    return judge(AnswerKey(replace(exercise, parts={"values": 3})), lambda case: observe(lambda x: actual, case)).text()
+
+
+def test_what_differs_inside_a_tuple_is_shown() -> None:
+    text = returning((E, 2 * E, ["a", [1]]), (E, 3 * E, ["a", [1]]))
+    assert "expected  item 1: [[2.0000, 4.0000],\n                           [6.0000, 8.0000]]" in text
+    assert "got  item 1: [[ 3.0000,  6.0000],\n" in text
+    nested = returning(({"a": [1, 2]},), ({"a": [1, 3]},))
+    assert "expected  item 0, 'a', item 1: 2\n" in nested
+    assert "got  item 0, 'a', item 1: 3" in nested
+    assert "expected  ('a', 'b')\n" in returning(("a", "b"), ("a", "c"))
+
+
+def test_tensors_that_print_alike_get_more_decimals() -> None:
+    text = returning(E.double() / 3, (E / 3).double())
+    assert "expected  [[0.33333333, 0.66666667],\n" in text
+    assert "got  [[0.33333334, 0.66666669],\n" in text
+
+
+E = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_a_batch_that_raises_is_set_beside_the_single_one_that_is_right() -> None:
+    said = "It is right without leading dimensions (batch, heads); this case has some."
+
+    def told(answer: Callable[[Tensor], Tensor], *inputs: Tensor) -> bool:
+        exercise = replace(
+            DOUBLE,
+            reference=lambda x: x.mT @ x,
+            parts={"values": 3},
+            cases=lambda generator, hidden: [Case(str(x.shape), (x,)) for x in inputs],
+        )
+        verdict = judge(AnswerKey(exercise), lambda case: observe(answer, case))
+        assert (said in verdict.html()) is (said in " ".join(verdict.text().split()))
+        return said in verdict.html()
+
+    one, batch, heads = torch.ones(3, 2), torch.ones(5, 3, 2), torch.ones(2, 5, 3, 2)
+    turned = torch.ones(5, 2, 3).mT
+    assert told(lambda x: x.transpose(0, 1) @ x, one, batch, heads)
+    assert told(lambda x: x.transpose(0, 1) @ x, one, batch, turned)
+    assert not told(lambda x: x.transpose(0, 1) @ x, one, turned)  # it may be for the memory
+    assert not told(lambda x: x.transpose(0, 1) @ x, batch, heads)
+    assert not told(lambda x: x.transpose(0, 1) @ x if x.ndim < 4 else x.mT @ x, one, batch, heads)
+    assert not told(lambda x: 2 * x.transpose(0, 1) @ x, one, batch)
+    assert not told(lambda x: x, one, batch)
 
 
 def test_values_are_shown_whole_or_by_their_first_row() -> None:
