@@ -69,7 +69,7 @@ def grade_lesson(
         min_level: refuse to grade in weaker boxes than this; by default L2 on Linux.
         level: grade at exactly this level, whatever the machine could do.
         limits: what each submission may use; by default what the course says.
-        skip_demos: leave out cells tagged `demo`, unless a later cell needs one.
+        skip_demos: leave out cells tagged `demo`, unless a later cell may need one.
         feedback: write feedback pages.
         force: grade everything, changed or not; what was graded before counts no longer from the start.
         console: where the line on the boxes and the progress bar go; by default standard error.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -47,6 +48,9 @@ get_ipython()  # only a box has one: elsewhere this goes no further
 bar_for_good({!r})
 del bar_for_good"""
 
+
+_NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
+"""What a NameError says."""
 
 _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
 """How an exercise may end because an earlier cell has changed Python or torch itself."""
@@ -144,7 +148,7 @@ def grade_cells(
         open_box: opens a fresh box.
         key_for: gives the answer key of an exercise.
         limits: of the boxes; `submission_seconds` holds for all boxes together.
-        skip_demos: leave out cells tagged `demo`, unless a later cell turns out to need one.
+        skip_demos: leave out cells tagged `demo`, but for those that may define a name which is missing later.
         allowances: what single exercises may use instead, by their ids.
     """
     run = _Run(cells, open_box, key_for, limits, skip_demos, allowances)
@@ -172,6 +176,7 @@ class _Run:
         self.limits = limits
         self.deadline = time.monotonic() + limits.submission_seconds
         self.skip_demos = skip_demos
+        self.needed_demos: set[int] = set()
         self.allowances = allowances
         self.reached_the_end = False
         self.outputs: dict[int, list[dict[str, Any]]] = {}
@@ -260,14 +265,14 @@ class _Run:
     def in_one_box(self) -> None:
         """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
         with self.open_box(self.seconds_left()) as box:
-            skipped = False
+            skipped: list[int] = []
             for place, cell in enumerate(self.cells):
                 if cell.kind is CellKind.CHECK and cell.exercise:
                     if not self._check(box, self.checks[cell.exercise], skipped):
                         return
                 elif cell.runs and place not in self.lost:
-                    if cell.is_demo and self.skip_demos:
-                        skipped = True
+                    if self._is_skipped(place):
+                        skipped.append(place)
                     elif not self._run(box, place, cell, skipped):
                         return
             if not self.reached_the_end:
@@ -278,7 +283,28 @@ class _Run:
                 if not check.hidden_at_the_end(box):
                     return
 
-    def _run(self, box: AnyBox, place: int, cell: Cell, skipped: bool) -> bool:
+    def _is_skipped(self, place: int) -> bool:
+        """Whether the cell at this place is a demo that nothing has been found to need."""
+        return self.cells[place].is_demo and self.skip_demos and place not in self.needed_demos
+
+    def _needs_demos(self, skipped: Sequence[int], missing: _Missing | None) -> bool:
+        """Whether skipped cells may define what is missing. These run from now on, the others need not.
+
+        Of the release's cells it is plain what they define: that a name is nowhere is no reason to train a model.
+        A student's own may do it in more ways than can be read off them.
+        """
+        if missing is None:
+            return False
+        found = [
+            place
+            for place in skipped
+            if defines(self.cells[place].source, missing.name)
+            or (missing.when_run and self.cells[place].origin == "student")
+        ]
+        self.needed_demos.update(found)
+        return bool(found)
+
+    def _run(self, box: AnyBox, place: int, cell: Cell, skipped: Sequence[int]) -> bool:
         """Run one cell; False where the box is lost, or must be left because a skipped cell was needed."""
         try:
             result = box.run_cell(cell.source, self._allowed(cell))
@@ -291,8 +317,7 @@ class _Run:
         self.raised.pop(place, None)
         if result.raised is not None:
             self.raised[place] = (result.failure or Outcome.RAISED, result.raised)
-            if skipped and result.raised.type_name == "NameError":
-                self.skip_demos = False
+            if self._needs_demos(skipped, _Missing.of(result.raised)):
                 return False
         return True
 
@@ -357,7 +382,7 @@ class _Run:
         return {
             place: (cell.source, self._allowed(cell))
             for place, cell in enumerate(self.cells)
-            if cell.runs and place not in self.lost and not (cell.is_demo and self.skip_demos)
+            if cell.runs and place not in self.lost and not self._is_skipped(place)
         }
 
     def _without(self, places: Collection[int], names: Sequence[str], *first: Cell) -> dict[str, Verdict]:
@@ -369,6 +394,7 @@ class _Run:
             for place, cell in enumerate(self.cells)
         ]
         again = _Run([*first, *cells], self.open_box, self.key_for, self.limits, self.skip_demos, self.allowances)
+        again.needed_demos = {place + len(first) for place in self.needed_demos}
         again.deadline = self.deadline
         again.in_boxes()
         return {name: check.verdict for name, check in again.checks.items() if check.verdict is not None}
@@ -377,14 +403,13 @@ class _Run:
         changed = "; ".join(f"cell {self._number(place)} changes {suspects[place]}" for place in sorted(places))
         return f"This was graded without a cell that belongs elsewhere: {changed}."
 
-    def _check(self, box: AnyBox, check: _Check, skipped: bool) -> bool:
+    def _check(self, box: AnyBox, check: _Check, skipped: Sequence[int]) -> bool:
         """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden
         inputs, which nothing that runs after may show, or a skipped cell was needed.
         """
         go_on = check.where_it_stands(box)
-        if skipped and check.misses_a_name([cell.source for cell in self.cells if cell.is_demo]):
+        if self._needs_demos(skipped, check.missing()):
             check.forget()
-            self.skip_demos = False
             return False
         if check.verdict is not None and check.verdict.outcome is Outcome.NEVER_DEFINED:
             check.verdict = self._why_undefined(check.key.exercise)
@@ -409,6 +434,27 @@ class _Run:
                 return Verdict(exercise, failure, 0.0, note=note)
         note = f"The notebook never defines {exercise.name}."
         return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """A name that is not there.
+
+    Attributes:
+        name: empty where the exception does not say it.
+        when_run: whether code that ran has missed it; else it is the answer itself that is not there.
+    """
+
+    name: str
+    when_run: bool
+
+    @classmethod
+    def of(cls, raised: Raised | None) -> _Missing | None:
+        """What a NameError misses; None where it is another exception, or none."""
+        if raised is None or raised.type_name != "NameError":
+            return None
+        said = _NOT_DEFINED.search(raised.message)
+        return cls(said[1] if said else "", when_run=True)
 
 
 class _Check:
@@ -444,14 +490,13 @@ class _Check:
         self._visible = seen
         return answer.lost is None and not self._hidden_failed
 
-    def misses_a_name(self, demos: Sequence[str]) -> bool:
-        """Whether the visible cases failed for want of a name that one of these cells may define."""
+    def missing(self) -> _Missing | None:
+        """The name for want of which a visible case failed, if there is one."""
         seen = self._visible or []
         if any(observation.failure is Outcome.NEVER_DEFINED for observation in seen):
-            return any(defines(source, self.key.exercise.name) for source in demos)
-        return any(
-            observation.raised is not None and observation.raised.type_name == "NameError" for observation in seen
-        )
+            return _Missing(self.key.exercise.name, when_run=False)
+        found = (_Missing.of(observation.raised) for observation in seen)
+        return next((missing for missing in found if missing is not None), None)
 
     def forget(self) -> None:
         """Check again from the start."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -259,6 +260,25 @@ def test_a_name_that_is_nowhere_is_looked_for_once() -> None:
     log.clear()
     assert outcomes(grade([code("figure = 1", "demo"), *answer(SCORES, "")], log)) == {SCORES: ("never_defined", 0)}
     assert log.count("open") == 1
+
+
+def test_a_demo_of_the_release_runs_only_where_it_defines_the_name() -> None:
+    training = replace(code("raise Hang  # trains a model, for long", "demo"), origin="release")
+    reading = replace(code("table = 1", "demo"), origin="release")
+    making = replace(code("table\nhelper = lambda x: x.mT", "demo"), origin="release")
+    log: list[str] = []
+    nowhere = answer(SCORES, "F\ndef dot_product_scores(q, k):\n    return q @ F.mystery(k)")
+    graded = grade([training, reading, making, *nowhere], log)
+    assert outcomes(graded) == {SCORES: ("raised", 0)}
+    assert log.count("open") == 1
+    assert not graded.notices
+
+    log.clear()
+    called = answer(SCORES, "def dot_product_scores(q, k):\n    return q @ helper(k)")
+    graded = grade([training, reading, making, *called], log)
+    assert outcomes(graded) == {SCORES: ("passed", 2)}
+    assert log.count("open") == 3
+    assert not graded.notices
 
 
 def test_an_answer_cell_that_runs_out_of_memory_says_so() -> None:
