@@ -36,7 +36,10 @@
 # | 7 | and back | 1 | 6 |
 # | 8 | WordPiece's cut | 3 | 15 |
 #
-# No tensors tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers.
+# No tensors tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers. What a function
+# is given must stay as it came: change a copy, `list(x)` or `dict(x)`.
+#
+# The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are).
 
 # %%
 import random
@@ -256,6 +259,7 @@ check("subwords.most_frequent_pair", hidden=True)
 #
 # Walk along the pieces with an index `i`. If `pieces[i : i + 2] == pair`, add the joined piece to a list and go on by two;
 # otherwise add `pieces[i]` and go on by one. A slice at the end of a tuple is simply shorter, so nothing can go wrong there.
+# (The slice and the pair are tuples, both. A slice of a *list* is a list, and no list equals a tuple.)
 #
 # </details>
 
@@ -303,8 +307,9 @@ check("subwords.merge", hidden=True)
 #
 # `words` is a dict from pieces to how often the word occurs, `ids` a dict from pieces to ids, `merges` how many pairs at
 # most. The result is the list of pairs, in the order in which they were joined. A joined piece gets the next id,
-# `len(ids)`, unless it has one already. If every word is a single piece, there is nothing left: stop. Leave `words` and
-# `ids` as they came, for whoever called you may need them.
+# `len(ids)`, unless it has one already (`abc` may come from `ab` and `c`, and later from `a` and `bc`). If every word is a
+# single piece, there is nothing left: stop. Leave `words` and `ids` as they came, for whoever called you may need them. The
+# `tokenizers` library is not allowed.
 #
 # <details><summary>Hint: not changing what came in</summary>
 #
@@ -570,7 +575,8 @@ def relatives_share_pieces():
 # `subwords.decode` · 1 point · about 6 minutes
 #
 # `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A model
-# may begin in the middle of a word; then the first character is a letter and must stay.
+# may begin in the middle of a word; then the first character is a letter and must stay. Behind each `▁` there are letters, in
+# the same piece or in the next one; a word of a mark alone does not occur.
 #
 # <details><summary>Hint</summary>
 #
@@ -679,7 +685,7 @@ def vocabulary_against_length():
 # Pieces behind the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits, WordPiece
 # gives up: the whole word becomes `["[UNK]"]`. The `tokenizers` library is not allowed.
 #
-# `word` is a string without any mark, `pieces` a list of strings, the result is a list of strings.
+# `word` is a string of one character or more, without any mark, `pieces` a list of strings, the result is a list of strings.
 #
 # <details><summary>Hint: the longest first</summary>
 #

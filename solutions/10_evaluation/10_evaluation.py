@@ -25,6 +25,7 @@
 #
 # At the end of this lesson you have written that number yourself, and you know what it sees, what it misses, and what to ask
 # of people when it matters. You can also judge a tagger, where things are simpler, and simple things go wrong too.
+# (S0 to S4 are the lectures; `docs/sources.md` in the course's repository says what they are.)
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -109,7 +110,7 @@ print(f"accuracy of saying 'Other' always: {(expected == 0)[mask].float().mean()
 # `evaluation.precision_recall_f1` · 3 points (2 for the values, 1 for 0 / 0) · about 12 minutes
 #
 # Score one label. Only the places where the mask is True count. Where a division would be 0 / 0 (a label that was never
-# predicted has no precision) the score is 0.
+# predicted has no precision) the score is 0. Libraries that score (sklearn, say) are not allowed.
 #
 # Shapes: `predicted`, `expected` are integers and `mask` is boolean, all of one shape, whatever it is; `label` is an int; the
 # result is a tuple of three plain floats, `(precision, recall, f1)`.
@@ -184,7 +185,8 @@ def accuracy_hides_what_f1_shows():
 # ### Exercise 2 · Whole sentences
 # `evaluation.sequence_accuracy` · 2 points · about 8 minutes
 #
-# The share of sentences that are right from the first word to the last. Padding is never wrong.
+# The share of sentences that are right from the first word to the last. Padding is never wrong, and every sentence has at
+# least one word.
 #
 # Shapes: `predicted` and `expected` are integers `[batch, words]`, `mask` is boolean `[batch, words]`, the result is a plain
 # float.
@@ -291,7 +293,8 @@ show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, c
 # Count the n-grams of the hypothesis that are matched, and all that it has. Return the two counts and not their ratio; you
 # will see why in section 3.4.
 #
-# A sentence of 6 words has 5 runs of two words and 4 of three. One that is shorter than $n$ has none.
+# A sentence of 6 words has 5 runs of two words and 4 of three. One that is shorter than $n$ has none. Functions that match or
+# score for you, such as nltk's `modified_precision` or all of sacrebleu, are not allowed in exercises 3 to 6.
 #
 # Shapes: `hypothesis` is a list of words, `references` is a list of such lists, `n` is an int; the result is a tuple of two
 # ints, `(matched, total)`.
@@ -345,10 +348,10 @@ check("evaluation.clipped_ngrams", hidden=True)
 # %% tags=["demo"]
 @show.when_ready
 def both_translators_counted():
+    counts = {n: [clipped_ngrams(said, [reference], n) for said in (felix, minka)] for n in range(1, 5)}
     print("n-grams  Felix     Minka")
-    for n in range(1, 5):
-        counts = [clipped_ngrams(hypothesis, [reference], n) for hypothesis in (felix, minka)]
-        print(f"   {n}     " + "   ".join(f"{matched:2} of {total:2}" for matched, total in counts))
+    for n, both in counts.items():
+        print(f"   {n}     " + "   ".join(f"{matched:2} of {total:2}" for matched, total in both))
 
 
 # %% [markdown]
@@ -688,7 +691,7 @@ def your_bleu_and_the_librarys():
 # ### Exercise 7 · The table of edits
 # `evaluation.edit_table` · 4 points · about 25 minutes
 #
-# Fill the table. Libraries that compute edit distances are not allowed in this one.
+# Fill the table. Libraries that compute edit distances are not allowed.
 #
 # Shapes: `hypothesis` and `reference` are lists of words, either may be empty; the result is an int64 tensor
 # `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 stand for no words.
@@ -780,7 +783,7 @@ def a_way_through_the_table():
 # `evaluation.word_error_rate` · 2 points · about 8 minutes
 #
 # Of a corpus. So that this does not hang on exercise 7, a function that counts the edits between two sentences is handed to
-# you.
+# you. Here, too, libraries that compute edits or error rates (jiwer, say) are not allowed.
 #
 # Shapes: `hypotheses` and `references` are lists of sentences, each a list of words; `distance(hypothesis, reference)` gives
 # an int; the result is a float.
