@@ -21,7 +21,7 @@ from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, 
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
-from course_lib.checking.observation import Outcome
+from course_lib.checking.observation import Foreign, Outcome
 from tests.autograder.box.conftest import QUICK, WITHHELD
 
 FORGE = (
@@ -218,6 +218,13 @@ def test_no_more_values_come_back_than_a_grader_can_look_at(box: Box) -> None:
     outputs = "[{'output_type': 'display_data', 'data': {'application/json': [[]] * 200_000}, 'metadata': {}}]"
     with pytest.raises(BoxLost, match="too many values"):
         box.run_cell(forged_cell(outputs))
+
+
+def test_numpys_text_comes_back_as_text(box: Box) -> None:
+    box.run_cell("import numpy\ndef f():\n    return [numpy.array(list('BEA'))[1], numpy.float64(0.5), numpy.int64(3)]")
+    [seen] = box.observe_cases("f", [Case("no arguments")], hidden=False)
+    assert seen.value == ["E", 0.5, Foreign("numpy.int64")]
+    assert type(seen.value[0]) is str
 
 
 def test_visible_cases_do_not_seal_a_box(box: Box) -> None:
