@@ -1161,7 +1161,7 @@ def _nucleus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     sharp[1, 2] += 0.8
     yield Case("one word has more than p", (sharp, 0.6))
     nearly = torch.softmax(torch.randn(2, 6, generator=generator), dim=-1) * (1 - 2**-20)
-    yield Case("p = 1, which the sum may miss by rounding", (nearly, 1.0))
+    yield Case("p = 1, which the sum may miss by rounding", (nearly, 1.0), part="p = 1")
 
 
 def _clear_of(probabilities: Tensor, generator: Generator) -> float:
@@ -1210,6 +1210,7 @@ NUCLEUS = Exercise(
     source="Holtzman et al. (2020), section 3.1",
     reference=stepwise.nucleus,
     cases=_nucleus_cases,
+    parts={CORE: 2, "p = 1": 1},
     correct=correct.NUCLEUS,
     misconceptions=(
         Misconception(

@@ -893,7 +893,7 @@ check("decoding.top_k", hidden=True)
 # the nucleus, for without it the mass would be too small.
 #
 # ### Exercise 8 · Nucleus
-# `decoding.nucleus` · 3 points · about 18 minutes
+# `decoding.nucleus` · 3 points (2 for the values, 1 for p = 1) · about 18 minutes
 #
 # Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary. With $p = 1$ all words stay, even if
 # their sum, by rounding, does not quite reach 1.

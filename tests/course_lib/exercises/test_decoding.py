@@ -249,6 +249,7 @@ def test_a_mass_of_1_may_be_out_of_reach() -> None:
 
     found = verdict("decoding.nucleus", by_the_last, None)
     assert [case.case.name for case in found.cases if not case.passed] == ["p = 1, which the sum may miss by rounding"]
+    assert found.points == 2
 
 
 @pytest.mark.parametrize("wrong", ["BAD", "ABC", "b", ""])
