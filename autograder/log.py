@@ -185,16 +185,17 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
 
 def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, console: Console) -> None:
     outcome = Outcome(exercise["outcome"])
-    mistake = f" ({exercise['misconception']})" if exercise["misconception"] else ""
     earlier = f"  judged by run {exercise['run']}" if exercise["run"] != run else ""
     _print(
         console,
         2,
         (exercise["exercise"], "cyan"),
         (f"  {_points(exercise)}  ", ""),
-        (f"{outcome}{mistake}", _COLOURS.get(outcome, "yellow")),
+        (outcome, _COLOURS.get(outcome, "yellow")),
         (earlier, "dim"),
     )
+    if exercise["misconception"]:  # on a line of its own: it may be long, and should not be broken
+        _print(console, 6, (exercise["misconception"], "yellow"))
     for said in (exercise["misconception_message"], exercise["note"]):
         if said:
             _print(console, 6, (said, ""))

@@ -120,9 +120,10 @@ def test_a_clean_grade_is_short_and_a_mistake_is_told_as_the_student_reads_it(co
         [before] = book.execute(f"SELECT {kept} LIMIT 1").fetchone()
         change = "UPDATE katze_exercise SET misconception = ? WHERE exercise = 'attention.scale'"
         book.execute(change, (mistaken[0].id,))
-        text = " ".join(printed(course, "hana").split())
+        story_told = printed(course, "hana")
         book.execute(change, (before,))
-    assert mistaken[0].message in text
+    assert mistaken[0].message in " ".join(story_told.split())
+    assert mistaken[0].id in map(str.strip, story_told.splitlines())
 
 
 def test_a_failure_is_told_in_full_and_once(course: Course) -> None:
