@@ -325,6 +325,16 @@ def _root(q: Tensor, k: Tensor) -> float:
     return 1 / math.sqrt(q.shape[-1])
 
 
+def _scores_multiplied(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    scaled = q @ k.mT * _root(q, k)
+    return torch.softmax(scaled if mask is None else scaled * mask, dim=-1) @ v
+
+
+def _weights_multiplied(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    alpha = attention(q, k, v).alpha
+    return (alpha if mask is None else alpha * mask) @ v
+
+
 def _without_transpose(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
     scaled = q @ k / math.sqrt(q.shape[-1])
     return torch.softmax(scaled if mask is None else scaled.masked_fill(~mask, -math.inf), dim=-1) @ v
@@ -394,6 +404,18 @@ MULTI_HEAD_ATTENTION = Exercise(
             lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
                 x, memory, W_q, W_k, W_v, W_o, heads, None if mask is None else ~mask
             ),
+        ),
+        Misconception(
+            "mask_multiplies_the_scores",
+            "Your answer multiplies the scores by the mask. A forbidden key then has the score 0, which is not little: "
+            "it gets attention all the same. Set its score to -inf.",
+            _multi_head(_scores_multiplied),
+        ),
+        Misconception(
+            "mask_multiplies_the_weights",
+            "Your answer multiplies the weights by the mask, so that those that are left no longer add up to 1. Forbid "
+            "the keys before the softmax.",
+            _multi_head(_weights_multiplied),
         ),
         Misconception(
             "masks_meet_heads",
@@ -497,6 +519,14 @@ MULTI_HEAD_ATTENTION = Exercise(
             ),
         ),
         Misconception(
+            "W_o_transposed",
+            "Your answer multiplies by W_o transposed, as nn.Linear does with its own weight. Here it is times W_o as "
+            "it is.",
+            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
+                x, memory, W_q, W_k, W_v, W_o.mT, heads, mask
+            ),
+        ),
+        Misconception(
             "gradients_cut",
             "The values are right, but no gradient reaches the projections: the computation leaves torch on its way "
             "(.detach(), .data, numpy or no_grad). They could never be learned.",
@@ -523,7 +553,7 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(
             kind.name,
             (x, gamma, beta, 1e-5),
-            gradients=(0, 1, 2) if kind.transposed else (),
+            gradients=() if kind.dtype == torch.float64 else (0, 1, 2),
             part="epsilon" if kind.dtype == torch.float64 else CORE,  # so exact that even 1e-5 shows
         )
     for name, spread, epsilon in (
@@ -532,6 +562,8 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("a large epsilon", 1.0, 0.5),
     ):
         words, d_model = sizes(generator, 2)
+        if not spread:
+            d_model = 8  # so that the mean is exact, however it is computed; over √epsilon no rounding is small
         level = torch.randint(-3, 4, (words, 1), generator=generator).float()
         x = level + spread * torch.randn(words, d_model, generator=generator)
         gamma, beta = torch.randn(2, d_model, generator=generator)
@@ -590,6 +622,12 @@ LAYER_NORM = Exercise(
             lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, correction=1) + beta,
         ),
         Misconception(
+            "not_divided_by_d_model",
+            "Your answer divides by the root of the sum of the squared differences. The variance is their mean: divide "
+            "the sum by d_model.",
+            lambda x, gamma, beta, epsilon: gamma * F.normalize(x - x.mean(-1, keepdim=True), dim=-1) + beta,
+        ),
+        Misconception(
             "over_the_words",
             "Your answer takes mean and variance over the words (dim=-2). Each word is standardised by itself: over "
             "its own numbers, dim=-1.",
@@ -635,6 +673,12 @@ LAYER_NORM = Exercise(
             "Your answer adds beta first and multiplies the sum by gamma. Multiply by gamma, then add beta.",
             lambda x, gamma, beta, epsilon: gamma * (_standardised(x, epsilon) + beta),
         ),
+        Misconception(
+            "gradients_cut",
+            "The values are right, but no gradient reaches x, gamma or beta: the computation leaves torch on its way "
+            "(.detach(), .data, numpy or no_grad).",
+            lambda x, gamma, beta, epsilon: blocks.layer_norm(x, gamma, beta, epsilon).detach(),
+        ),
     ),
     withheld=WITHHELD,
     forbidden=("layer_norm", "native_layer_norm", "LayerNorm"),
@@ -646,6 +690,9 @@ LAYER_NORM = Exercise(
 _SHARES = (0.123, 0.237, 0.341, 0.419)
 """No case has so many numbers that exactly this share of them could be dropped."""
 
+_POWERS = (0.5, 0.75, 0.875)
+"""In double precision: bool / float is single precision in torch, and exact only where 1 - share is a power of two."""
+
 
 def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
@@ -654,7 +701,8 @@ def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         words, d_model = kind.sizes(2)
         x = kind.normal(words, d_model)
-        share = _SHARES[integer(generator, 0, len(_SHARES))]
+        shares = _POWERS if kind.dtype == torch.float64 else _SHARES
+        share = shares[integer(generator, 0, len(shares))]
         kept = torch.rand(x.shape, generator=generator) >= share
         kept.view(-1)[:2] = torch.tensor([True, False])
         yield Case(f"{kind.name}, in training", (x, kept, share, True))
@@ -742,6 +790,12 @@ DROPOUT = Exercise(
 # heads_and_blocks.add_and_norm -----------------------------------------------------------------------------
 
 
+Function = Callable[[Tensor], Tensor]
+
+_ORDERS = ((False, "post-norm"), (True, "pre-norm"))
+"""`norm_first`, and what it is called. The core is post-norm, and comes first: a hint says to write it first."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Sublayer:
     """A sublayer as small as can be: tanh(y W)."""
@@ -786,14 +840,30 @@ def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: b
 
 
 def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
-        for norm_first, name in ((False, "post-norm"), (True, "pre-norm")):
-            yield _add_and_norm_case(f"{B.name} with four numbers, {name}", _FOUR_NUMBERS_A_WORD, generator, norm_first)
-    for kind in kinds(generator):
-        words, other = kind.sizes(2)
-        x = kind.normal(words, kind.d_head() + other)
-        yield _add_and_norm_case(f"{kind.name}, post-norm", x, generator, False)
-        yield _add_and_norm_case(f"{kind.name}, pre-norm", x, generator, True)
+    for norm_first, order in _ORDERS:
+        if not hidden:
+            x = _FOUR_NUMBERS_A_WORD
+            yield _add_and_norm_case(f"{B.name} with four numbers, {order}", x, generator, norm_first)
+        for kind in kinds(generator):
+            words, other = kind.sizes(2)
+            x = kind.normal(words, kind.d_head() + other)
+            yield _add_and_norm_case(f"{kind.name}, {order}", x, generator, norm_first)
+
+
+def _undropped(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    return x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
+
+
+def _sum_dropped(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    return dropout(x + sublayer(norm(x))) if norm_first else norm(dropout(x + sublayer(x)))
+
+
+def _dropped_last(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    return dropout(x + sublayer(norm(x))) if norm_first else dropout(norm(x + sublayer(x)))
+
+
+def _input_dropped(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    return x + sublayer(dropout(norm(x))) if norm_first else norm(x + sublayer(dropout(x)))
 
 
 ADD_AND_NORM = Exercise(
@@ -861,33 +931,25 @@ ADD_AND_NORM = Exercise(
         Misconception(
             "dropout_left_out",
             "Your answer never calls dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
-            lambda x, sublayer, norm, dropout, norm_first: (
-                x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
-            ),
+            _undropped,
         ),
         Misconception(
             "sum_dropped",
             "Your answer calls dropout on the sum, so that x itself is dropped, too. It is only for what the sublayer "
             "adds: x + dropout(sublayer(...)).",
-            lambda x, sublayer, norm, dropout, norm_first: (
-                dropout(x + sublayer(norm(x))) if norm_first else norm(dropout(x + sublayer(x)))
-            ),
+            _sum_dropped,
         ),
         Misconception(
             "dropped_after_the_norm",
             "Your answer calls dropout last, on what it returns. It is for what the sublayer adds, before the sum: "
             "x + dropout(sublayer(...)).",
-            lambda x, sublayer, norm, dropout, norm_first: (
-                dropout(x + sublayer(norm(x))) if norm_first else dropout(norm(x + sublayer(x)))
-            ),
+            _dropped_last,
         ),
         Misconception(
             "input_dropped",
             "Your answer calls dropout on what the sublayer reads. It is for what the sublayer adds: "
             "dropout(sublayer(...)).",
-            lambda x, sublayer, norm, dropout, norm_first: (
-                x + sublayer(dropout(norm(x))) if norm_first else norm(x + sublayer(dropout(x)))
-            ),
+            _input_dropped,
         ),
         Misconception(
             "subtracted",
@@ -1041,9 +1103,18 @@ FEED_FORWARD = Exercise(
 
 
 def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    def case(name: str, x: Tensor, mask: Tensor, heads: int, norm_first: bool, gradients: bool = False) -> Case:
+    def case(
+        name: str,
+        x: Tensor,
+        mask: Tensor,
+        heads: int,
+        norm_first: bool,
+        gradients: bool = False,
+        training: bool = False,
+    ) -> Case:
         sizes_of: dict[str, int] = {"d_model": x.shape[-1], "heads": heads, "d_hidden": integer(generator, 9, 20)}
-        construct: dict[str, int | float | bool] = {**sizes_of, "dropout": 0.1, "norm_first": norm_first}
+        share = 1.0 if training else 0.1
+        construct: dict[str, int | float | bool] = {**sizes_of, "dropout": share, "norm_first": norm_first}
         return Case(
             name,
             (x, mask),
@@ -1051,25 +1122,27 @@ def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             weights=_drawn_weights(blocks.PlainEncoderBlock, generator, **construct),
             gradients=(0,) if gradients else (),
             weight_gradients=gradients,
-            part="pre-norm" if norm_first else CORE,
+            training=training,
+            part="pre-norm" if norm_first else "dropout" if training else CORE,
         )
 
-    if not hidden:
-        x = torch.stack([_FOUR_NUMBERS_A_WORD, _FOUR_NUMBERS_A_WORD.flip(0)])
-        mask = torch.tensor([[True, True, True, False], [True, True, False, False]])
-        for norm_first, name in ((False, "post-norm"), (True, "pre-norm")):
-            yield case(f"{B.name} with padding, {name}", x, mask, 2, norm_first)
-    for norm_first, order in ((False, "post-norm"), (True, "pre-norm")):
-        for name, heads, transposed, gradients in (
-            ("a batch", 2, False, False),
-            ("with gradients", 3, False, True),
-            ("transposed in memory", 2, True, False),
+    for norm_first, order in _ORDERS:
+        if not hidden:
+            x = torch.stack([_FOUR_NUMBERS_A_WORD, _FOUR_NUMBERS_A_WORD.flip(0)])
+            mask = torch.tensor([[True, True, True, False], [True, True, False, False]])
+            yield case(f"{B.name} with padding, {order}", x, mask, 2, norm_first)
+        for name, heads, transposed, gradients, training in (
+            ("a batch", 2, False, False, False),
+            ("with gradients", 3, False, True, False),
+            ("transposed in memory", 2, True, False, False),
+            ("in training with a dropout of 1", 2, False, False, True),
         ):
             batch, words = integer(generator, 2, 5), integer(generator, 5, 8)
             kind = Kind("", generator, (batch,), transposed=transposed)
             lengths = torch.randint(1, words, (batch, 1), generator=generator)
             mask = torch.arange(words) < lengths
-            yield case(f"{name}, {order}", kind.normal(words, 4 * heads), mask, heads, norm_first, gradients)
+            x = kind.normal(words, 4 * heads)
+            yield case(f"{name}, {order}", x, mask, heads, norm_first, gradients, training)
 
 
 def _block(forward: Callable[[blocks.PlainEncoderBlock, Tensor, Tensor], Tensor]) -> type[nn.Module]:
@@ -1092,15 +1165,19 @@ def _fed(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
     return out
 
 
+Join = Callable[[Tensor, Function, Function, Function, bool], Tensor]
+
+
 def _joined(
     attended: Callable[[blocks.PlainEncoderBlock, Tensor, Tensor], Tensor] = _attended,
     fed: Callable[[blocks.PlainEncoderBlock, Tensor], Tensor] = _fed,
+    joins: tuple[Join, Join] = (blocks.add_and_norm, blocks.add_and_norm),
 ) -> type[nn.Module]:
-    """A block with other sublayers than the right ones."""
+    """A block with other sublayers than the right ones, or with another add & norm around them."""
 
     def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-        x = blocks.add_and_norm(x, lambda y: attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
-        return blocks.add_and_norm(x, lambda y: fed(self, y), self.norm_2, self.dropout, self.norm_first)
+        x = joins[0](x, lambda y: attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
+        return joins[1](x, lambda y: fed(self, y), self.norm_2, self.dropout, self.norm_first)
 
     return _block(forward)
 
@@ -1116,26 +1193,42 @@ def _with_norms(first: str, second: str) -> type[nn.Module]:
 
 @_block
 def _always_post_norm(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    x = self.norm_1(x + _attended(self, x, mask))
-    out: Tensor = self.norm_2(x + _fed(self, x))
+    x = self.norm_1(x + self.dropout(_attended(self, x, mask)))
+    out: Tensor = self.norm_2(x + self.dropout(_fed(self, x)))
     return out
 
 
 @_block
 def _always_pre_norm(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    x = x + _attended(self, self.norm_1(x), mask)
-    return x + _fed(self, self.norm_2(x))
+    x = x + self.dropout(_attended(self, self.norm_1(x), mask))
+    out: Tensor = x + self.dropout(_fed(self, self.norm_2(x)))
+    return out
 
 
 @_block
 def _residual_normalised_too(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
     if self.norm_first:
         x = self.norm_1(x)
-        x = self.norm_2(x + _attended(self, x, mask))
-        return x + _fed(self, x)
-    x = self.norm_1(x + _attended(self, x, mask))
-    out: Tensor = self.norm_2(x + _fed(self, x))
+        x = self.norm_2(x + self.dropout(_attended(self, x, mask)))
+        normalised: Tensor = x + self.dropout(_fed(self, x))
+        return normalised
+    x = self.norm_1(x + self.dropout(_attended(self, x, mask)))
+    out: Tensor = self.norm_2(x + self.dropout(_fed(self, x)))
     return out
+
+
+@_block
+def _second_norm_left_out(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    x = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
+    fed: Tensor = x + self.dropout(_fed(self, x))
+    return fed if self.norm_first else self.norm_2(fed)
+
+
+@_block
+def _network_reads_the_start(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    between = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
+    fed: Tensor = between + self.dropout(_fed(self, self.norm_2(x) if self.norm_first else x))
+    return fed if self.norm_first else self.norm_2(fed)
 
 
 def _residuals(around_attention: bool, around_feed_forward: bool) -> type[nn.Module]:
@@ -1143,10 +1236,10 @@ def _residuals(around_attention: bool, around_feed_forward: bool) -> type[nn.Mod
 
     def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
         kept = 1.0 if around_attention else 0.0
-        first = kept * x + _attended(self, self.norm_1(x) if self.norm_first else x, mask)
+        first = kept * x + self.dropout(_attended(self, self.norm_1(x) if self.norm_first else x, mask))
         x = first if self.norm_first else self.norm_1(first)
         kept = 1.0 if around_feed_forward else 0.0
-        second = kept * x + _fed(self, self.norm_2(x) if self.norm_first else x)
+        second = kept * x + self.dropout(_fed(self, self.norm_2(x) if self.norm_first else x))
         return second if self.norm_first else self.norm_2(second)
 
     return _block(forward)
@@ -1155,10 +1248,11 @@ def _residuals(around_attention: bool, around_feed_forward: bool) -> type[nn.Mod
 @_block
 def _second_residual_from_the_start(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
     if self.norm_first:
-        between = x + _attended(self, self.norm_1(x), mask)
-        return x + _fed(self, self.norm_2(between))
-    between = self.norm_1(x + _attended(self, x, mask))
-    out: Tensor = self.norm_2(x + _fed(self, between))
+        between = x + self.dropout(_attended(self, self.norm_1(x), mask))
+        added: Tensor = x + self.dropout(_fed(self, self.norm_2(between)))
+        return added
+    between = self.norm_1(x + self.dropout(_attended(self, x, mask)))
+    out: Tensor = self.norm_2(x + self.dropout(_fed(self, between)))
     return out
 
 
@@ -1187,6 +1281,11 @@ def _not_bent(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
     return out
 
 
+def _fed_with_gelu(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
+    out: Tensor = self.W_2(F.gelu(self.W_1(y)))
+    return out
+
+
 ENCODER_BLOCK = Exercise(
     id="heads_and_blocks.encoder_block",
     lesson=LESSON,
@@ -1203,7 +1302,7 @@ ENCODER_BLOCK = Exercise(
     source="S2 and S3, the transformer block; Vaswani et al. (2017), section 3.1",
     reference=blocks.PlainEncoderBlock,
     cases=_encoder_block_cases,
-    parts={CORE: 4, "pre-norm": 1},
+    parts={CORE: 3, "dropout": 1, "pre-norm": 1},
     correct=correct.ENCODER_BLOCK,
     misconceptions=(
         Misconception(
@@ -1217,6 +1316,48 @@ ENCODER_BLOCK = Exercise(
             "Post-norm is right, but in pre-norm your answer overwrites x by the normalised x, and adds to that. Only "
             "the sublayer reads norm(x); add its output to x as it was.",
             _residual_normalised_too,
+        ),
+        Misconception(
+            "second_norm_left_out",
+            "Post-norm is right, but in pre-norm the feed-forward network of your answer reads x as it is. It, too, "
+            "reads a normalised x: norm_2(x).",
+            _second_norm_left_out,
+        ),
+        Misconception(
+            "dropout_left_out",
+            "Your answer is right in evaluation, but drops nothing in training. self.dropout is for what each sublayer "
+            "adds: x + self.dropout(...).",
+            _joined(joins=(_undropped, _undropped)),
+        ),
+        Misconception(
+            "only_the_attention_dropped",
+            "Your answer is right in evaluation, but in training it drops nothing of what the feed-forward network "
+            "adds. self.dropout is for both sublayers.",
+            _joined(joins=(blocks.add_and_norm, _undropped)),
+        ),
+        Misconception(
+            "only_the_feed_forward_network_dropped",
+            "Your answer is right in evaluation, but in training it drops nothing of what the attention adds. "
+            "self.dropout is for both sublayers.",
+            _joined(joins=(_undropped, blocks.add_and_norm)),
+        ),
+        Misconception(
+            "sum_dropped",
+            "Your answer is right in evaluation, but in training it drops the sum, so that x itself is dropped, too. "
+            "Dropout is only for what a sublayer adds: x + self.dropout(...).",
+            _joined(joins=(_sum_dropped, _sum_dropped)),
+        ),
+        Misconception(
+            "dropped_after_the_norm",
+            "Your answer is right in evaluation, but in training it drops what it returns. Dropout is for what a "
+            "sublayer adds, before the sum: x + self.dropout(...).",
+            _joined(joins=(_dropped_last, _dropped_last)),
+        ),
+        Misconception(
+            "input_dropped",
+            "Your answer is right in evaluation, but in training it drops what the sublayers read. Dropout is for what "
+            "they add: x + self.dropout(...).",
+            _joined(joins=(_input_dropped, _input_dropped)),
         ),
         Misconception(
             "pre_norm_although_not_first",
@@ -1240,6 +1381,17 @@ ENCODER_BLOCK = Exercise(
             "no_activation",
             "Your answer has no activation between W_1 and W_2. Without it the two are one linear layer: F.relu.",
             _joined(fed=_not_bent),
+        ),
+        Misconception(
+            "gelu",
+            "Your answer uses GELU, as slide S3 does. Here it is the paper's: ReLU.",
+            _joined(fed=_fed_with_gelu),
+        ),
+        Misconception(
+            "network_reads_the_start",
+            "The feed-forward network of your answer reads the block's input. It reads what the first sublayer's add & "
+            "norm has made of it.",
+            _network_reads_the_start,
         ),
         Misconception(
             "no_residuals",
@@ -1364,6 +1516,12 @@ COUNT_PARAMETERS = Exercise(
             _counted(attention=lambda d, h, f: 4 * (d * d + d)),
         ),
         Misconception(
+            "projections_as_attention",
+            "Your answer counts the projections as attention's own. softmax(q kᵀ / √d_head) v has nothing to learn: "
+            "what is learned makes q, k and v and mixes the heads, and belongs to the projections.",
+            _counted(attention=lambda d, h, f: 4 * (d * d + d), projections=lambda d, h, f: 0),
+        ),
+        Misconception(
             "one_for_each_head",
             "Your answer gives attention itself one parameter for each head. √d_head follows from the sizes, and "
             "nothing in attention is learned: it has 0.",
@@ -1386,6 +1544,18 @@ COUNT_PARAMETERS = Exercise(
             "Your answer gives both layers of the feed-forward network d_hidden biases. A layer has one bias for each "
             "output: d_hidden in the first, d_model in the second.",
             _counted(feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
+        ),
+        Misconception(
+            "equal_biases_of_d_model",
+            "Your answer gives both layers of the feed-forward network d_model biases. A layer has one bias for each "
+            "output: d_hidden in the first, d_model in the second.",
+            _counted(feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
+        ),
+        Misconception(
+            "no_biases_in_the_feed_forward_network",
+            "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_hidden "
+            "in the first, d_model in the second.",
+            _counted(feed_forward=lambda d, h, f: 2 * d * f),
         ),
         Misconception(
             "one_layer_norm",

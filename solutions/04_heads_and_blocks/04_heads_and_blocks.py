@@ -38,6 +38,10 @@
 # | 8 | the encoder block | 5 | 25 |
 # | 9 | the number of its parameters | 3 | 12 |
 #
+# What you return has the dtype of what you were given: in double precision a `torch.zeros(...)` of your own, which is in
+# single precision, spoils it; `x.new_zeros(...)` doesn't. Where the points of an exercise are split, the first part must
+# be right before the others count.
+#
 # Attention itself is at hand from here on: `attention` returns its intermediates, `scaled_dot_product_attention` only
 # the output. Both take any number of leading dimensions, and a boolean mask.
 
@@ -108,7 +112,7 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the one that 
 # Make all three. For self-attention `memory` will simply be `x` itself.
 #
 # Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`,
-# `W_v` is `[d_model, d_value]`. Return `q`, `k` and `v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
+# `W_v` is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
 # `[..., keys, d_value]`.
 #
 # <details><summary>Hint</summary>
@@ -284,15 +288,15 @@ print("q kᵀ:", list((three_words @ two_numbers.mT).shape), "one score for each
 # nonsense: it is $(Q W_i^Q)(K W_i^K)^\top$.
 #
 # ### Exercise 3 · Multi-head attention
-# `heads_and_blocks.multi_head_attention` · 6 points (4 for self-attention, 1 for a memory, 1 for masks) · about 25 minutes
+# `heads_and_blocks.multi_head_attention` · 6 points (4 for self-attention, 1 more for a memory, 1 more for masks) · about 25 minutes
 #
 # Write it: project, split, attend, join, mix. Like all exercises this one stands on its own; write the first two steps
 # out again, and a slip above costs you nothing here. Attention itself is given (`scaled_dot_product_attention`). Torch's
 # ready-made multi-head attention is not allowed. Gradients of the four matrices are compared.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`, all matrices are
-# `[d_model, d_model]`, `heads` is an int. `mask` is boolean `[batch, queries, keys]`, the same for all heads, or None. The
-# result is `[batch, queries, d_model]`.
+# `[d_model, d_model]`, `heads` is an int. `mask` is boolean `[batch, queries, keys]`, the same for all heads, or None; every
+# query may attend to something. The result is `[batch, queries, d_model]`.
 #
 # <details><summary>Hint: joining</summary>
 #
@@ -476,7 +480,7 @@ def four_heads_look_at_four_things():
     rows = {"1 head": right(trained_reader(1)[0]), "2 heads": right(trained_reader(2)[0]), "4 heads": right(model)}
     show.matrices(
         show.Panel("right answers on new sentences", torch.stack(list(rows.values())), list(rows), PATTERNS),
-        alt="Right answers by number of heads: four heads get all four patterns right, two heads two, one head one.",
+        alt="Right answers by number of heads: four heads get all four patterns right, fewer heads fewer of them.",
     )
     for name, shares in rows.items():
         print(f"{name:8}", "  ".join(f"{p} {share:.0%}" for p, share in zip(PATTERNS, shares.tolist(), strict=True)))
@@ -490,9 +494,9 @@ def four_heads_look_at_four_things():
 # at one thing, and the gradient did the rest.
 #
 # And the last picture is why anybody bothers. The models have the same parameters and the same work to do. But a head
-# brings home *one* average for each word, so one head finds what one pattern needs, two heads what two need, and the rest
-# is guessed. (In models trained on real text heads are rarely so tidy; those that follow the previous word or the same word
-# elsewhere do turn up, and have been made much of.)
+# brings home *one* average for each word, so one head can serve one pattern well, and two heads two. For the others
+# little more than guessing is left, or a head is torn between two of them. (In models trained on real text heads are
+# rarely so tidy; those that follow the previous word or the same word elsewhere do turn up, and have been made much of.)
 #
 # ## 5. Layer norm
 #
@@ -511,9 +515,9 @@ def four_heads_look_at_four_things():
 # each, are learned: if a layer does need some dimension larger than the others, it can have it back.
 #
 # ### Exercise 4 · Layer norm
-# `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 for epsilon) · about 12 minutes
+# `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 more for epsilon) · about 12 minutes
 #
-# Write the formula. Torch's own layer norm is not allowed.
+# Write the formula. Torch's own layer norm is not allowed. Gradients of `x`, `gamma` and `beta` are compared.
 #
 # Shapes: `x` is `[..., d_model]`, `gamma` and `beta` are `[d_model]`, `epsilon` is a float, the result has the shape of
 # `x`.
@@ -607,8 +611,8 @@ for factor in (1, 100):
 #
 # <details><summary>Hint</summary>
 #
-# Two questions in turn. Is anything to be done at all? And by what must the numbers that stay be divided, so that the sum of many
-# is on the average what it was?
+# Two questions in turn. Is anything to be done at all? And by what must the numbers that stay be divided, so that the
+# sum of many is on the average what it was?
 #
 # </details>
 
@@ -688,7 +692,7 @@ def input_layer_step_by_step():
 # It looks like a matter of taste. Keep that thought for a few minutes.
 #
 # ### Exercise 6 · Add and norm
-# `heads_and_blocks.add_and_norm` · 2 points (1 for each order) · about 8 minutes
+# `heads_and_blocks.add_and_norm` · 2 points (1 for post-norm, 1 more for pre-norm) · about 8 minutes
 #
 # Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape.
 #
@@ -899,11 +903,12 @@ for hidden_dim in (128, 1_000_000):
 # its masks say the opposite of ours: in `key_padding_mask` **True means "leave this out"**.
 #
 # ### Exercise 8 · The encoder block
-# `heads_and_blocks.encoder_block` · 5 points (4 for post-norm, 1 for pre-norm) · about 25 minutes
+# `heads_and_blocks.encoder_block` · 5 points (3 for post-norm, 1 more for its dropout, 1 more for pre-norm) · about 25 minutes
 #
 # The constructor is given, with names that the check loads weights into. Write `forward`: attention with `norm_1`, then
-# the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first` chooses the
-# order. Torch's ready-made encoder layer is not allowed.
+# the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first` chooses
+# the order. Torch's ready-made encoder layer is not allowed. Gradients are compared. How can dropout, which draws
+# lots, be checked? With a share of 1 nothing is left to the lots: whatever your block drops is gone.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, True at words and False at padding; the
 # result is `[batch, words, d_model]`. What comes out at padding does not matter to anybody, but is compared all the same:
@@ -918,8 +923,9 @@ for hidden_dim in (128, 1_000_000):
 #
 # <details><summary>Hint: keeping the two orders apart</summary>
 #
-# Write the post-norm block first; its four points don't need the other. In pre-norm give the normalised vector a name of
-# its own. If you overwrite `x` with it, the residual connection adds the wrong thing.
+# Write the post-norm block first; its four points don't need the other, which may raise NotImplementedError till then.
+# In pre-norm give the normalised vector a name of its own. If you overwrite `x` with it, the residual connection adds
+# the wrong thing.
 #
 # </details>
 
@@ -1166,9 +1172,9 @@ def is_it_news():
 #
 # ## 11. What it costs
 #
-# Where are a block's parameters? **Attention itself has none**: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$
-# contains nothing to learn. All are in the layers around it.
+# Where are a block's parameters? Go through what it computes, and ask of each step whether it contains anything to learn.
 #
+# - **Attention** itself, without what is around it: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
 # - The **feed-forward network**: a linear layer from `d_model` to `d_hidden`, and one back.
 # - Two **layer norms**, each with a $\gamma$ and a $\beta$.
@@ -1182,7 +1188,8 @@ def is_it_news():
 #
 # Count the parameters of an encoder block from its sizes, biases included.
 #
-# Return a dict with four ints, under the keys `"attention"`, `"projections"`, `"feed_forward"` and `"layer_norms"`.
+# Return a dict with four ints (Python's own), under the keys `"attention"`, `"projections"`, `"feed_forward"` and
+# `"layer_norms"`.
 #
 # <details><summary>Hint: how to be sure</summary>
 #
@@ -1229,8 +1236,8 @@ def counted_and_built():
 
 
 # %% [markdown]
-# The number of heads changes nothing, since they divide the projections among them. And two thirds of a block are its
-# feed-forward network, which gets so few slides.
+# Attention itself has nothing to learn: all is in the layers around it. The number of heads changes nothing, since they
+# divide the projections among them. And two thirds of a block are its feed-forward network, which gets so few slides.
 #
 # The lectures say three things about the bill, and they don't seem to agree. Transformers have **few parameters** (S2, in its
 # comparison with recurrent networks). They come at a **large computational cost** (S1). They are **faster to train** (S4).

@@ -329,6 +329,7 @@ DROPOUT = (
     _dropout_as_one_factor,
     lambda x, kept, share, training: torch.where(kept, x / (1 - share), 0.0) if training else x,
     lambda x, kept, share, training: x * kept * (1 / (1 - share)) if training else x,
+    lambda x, kept, share, training: x * (kept / (1 - share)) if training else x,
     lambda x, kept, share, training: x.masked_fill(~kept, 0).div(1 - share) if training else x,
     lambda x, kept, share, training: torch.zeros_like(x).masked_scatter(kept, x[kept] / (1 - share)) if training else x,
 )
@@ -566,7 +567,28 @@ class _BlockByHand(_Block):
         return fed if first else normal(fed, self.norm_2)
 
 
-ENCODER_BLOCK = (_BlockLineByLine, _BlockWithHelpers, _BlockSentenceBySentence, _BlockByHand)
+class _BlockDroppingByFunction(_Block):
+    """With torch's function in place of its module."""
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        def dropped(y: Tensor) -> Tensor:
+            return F.dropout(y, self.dropout.p, self.training)
+
+        first = self.norm_first
+        y = self.norm_1(x) if first else x
+        x = x + dropped(self.attention(y, y, y, key_padding_mask=~mask)[0])
+        x = x if first else self.norm_1(x)
+        x = x + dropped(self.W_2(F.relu(self.W_1(self.norm_2(x) if first else x))))
+        return x if first else self.norm_2(x)
+
+
+ENCODER_BLOCK = (
+    _BlockLineByLine,
+    _BlockWithHelpers,
+    _BlockSentenceBySentence,
+    _BlockByHand,
+    _BlockDroppingByFunction,
+)
 
 
 # heads_and_blocks.count_parameters

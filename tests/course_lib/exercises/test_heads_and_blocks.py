@@ -16,6 +16,7 @@ from course_lib.exercises.correct.heads_and_blocks import _Block
 from tests.course_lib.exercises.judging import mistake, verdict
 
 MULTI_HEAD = "heads_and_blocks.multi_head_attention"
+BLOCK = "heads_and_blocks.encoder_block"
 Function = Callable[[Tensor], Tensor]
 
 
@@ -77,6 +78,21 @@ def _numpy_variance(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> T
     return centred / torch.sqrt((centred**2).sum(-1, True) / (x.shape[-1] - 1) + epsilon) * gamma + beta
 
 
+def _sum_for_mean(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    centred = x - x.mean(-1, True)
+    return centred / torch.sqrt((centred**2).sum(-1, True) + epsilon) * gamma + beta
+
+
+def _weights_times_mask(
+    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Tensor | None
+) -> Tensor:
+    pieces = []
+    for Q, K, V in zip(*(W.chunk(heads, dim=1) for W in (W_q, W_k, W_v)), strict=True):
+        weights = torch.softmax(x @ Q @ (memory @ K).mT / math.sqrt(Q.shape[1]), dim=-1)
+        pieces.append((weights if mask is None else weights * mask) @ memory @ V)
+    return torch.cat(pieces, dim=-1) @ W_o
+
+
 def _no_epsilon(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True, unbiased=False)
     return (x - mean) / std * gamma + beta
@@ -86,10 +102,30 @@ class _PreNormOverwritten(_Block):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         if self.norm_first:
             x = self.norm_1(x)
-        x = x + self.attention(x, x, x, key_padding_mask=~mask)[0]
+        x = x + self.dropout(self.attention(x, x, x, key_padding_mask=~mask)[0])
         x = self.norm_2(x) if self.norm_first else self.norm_1(x)
-        x = x + self.W_2(self.W_1(x).relu())
+        x = x + self.dropout(self.W_2(self.W_1(x).relu()))
         return x if self.norm_first else self.norm_2(x)
+
+
+class _PreNormNotWritten(_Block):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        if self.norm_first:
+            raise NotImplementedError()
+        out, _ = self.attention(x, x, x, key_padding_mask=~mask)
+        x = self.norm_1(x + self.dropout(out))
+        fed: Tensor = self.norm_2(x + self.dropout(self.W_2(F.relu(self.W_1(x)))))
+        return fed
+
+
+class _NothingDropped(_Block):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        for norm, sublayer in (
+            (self.norm_1, lambda y: self.attention(y, y, y, key_padding_mask=~mask)[0]),
+            (self.norm_2, lambda y: self.W_2(F.relu(self.W_1(y)))),
+        ):
+            x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
+        return x
 
 
 class _MaskAsItIs(_Block):
@@ -147,10 +183,12 @@ def _every_head_its_own(d_model: int, heads: int, d_hidden: int) -> dict[str, in
             multi_head(lambda q, k: q @ k.mT / math.sqrt(q.shape[1] * q.shape[3])),
             "scaled_by_d_model",
         ),
+        (MULTI_HEAD, _weights_times_mask, "mask_multiplies_the_weights"),
         (MULTI_HEAD, multi_head(right_scores, mask_of=lambda mask: mask), "masks_meet_heads"),
         (MULTI_HEAD, multi_head(right_scores, mask_of=lambda mask: ~mask.unsqueeze(1)), "mask_inverted"),
         ("heads_and_blocks.layer_norm", _numpy_variance, "divided_by_one_less"),
         ("heads_and_blocks.layer_norm", _no_epsilon, "epsilon_left_out"),
+        ("heads_and_blocks.layer_norm", _sum_for_mean, "not_divided_by_d_model"),
         (
             "heads_and_blocks.layer_norm",
             lambda x, gamma, beta, epsilon: F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * gamma + beta,
@@ -167,8 +205,9 @@ def _every_head_its_own(d_model: int, heads: int, d_hidden: int) -> dict[str, in
             "kept_and_dropped_exchanged",
         ),
         ("heads_and_blocks.feed_forward", _SquashedFeedForward, "sigmoid"),
-        ("heads_and_blocks.encoder_block", _PreNormOverwritten, "residual_normalised_too"),
-        ("heads_and_blocks.encoder_block", _MaskAsItIs, "mask_inverted"),
+        (BLOCK, _PreNormOverwritten, "residual_normalised_too"),
+        (BLOCK, _MaskAsItIs, "mask_inverted"),
+        (BLOCK, _NothingDropped, "dropout_left_out"),
         ("heads_and_blocks.count_parameters", _every_head_its_own, "one_projection_for_each_head"),
     ],
 )
@@ -202,15 +241,39 @@ class TestParts:
             assert verdict(exercise_id, mistake(exercise_id, name)).points == 2
 
     def test_post_norm_alone_earns_its_part(self) -> None:
-        for exercise_id, points in (("heads_and_blocks.add_and_norm", 1), ("heads_and_blocks.encoder_block", 4)):
+        for exercise_id, points in (("heads_and_blocks.add_and_norm", 1), (BLOCK, 4)):
             for name in ("always_post_norm", "residual_normalised_too"):
                 assert verdict(exercise_id, mistake(exercise_id, name)).points == points
+
+    def test_post_norm_alone_earns_its_part_where_pre_norm_is_still_the_stub(self) -> None:
+        def post_norm_only(
+            x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool
+        ) -> Tensor:
+            if norm_first:
+                raise NotImplementedError()
+            return norm(x + dropout(sublayer(x)))
+
+        assert verdict("heads_and_blocks.add_and_norm", post_norm_only).points == 1
+        found = verdict(BLOCK, _PreNormNotWritten)
+        assert found.outcome is Outcome.RAISED
+        assert found.points == 4
+
+    def test_without_dropout_a_block_is_right_in_evaluation_alone(self) -> None:
+        for name in ("dropout_left_out", "sum_dropped", "dropped_after_the_norm", "input_dropped"):
+            assert verdict(BLOCK, mistake(BLOCK, name)).points == 3
 
 
 def _norm_in_one_pass(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
     """The mean of the squares less the square of the mean, in the precision of x: less exact, and honest."""
     mean, square = x.mean(-1, keepdim=True), (x * x).mean(-1, keepdim=True)
     return gamma * (x - mean) / torch.sqrt(square - mean**2 + epsilon) + beta
+
+
+def _norm_by_a_product(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    """The mean as a product with 1 / d, which is rounded."""
+    share = x.new_full((x.shape[-1], 1), 1 / x.shape[-1])
+    centred = x - x @ share
+    return gamma * centred / torch.sqrt(centred**2 @ share + epsilon) + beta
 
 
 def _dropout_by_multiplying(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
@@ -224,6 +287,7 @@ class TestHonestAnswers:
         ("exercise_id", "answer"),
         [
             ("heads_and_blocks.layer_norm", _norm_in_one_pass),
+            ("heads_and_blocks.layer_norm", _norm_by_a_product),
             ("heads_and_blocks.dropout", _dropout_by_multiplying),
             (MULTI_HEAD, multi_head(right_scores)),
         ],
