@@ -136,6 +136,9 @@ CAUSAL_MASK = Exercise(
 def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield from _scores_and_masks(generator, hidden)
     queries, keys = sizes(generator, 2)
+    below = Kind("scores far below zero", generator)
+    yield Case(below.name, (below.normal(queries, keys) - 500, below.mask(queries, keys)))
+    queries, keys = sizes(generator, 2)
     mask = torch.rand(2, queries, keys, generator=generator) < 0.5
     mask[:, 0], mask[:, 1] = False, True
     scaled = torch.randn(2, queries, keys, generator=generator)
@@ -162,8 +165,8 @@ MASKED_WEIGHTS = Exercise(
     misconceptions=(
         Misconception(
             "nan_where_nothing_is_allowed",
-            "Your answer is right as long as a query may attend to something. A row of -inf alone ends in NaN, which "
-            "then spreads through the whole model: set such rows to 0.",
+            "Your answer is right as long as a query may attend to something. A row without any allowed key ends in "
+            "NaN, which then spreads through the whole model: set such rows to 0.",
             lambda scaled, mask: torch.softmax(_fill(scaled, mask), dim=-1),
         ),
         Misconception(
@@ -171,6 +174,18 @@ MASKED_WEIGHTS = Exercise(
             "Your answer is right as long as a query may attend to something. In a row without any allowed key all "
             "scores get the same large negative number, and the forbidden keys equal weights: set such rows to 0.",
             lambda scaled, mask: torch.softmax(_fill(scaled, mask, -1e9), dim=-1),
+        ),
+        Misconception(
+            "filled_not_low_enough",
+            "Your answer fills forbidden scores with a number that is not low enough: where the allowed ones lie below "
+            "it, the forbidden keys take the weight. Fill with -inf, or torch.finfo(scaled.dtype).min.",
+            lambda scaled, mask: torch.softmax(_fill(scaled, mask, -100.0), dim=-1),
+        ),
+        Misconception(
+            "filled_not_low_enough_times_mask",
+            "Your answer fills forbidden scores with a number that is not low enough: where the allowed ones lie below "
+            "it, the forbidden keys take the weight. Fill with -inf, or torch.finfo(scaled.dtype).min.",
+            lambda scaled, mask: torch.softmax(_fill(scaled, mask, -100.0), dim=-1) * mask,
         ),
         Misconception(
             "scores_times_mask",
@@ -251,13 +266,23 @@ def _multiplicative_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     level = torch.full((queries, 1), large)
     level[0] = -large
     yield Case("one row far below the others", (small + level, mask), part="large scores")
-    yield Case("only forbidden scores are in the hundreds", (small + large * ~mask, mask), part="large scores")
+    far = 750 + large
+    yield Case("only forbidden scores are in the hundreds", (small + far * ~mask, mask), part="large scores")
+    wide = small.clone()
+    wide[:, 0] += far
+    yield Case("an allowed score far above the rest of its row", (wide, mask), part="large scores")
 
 
 def _exp_times_mask(shifted: Tensor, mask: Tensor) -> Tensor:
     """exp(shifted) times the mask, divided by each row's sum."""
     kept = torch.exp(shifted) * mask
     return kept / kept.sum(dim=-1, keepdim=True)
+
+
+def _unkept(shifted: Tensor, mask: Tensor) -> Tensor:
+    """The same with the sums of the rows laid beside the columns."""
+    kept = torch.exp(shifted) * mask
+    return kept / kept.sum(dim=-1)
 
 
 MULTIPLICATIVE_WEIGHTS = Exercise(
@@ -309,6 +334,18 @@ MULTIPLICATIVE_WEIGHTS = Exercise(
             "Your answer divides by the sum over all keys, and multiplies by the mask afterwards: the rows no longer "
             "sum to 1. Multiply first, then divide by the sum of what is left.",
             lambda scaled, mask: torch.softmax(scaled, dim=-1) * mask,
+        ),
+        Misconception(
+            "sum_without_keepdim",
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "the columns. Keep the dimension: sum(dim=-1, keepdim=True).",
+            _unkept,
+        ),
+        Misconception(
+            "safe_sum_without_keepdim",
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "the columns. Keep the dimension in the sum as well: sum(dim=-1, keepdim=True).",
+            lambda scaled, mask: _unkept(scaled - _fill(scaled, mask).amax(dim=-1, keepdim=True), mask),
         ),
         Misconception(
             "not_normalised",
@@ -495,6 +532,7 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     batch, longest = sizes(generator, 2)
     lengths = torch.randint(1, longest, (batch,), generator=generator)
     yield Case("nobody as long as max_length", (lengths, longest + 3))
+    yield Case("as many sentences as positions", (torch.tensor([2, 4, 1, 3]).roll(integer(generator, 0, 4)), 4))
     yield Case("an empty sequence and a full one", (torch.tensor([0, longest]), longest))
 
 
@@ -542,6 +580,12 @@ PADDING_MASK = Exercise(
             "batch_as_columns",
             "Your mask is transposed, [max_length, batch]. One row for each sequence: [batch, max_length].",
             lambda lengths, max_length: torch.arange(max_length).unsqueeze(-1) < lengths,
+        ),
+        Misconception(
+            "lengths_beside_the_positions",
+            "Your answer compares position 0 with the first length, position 1 with the second, and so on. Every "
+            "position meets every length: make the lengths a column, lengths.unsqueeze(-1).",
+            lambda lengths, max_length: torch.arange(max_length) < lengths,
         ),
         Misconception(
             "as_wide_as_the_longest",
@@ -648,6 +692,12 @@ COMBINED_MASK = Exercise(
             lambda causal, padding: padding.unsqueeze(-2).expand(-1, causal.shape[0], -1),
         ),
         Misconception(
+            "padding_allowed",
+            "Your mask allows the padding and forbids the words. `padding` is True at the words, as every mask in this "
+            "course is where one may attend: leave out the ~.",
+            lambda causal, padding: causal & ~padding.unsqueeze(-2),
+        ),
+        Misconception(
             "batch_in_the_middle",
             "Your mask is [queries, batch, keys]. The batch comes first: put the new dimension into padding, not into "
             "causal.",
@@ -737,6 +787,22 @@ ATTENTION_POOLING = Exercise(
             "padding_counted",
             "Your answer gives weight to padding: the mask is not used. Fill the scores with -inf where it is False.",
             pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), torch.ones_like(mask), x)),
+        ),
+        Misconception(
+            "inverted",
+            "Your answer gives weight to the padding and none to the words. True means `may attend`: fill where the "
+            "mask is False, ~mask.",
+            pooling(lambda x, mask, query: _pooled(_pooling_scaled(x, query), ~mask, x)),
+        ),
+        Misconception(
+            "inverted_with_a_large_number",
+            "Your answer gives weight to the padding and none to the words. True means `may attend`: fill where the "
+            "mask is False, ~mask.",
+            pooling(
+                lambda x, mask, query: (
+                    torch.softmax(_fill(_pooling_scaled(x, query), ~mask, -1e9), dim=-1).unsqueeze(-1) * x
+                ).sum(dim=1)
+            ),
         ),
         Misconception(
             "mean_pooling",

@@ -81,22 +81,22 @@ class TinyLanguageModel(nn.Module):
         self.to_q, self.to_k, self.to_v = (nn.Linear(D_MODEL, D_MODEL, bias=False) for _ in range(3))
         self.to_symbol = nn.Linear(D_MODEL, SYMBOLS)
 
-    def forward(self, symbols, allowed):
+    def forward(self, symbols, added):
         x = self.symbol(symbols) + self.position.weight
         scaled = self.to_q(x) @ self.to_k(x).transpose(-2, -1) / math.sqrt(D_MODEL)
-        alpha = F.softmax(scaled + torch.where(allowed, 0.0, -math.inf), dim=-1)
+        alpha = F.softmax(scaled + added, dim=-1)
         return self.to_symbol(alpha @ self.to_v(x)), alpha
 
 
-def train(allowed, steps=80):
-    """Losses at each step, and the attention weights after the last one."""
+def train(added, steps=80):
+    """Losses at each step, and the attention weights after the last one; `added` goes to the scores."""
     torch.manual_seed(0)
     model = TinyLanguageModel()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     losses = []
     for _ in range(steps):
         sequence = torch.randint(SYMBOLS, (64, LENGTH + 1))
-        predicted, alpha = model(sequence[:, :-1], allowed)
+        predicted, alpha = model(sequence[:, :-1], added)
         # The last position is left out: its target is not in the input, so nobody can cheat there.
         loss = F.cross_entropy(predicted[:, :-1].flatten(0, 1), sequence[:, 1:-1].flatten())
         optimiser.zero_grad()
@@ -106,9 +106,8 @@ def train(allowed, steps=80):
     return losses, alpha.mean(dim=0).detach()
 
 
-free = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
-position = torch.arange(LENGTH)
-past_only = position.unsqueeze(1) >= position
+free = torch.zeros(LENGTH, LENGTH)
+past_only = nn.Transformer.generate_square_subsequent_mask(LENGTH)  # torch's own: numbers to be added, see section 2
 cheating, cheating_alpha = train(free)
 honest, honest_alpha = train(past_only)
 
@@ -304,6 +303,8 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # From scaled scores and a mask to attention weights: fill, then softmax along the keys. `torch.softmax` is welcome. In a
 # row without any allowed key all weights are 0.
 #
+# The scores may be of any size, and all of a row's may lie in the hundreds below zero.
+#
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
 # `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`. Leave `scaled` itself as it
 # is: whoever called you may still need it.
@@ -318,9 +319,10 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 #
 # <details><summary>Hint: rows that allow nothing</summary>
 #
-# Repairing `nan` afterwards mends the weights but not their gradients. It is safer never to make one: fill with the most
-# negative *finite* number, `torch.finfo(scaled.dtype).min`. Then a hopeless row comes out uniform instead of `nan`, and
-# multiplying the weights by the mask at the end makes it 0. Other rows don't notice.
+# Repairing `nan` afterwards mends the weights, but where $-\infty$ was *added* to the scores not their gradients. It is
+# safer never to make one: fill with the most negative *finite* number, `torch.finfo(scaled.dtype).min`. Then a hopeless
+# row comes out uniform instead of `nan`, and multiplying the weights by the mask at the end makes it 0. Other rows don't
+# notice.
 #
 # </details>
 
@@ -894,7 +896,6 @@ def pooling_learns_where_to_look():
 #
 # Masks of both kinds, two right ways to apply them and one wrong one, and a layer that learns where to look.
 #
-# One more thing to take along. *Unmasked* self-attention has no idea of order: shuffle the words, and the outputs are
-# the same vectors, shuffled alike. The causal mask breaks that, since it treats word 3 differently from word 1. But it
-# does not tell words *where* they stand. Lesson 03 proves all of this and gives the words their places; lesson 04 lets
-# several heads look at once, and lesson 05 puts encoder and decoder together.
+# One question to take along. Shuffle the words of a sentence: what becomes of the outputs of self-attention, with a mask
+# and without? Make up your mind before you open lesson 03, which begins with it and then gives the words their places.
+# Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.

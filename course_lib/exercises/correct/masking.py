@@ -120,7 +120,8 @@ def _multiplicative_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
 
 
 def _multiplicative_in_double(scaled: Tensor, mask: Tensor) -> Tensor:
-    kept = torch.exp(scaled.double()) * mask
+    filled = scaled.double().masked_fill(~mask, -math.inf)
+    kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True))
     return (kept / kept.sum(dim=-1, keepdim=True)).float()
 
 

@@ -47,6 +47,12 @@ class _UnmaskedPooling(_MeanPooling):
         return torch.einsum("bw,bwd->bd", alpha, x)
 
 
+class _InvertedPooling(_MeanPooling):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        scaled = (x @ self.query / x.shape[-1] ** 0.5).masked_fill(mask, -torch.inf)
+        return (scaled.softmax(-1).unsqueeze(-2) @ x).squeeze(-2)
+
+
 def _leaky(scaled: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scaled.masked_fill(~mask, 0), dim=-1)
 
@@ -57,6 +63,16 @@ def _additive(scaled: Tensor, mask: Tensor) -> Tensor:
 
 def _inverted(scaled: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scaled.masked_fill(mask, float("-inf")), dim=-1)
+
+
+def _filled_with_minus_hundred(scaled: Tensor, mask: Tensor) -> Tensor:
+    filled = torch.where(mask, scaled, torch.tensor(-100.0))
+    return filled.softmax(-1) * mask.float()
+
+
+def _normalised_after_masking(scaled: Tensor, mask: Tensor) -> Tensor:
+    alpha = scaled.softmax(-1) * mask
+    return alpha / alpha.sum(-1, keepdim=True)
 
 
 def _row_maximum(scaled: Tensor, mask: Tensor) -> Tensor:
@@ -80,6 +96,10 @@ def _allowed_maximum(scaled: Tensor, mask: Tensor) -> Tensor:
         ("masking.masked_weights", _leaky, "scores_times_mask"),
         ("masking.masked_weights", _additive, "uniform_where_nothing_is_allowed"),
         ("masking.masked_weights", _inverted, "inverted"),
+        ("masking.masked_weights", _filled_with_minus_hundred, "filled_not_low_enough_times_mask"),
+        ("masking.masked_weights", _normalised_after_masking, "nan_where_nothing_is_allowed"),
+        ("masking.combined_mask", lambda causal, padding: causal & ~padding[:, None], "padding_allowed"),
+        ("masking.attention_pooling", _InvertedPooling, "inverted"),
         ("masking.multiplicative_weights", _row_maximum, "forbidden_score_far_above"),
         ("masking.multiplicative_weights", _allowed_maximum, "forbidden_score_far_above"),
         ("masking.attention_pooling", _MeanPooling, "mean_pooling"),
@@ -106,11 +126,25 @@ class TestParts:
 
 
 @pytest.mark.parametrize(
+    "subtracted",
+    [lambda scaled: scaled.amin(-1, keepdim=True), lambda scaled: scaled.double() * 0],
+)
+def test_another_unsafe_exp_is_not_told_of_forbidden_scores(subtracted: Callable[[Tensor], Tensor]) -> None:
+    def answer(scaled: Tensor, mask: Tensor) -> Tensor:
+        powers = torch.exp(scaled - subtracted(scaled)) * mask
+        return (powers / powers.sum(-1, keepdim=True)).to(scaled.dtype)
+
+    for seed in (None, 1, 2):
+        found = verdict("masking.multiplicative_weights", answer, seed)
+        assert found.points == 2
+        assert found.misconception is None
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         lambda scaled, mask: (scaled + (1 - mask.float()) * -1e9).softmax(-1) * mask,
         lambda scaled, mask: torch.softmax(scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min), -1) * mask,
-        lambda scaled, mask: scaled.exp() * mask / ((scaled.exp() * mask).sum(-1, keepdim=True) + 1e-8),
         lambda scaled, mask: torch.nan_to_num(scaled.masked_fill(mask == 0, -torch.inf).softmax(-1)),
     ],
 )
