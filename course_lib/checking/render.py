@@ -149,7 +149,7 @@ def verdict_html(verdict: Verdict) -> str:
     if rows:
         body.append(f"<ul>{''.join(rows)}</ul>")
     if waiting(verdict):
-        body.append(f"<p>{escape(waiting(verdict))}</p>")
+        body.append(f'<p class="katze-waiting">{escape(waiting(verdict))}</p>')
     body.append("</div>")
     return "\n".join(body)
 
@@ -403,6 +403,7 @@ STYLE = """<style>
 .katze-verdict ul { list-style: none; margin: .4em 0 0; padding: 0; }
 .katze-verdict li { margin: .15em 0; }
 .katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 46em; }
+.katze-verdict .katze-waiting { margin: .4em 0 0; }
 .katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }
 .katze-verdict table { margin: .2em 0 .4em 1.4em; border-collapse: collapse; background: none; border: 0; }
 .katze-verdict th, .katze-verdict td { text-align: left; vertical-align: top; padding: .1em .8em .1em 0;
