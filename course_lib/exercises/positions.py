@@ -48,7 +48,7 @@ def _shuffled_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{B.name}, unmasked: Katze <s> tanzte die", (out, order))
     for kind in kinds(generator):
         words = kind.sizes(1)[0] + 1
-        yield Case(kind.name, (kind.normal(words, kind.d_head()), _shuffle(generator, words)), gradients=(0,))
+        yield Case(kind.name, (kind.normal(words, kind.d_head()), _shuffle(generator, words)))
     words, d_model = 4, integer(generator, 5, 8)
     many = torch.randn(9, words, d_model, generator=generator)
     yield Case("more sentences than words", (many, _shuffle(generator, words)))
@@ -113,12 +113,6 @@ SHUFFLED_OUTPUTS = Exercise(
             "Your prediction shuffles the rows twice. Once is enough: row i belongs to word order[i] of the old "
             "sentence.",
             lambda out, order: out[..., order, :][..., order, :],
-        ),
-        Misconception(
-            "no_gradients",
-            "The values are right, but no gradient reaches `out`: the computation leaves torch somewhere (.detach(), "
-            ".data, numpy, torch.tensor(...) or no_grad). Index the tensor itself.",
-            lambda out, order: out.detach()[..., order, :],
         ),
     ),
     withheld=WITHHELD,
@@ -187,8 +181,8 @@ SAME_UNDER_CAUSAL_MASK = Exercise(
         ),
         Misconception(
             "everything_changes",
-            "Your prediction is that no word keeps its vector. One that attends to the very same words as before "
-            "gets the same vector, even if these have changed places among themselves.",
+            "Your answer is False for every word. One that attends to the very same words as before gets the same "
+            "vector, even if these have changed places. (Sets of tensors are never equal: compare order.tolist().)",
             lambda order: torch.zeros(len(order), dtype=torch.bool),
         ),
         Misconception(
@@ -251,7 +245,7 @@ def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{A.name}: the, cat, danced", (A.k,))
     for kind in kinds(generator):
         (words,) = kind.sizes(1)
-        yield Case(kind.name, (kind.normal(words, kind.d_head()),), gradients=(0,))
+        yield Case(kind.name, (kind.normal(words, kind.d_head()),))
     yield Case("a single word", (torch.randn(1, integer(generator, 2, 6), generator=generator),))
 
 
@@ -329,12 +323,6 @@ APPENDED_INDEX = Exercise(
             "backwards",
             "Your answer counts from the end of the sentence. The first word is at position 0.",
             lambda x: _beside(x, _place(x).flip(0)),
-        ),
-        Misconception(
-            "no_gradients",
-            "The values are right, but no gradient reaches x: the computation leaves torch somewhere (.detach(), "
-            ".data, numpy, torch.tensor(...) or no_grad). Use torch.cat on x itself.",
-            lambda x: _beside(x.detach(), _place(x)),
         ),
     ),
     withheld=WITHHELD,
@@ -494,6 +482,12 @@ def _of_single_exponents(length: int, d_model: int) -> Tensor:
     return torch.where(dimension % 2 == 0, angle.sin(), angle.cos()).float()
 
 
+def _of_products(length: int, d_model: int) -> Tensor:
+    """The angles pos · 10000^(2i / d_model) in single precision, whose rounding shows where they are large."""
+    angle = torch.arange(length).unsqueeze(-1) * 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+
+
 SINUSOIDAL_ENCODING = Exercise(
     id="positions.sinusoidal_encoding",
     lesson=LESSON,
@@ -556,6 +550,12 @@ SINUSOIDAL_ENCODING = Exercise(
         ),
         Misconception(
             "multiplied",
+            "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
+            "Divide by it: they slow down from pair to pair.",
+            _of_products,
+        ),
+        Misconception(
+            "multiplied_in_double_precision",
             "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
             "Divide by it: they slow down from pair to pair.",
             _waves(lambda position, exponent: position * 10_000**exponent),
@@ -752,6 +752,9 @@ def _learned_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             encoding = torch.randn(longest, kind.d_head(), generator=generator)
             yield _learned_case(kind.name, kind.normal(words, encoding.shape[1]), encoding)
     batch, words = sizes(generator, 2)
+    single = Kind("a batch of one sentence", generator, (1,))
+    encoding = torch.randn(words + 2, single.d_head(), generator=generator)
+    yield _learned_case(single.name, single.normal(words, encoding.shape[1]), encoding)
     full = Kind("as many words as positions", generator, (batch,))
     encoding = torch.randn(words, full.d_head(), generator=generator)
     yield _learned_case(full.name, full.normal(words, encoding.shape[1]), encoding)
@@ -772,6 +775,13 @@ def _learned_case(name: str, x: Tensor, encoding: Tensor) -> Case:
         gradients=(0,),
         weight_gradients=True,
     )
+
+
+def _by_len(x: Tensor, encoding: Tensor) -> Tensor:
+    """As many rows as `x` has sentences, which are its words only where there is no batch."""
+    if len(x) > len(encoding):
+        raise ValueError(f"{len(x)} words are more than {len(encoding)} positions")
+    return x + encoding[: len(x)]
 
 
 def _learned(forward: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
@@ -864,6 +874,12 @@ LEARNED_POSITIONS = Exercise(
             "Your answer is right for one sentence, but in a batch it gives each sentence a row, not each word: "
             "x.shape[0] is the number of sentences there. Words are the last dimension but one.",
             _learned(lambda x, encoding: x + encoding[: x.shape[0]].view(-1, *[1] * (x.ndim - 2), x.shape[-1])),
+        ),
+        Misconception(
+            "len_of_the_batch",
+            "Your answer is right for one sentence, but in a batch len(x), which is x.shape[0], is the number of "
+            "sentences. The number of words is x.shape[-2], with a batch and without.",
+            _learned(_by_len),
         ),
         Misconception(
             "encoding_detached",

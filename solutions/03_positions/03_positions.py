@@ -91,8 +91,8 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 #
 # <details><summary>Hint: taking rows</summary>
 #
-# `x[order]` takes rows of a matrix in that order: its row i is `x[order[i]]`. With a batch in front you want the same
-# for the last dimension but one: `out[..., order, :]`.
+# For a matrix, `x[order]` takes rows in that order: its row i is `x[order[i]]`. With a batch in front the words are the
+# last dimension but one; in an index `...` stands for all dimensions in front of those that you name.
 #
 # </details>
 
@@ -174,7 +174,7 @@ def prediction_against_attention():
 #
 # The word at place i is word `order[i]`. Before, it attended to words 0 to `order[i]`. Now it attends to words
 # `order[0]`, ..., `order[i]`. A weighted sum does not care about order: it is the same if these are the same *sets*.
-# You may compare Python sets in a loop.
+# You may compare Python sets in a loop, made of `order.tolist()`: sets of tensors are never equal.
 #
 # </details>
 #
@@ -291,7 +291,7 @@ check("positions.appended_index", hidden=True)
 
 # %% [markdown]
 # Why does nobody do it like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of
-# ordinary size. The seventeenth adds *pos × pos'* to it: 1 for the first pairs, 900 for two words around place 30. Then
+# ordinary size. The seventeenth adds *pos × pos'* to it: 0 if either is the first word, 900 for two around place 30. Then
 # a word does not attend to what fits, but to whatever has the largest number. Below, the middle word of random
 # sentences divides its attention; we ask how much of it goes to the last word, which has earned nothing.
 
@@ -699,7 +699,8 @@ def a_head_that_looks_two_words_back():
 #
 # The constructor is given: it makes the table, an `nn.Parameter` of shape `[max_length, d_model]`. Leave its name as it
 # is, since the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
-# are more words than rows, raise a `ValueError` whose message names both numbers.
+# are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only that it is one;
+# whoever uses your layer will read it.)
 #
 # Shapes: `x` is `[..., words, d_model]`, the result is the same. The gradients of `x` and `encoding` are compared too.
 #

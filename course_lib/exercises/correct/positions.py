@@ -38,6 +38,7 @@ SHUFFLED_OUTPUTS = (
     lambda out, order: F.one_hot(order, len(order)).to(out.dtype) @ out,
     lambda out, order: torch.einsum("pw,...wd->...pd", torch.eye(len(order), dtype=out.dtype)[order], out),
     lambda out, order: out.mT[..., order].mT,
+    lambda out, order: torch.from_numpy(numpy.take(out.detach().numpy(), order.numpy(), axis=-2)),
     lambda out, order: out.transpose(0, -2)[order].transpose(0, -2),
     lambda out, order: torch.cat([out.narrow(-2, word, 1) for word in order.tolist()], dim=-2),
 )
@@ -114,6 +115,11 @@ def _appended_by_loop(x: Tensor) -> Tensor:
     return torch.stack(words, dim=-2)
 
 
+def _appended_in_numpy(x: Tensor) -> Tensor:
+    places = numpy.broadcast_to(numpy.arange(x.shape[-2])[:, None], (*x.shape[:-1], 1))
+    return torch.tensor(numpy.concatenate([x.detach().numpy(), places], axis=-1), dtype=x.dtype)
+
+
 def _appended_by_vmap(x: Tensor) -> Tensor:
     def one(word: Tensor, place: Tensor) -> Tensor:
         return torch.cat([word, place.expand(*word.shape[:-1], 1)], dim=-1)
@@ -130,6 +136,7 @@ def _appended_by_product(x: Tensor) -> Tensor:
 APPENDED_INDEX = (
     _appended_in_place,
     _appended_by_loop,
+    _appended_in_numpy,
     _appended_by_vmap,
     _appended_by_product,
     lambda x: torch.cat([x, torch.arange(x.shape[-2]).view(-1, 1).expand(x.shape[:-1] + (1,))], dim=-1),

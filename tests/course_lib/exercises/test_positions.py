@@ -69,6 +69,18 @@ def _as_a_blog_writes_it(length: int, d_model: int) -> Tensor:
     return encoding
 
 
+def _multiplied(length: int, d_model: int) -> Tensor:
+    position = torch.arange(length, dtype=torch.float32)[:, None]
+    encoding = torch.zeros(length, d_model)
+    encoding[:, 0::2] = torch.sin(position * 10000 ** (torch.arange(0, d_model, 2) / d_model))
+    encoding[:, 1::2] = torch.cos(position * 10000 ** (torch.arange(0, d_model, 2) / d_model))
+    return encoding
+
+
+def _same_sets_of_tensors(order: Tensor) -> Tensor:
+    return torch.tensor([set(order[: i + 1]) == set(range(int(order[i]) + 1)) for i in range(len(order))])
+
+
 def _geometry_book(shift: int, d_model: int) -> Tensor:
     angles = [shift / 10000 ** (i / d_model) for i in range(0, d_model, 2)]
     blocks = [torch.tensor([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]]) for a in angles]
@@ -89,6 +101,13 @@ class _OneRow(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.encoding[:1]
+
+
+class _Counting(_OneRow):
+    def forward(self, x: Tensor) -> Tensor:
+        if len(x) > self.encoding.shape[0]:
+            raise ValueError("too many words")
+        return x + self.encoding[: len(x)]
 
 
 class _Sliced(_OneRow):
@@ -122,6 +141,9 @@ class _Detached(_OneRow):
         (MASKED, lambda order: torch.tensor([i == 0 for i in range(len(order))]), "first_word_only"),
         (INDEX, lambda x: torch.cat([x, (torch.cumsum(torch.ones_like(x[..., :1]), -2))], -1), "counted_from_one"),
         (INDEX, lambda x: x + torch.arange(x.shape[-2], dtype=x.dtype)[:, None], "added"),
+        (WAVES, _multiplied, "multiplied"),
+        (MASKED, _same_sets_of_tensors, "everything_changes"),
+        (LEARNED, _Counting, "len_of_the_batch"),
         (
             BINARY,
             lambda n, bits: torch.tensor([[float(d) for d in f"{p:0{bits}b}"] for p in range(n)]),
