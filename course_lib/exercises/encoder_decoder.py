@@ -67,7 +67,7 @@ def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _targets(generator: Generator, batch: int, words: int) -> Tensor:
-    """Sentences from <s> to <e>, the first as long as possible, with padding behind the others."""
+    """Sentences from <s> to <e>, the first as long as possible, with padding after the others."""
     drawn = torch.randint(4, 30, (batch, words), generator=generator)
     drawn[:, 0] = START_ID
     ends = torch.randint(2, words, (batch,), generator=generator)
@@ -114,12 +114,12 @@ SHIFT_RIGHT = Exercise(
         Misconception(
             "answers_what_it_reads",
             "Your answer expects, at each place, the word that was just read: both leave out the last word. What is "
-            "expected begins behind <s>.",
+            "expected begins after <s>.",
             lambda target: (target[:, :-1], target[:, :-1]),
         ),
         Misconception(
             "one_word_too_many_read",
-            "What you expect is right, but the decoder reads the whole target, one word more. Behind the last word "
+            "What you expect is right, but the decoder reads the whole target, one word more. After the last word "
             "nothing is to be predicted: leave it out.",
             lambda target: (target, target[:, 1:]),
         ),
@@ -158,6 +158,12 @@ SHIFT_RIGHT = Exercise(
             "Your answer takes away both <s> and the last word, from both. What is read keeps <s>, and what is "
             "expected keeps the end.",
             lambda target: (target[:, 1:-1], target[:, 1:-1]),
+        ),
+        Misconception(
+            "end_taken_away",
+            "Your answer takes <e> out of what is read in the shorter sentences as well. Leave it there: what is "
+            "expected after it is padding, which the loss passes over.",
+            lambda target: (target.masked_fill(target == END_ID, PADDING_ID)[:, :-1], target[:, 1:]),
         ),
         Misconception(
             "along_the_batch",
@@ -254,6 +260,12 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
             lambda log_p, expected: -_picked(log_p, expected).sum(),
         ),
         Misconception(
+            "summed_within_sentences",
+            "Your answer adds up the words of each sentence and takes the mean over sentences. Take the mean over all "
+            "words of all sentences.",
+            lambda log_p, expected: -_picked(log_p, expected).sum(dim=-1).mean(),
+        ),
+        Misconception(
             "not_averaged",
             "Your answer still has a number for each word. Take their mean.",
             lambda log_p, expected: -_picked(log_p, expected),
@@ -279,6 +291,29 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
             "Your answer is the mean over all words of the vocabulary. Pick the right word's log-probability at each "
             "place first.",
             lambda log_p, expected: -log_p.mean(),
+        ),
+        Misconception(
+            "divided_by_the_vocabulary",
+            "Your answer divides by the size of the vocabulary as well: is it a mean over a one-hot product, whose "
+            "zeros count? Divide by the number of words alone.",
+            lambda log_p, expected: -_picked(log_p, expected).mean() / log_p.shape[-1],
+        ),
+        Misconception(
+            "every_word_at_every_place",
+            "Your answer takes all right words at each place, log_p[..., expected], and not the one that is right "
+            "there. gather picks one for each place.",
+            lambda log_p, expected: -log_p[..., expected].mean(),
+        ),
+        Misconception(
+            "padding_left_out",
+            "Your answer passes over the places where id 0 is expected, as if it were padding. All places count here.",
+            lambda log_p, expected: -_picked(log_p, expected)[expected != PADDING_ID].mean(),
+        ),
+        Misconception(
+            "log_taken_twice",
+            "Your answer is not a number (nan), as the logarithm of a negative number is. log_p holds logarithms "
+            "already: take no other.",
+            lambda log_p, expected: -_picked(log_p, expected).log().mean(),
         ),
         Misconception(
             "summed_over_the_vocabulary",
@@ -358,6 +393,17 @@ PERPLEXITY = Exercise(
             "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
             "words that were certain. Divide by the number of words, mask.sum().",
             lambda nll, mask: (nll * mask).mean().exp(),
+        ),
+        Misconception(
+            "padding_added",
+            "Your answer divides by the number of words but adds up the padding, too. Add up only the numbers where "
+            "the mask is True.",
+            lambda nll, mask: (nll.sum() / mask.sum()).exp(),
+        ),
+        Misconception(
+            "divided_by_sentences",
+            "Your answer divides by the number of sentences. Divide by the number of words, mask.sum().",
+            lambda nll, mask: ((nll * mask).sum() / len(nll)).exp(),
         ),
         Misconception(
             "mean_of_sentences",
@@ -454,18 +500,16 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ) -> Case:
         construct = {"d_model": x.shape[-1], "heads": heads, "d_hidden": d_hidden}
         weights = _weights(_Layers(**construct), generator)
-        # A norm over two numbers, as in the worked example, passes on next to no gradient.
-        gradients = (0, 1) if x.shape[-1] > 2 else ()
         inputs = (x, memory, mask, memory_mask)
-        return Case(
-            name, inputs, construct=construct, weights=weights, gradients=gradients, weight_gradients=bool(gradients)
-        )
+        return Case(name, inputs, construct=construct, weights=weights, gradients=(0, 1), weight_gradients=True)
 
     if not hidden:
-        x, memory = torch.stack([B.q, 0.5 * B.q.flip(0)]), torch.stack([A.k, A.k.flip(0)])
+        # Of two numbers a norm leaves no more than the sign, so each word's vector is given two more.
+        x, memory = (torch.cat([words, 0.5 * words.flip(1)], dim=-1) for words in (B.q, A.k))
+        x, memory = torch.stack([x, 0.5 * x.flip(0)]), torch.stack([memory, memory.flip(0)])
         seen = torch.ones(2, 1, 3, dtype=torch.bool)
         name = "worked example: <s> die Katze tanzte, looking at the cat danced"
-        yield case(name, x, memory, causal_mask(4), seen, heads=1, d_hidden=5)
+        yield case(name, x, memory, causal_mask(4), seen, heads=2, d_hidden=5)
     for name, heads, target, source in (
         ("a batch with padding in the source", 2, 5, 3),
         ("a source longer than the target", 3, 4, 7),
@@ -474,7 +518,7 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         kind = Kind(name, generator, (integer(generator, 2, 4),))
         d_model = heads * integer(generator, 4, 6)
         lengths = torch.full((kind.leading[0],), source)
-        lengths[1:] = integer(generator, 1, source)
+        lengths[:-1] = integer(generator, 1, source)
         mask = kind.mask(target, target) if name == "any masks" else causal_mask(target)
         x, memory = kind.normal(target, d_model), kind.normal(source, d_model)
         yield case(name, x, memory, mask, padding_mask(lengths, source).unsqueeze(1), heads, d_hidden=4 * heads + 1)
@@ -533,6 +577,47 @@ def _pre_norm(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: 
     return x + b.feed_forward(b.add_and_norm_3.norm(x))  # type: ignore[no-any-return]
 
 
+def _cross_first_by_number(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.cross_attention(x, memory, memory_mask).out)
+    x = b.add_and_norm_2(x, b.self_attention(x, None, mask).out)
+    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _second_norm_twice(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    x = b.add_and_norm_2(x, b.cross_attention(x, memory, memory_mask).out)
+    return b.add_and_norm_2(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _norms_swapped(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    x = b.add_and_norm_3(x, b.cross_attention(x, memory, memory_mask).out)
+    return b.add_and_norm_2(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _added_twice(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, x + b.self_attention(x, None, mask).out)
+    x = b.add_and_norm_2(x, x + b.cross_attention(x, memory, memory_mask).out)
+    return b.add_and_norm_3(x, x + b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _cross_not_added(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
+    x = b.cross_attention(x, memory, memory_mask).out
+    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _residuals_from(second: int, third: int) -> Forward:
+    """A forward that adds, after the cross-attention and at the end, what went into these sublayers (0, 1 or 2)."""
+
+    def forward(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        read = [x, b.add_and_norm_1(x, b.self_attention(x, None, mask).out)]
+        read.append(b.add_and_norm_2(read[second], b.cross_attention(read[1], memory, memory_mask).out))
+        return b.add_and_norm_3(read[third], b.feed_forward(read[2]))  # type: ignore[no-any-return]
+
+    return forward
+
+
 def _one_norm_for_all(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
     x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
     x = b.add_and_norm_1(x, b.cross_attention(x, memory, memory_mask).out)
@@ -543,12 +628,6 @@ def _asks_with_the_input(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, me
     y = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
     y = b.add_and_norm_2(y, b.cross_attention(x, memory, memory_mask).out)
     return b.add_and_norm_3(y, b.feed_forward(y))  # type: ignore[no-any-return]
-
-
-def _input_added_each_time(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    y = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    y = b.add_and_norm_2(x, b.cross_attention(y, memory, memory_mask).out)
-    return b.add_and_norm_3(x, b.feed_forward(y))  # type: ignore[no-any-return]
 
 
 def _one_attention_for_both(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
@@ -569,7 +648,7 @@ DECODER_BLOCK = Exercise(
     statement=(
         "class DecoderBlock(nn.Module): forward(x [batch, target, d_model], memory [batch, source, d_model], mask, "
         "memory_mask) -> [batch, target, d_model]: masked self-attention, cross-attention to the memory, feed-forward "
-        "network, each with add & norm behind it."
+        "network, each with add & norm after it."
     ),
     points=5,
     minutes=20,
@@ -581,7 +660,7 @@ DECODER_BLOCK = Exercise(
     misconceptions=(
         Misconception(
             "future_seen",
-            "Your answer leaves out `mask` in the self-attention, so that each word sees those behind it, its own "
+            "Your answer leaves out `mask` in the self-attention, so that each word sees those after it, its own "
             "answer included. Pass it on.",
             decoder_block(lambda *inputs: _no_masking(*inputs, own=False, other=True)),
         ),
@@ -604,6 +683,12 @@ DECODER_BLOCK = Exercise(
             decoder_block(_cross_first),
         ),
         Misconception(
+            "cross_attention_first_by_number",
+            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "self-attention begins each decoder block.",
+            decoder_block(_cross_first_by_number),
+        ),
+        Misconception(
             "no_cross_attention",
             "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
             "feed-forward network stands the cross-attention.",
@@ -617,7 +702,7 @@ DECODER_BLOCK = Exercise(
         ),
         Misconception(
             "no_feed_forward",
-            "Your answer ends behind the cross-attention. The feed-forward network and its add & norm are missing.",
+            "Your answer ends after the cross-attention. The feed-forward network and its add & norm are missing.",
             decoder_block(_no_feed_forward),
         ),
         Misconception(
@@ -633,7 +718,7 @@ DECODER_BLOCK = Exercise(
         ),
         Misconception(
             "pre_norm",
-            "Your answer norms what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes behind the "
+            "Your answer norms what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after the "
             "sum, as in the paper: norm(x + sublayer(x)).",
             decoder_block(_pre_norm),
         ),
@@ -641,6 +726,28 @@ DECODER_BLOCK = Exercise(
             "one_norm_for_all",
             "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
             decoder_block(_one_norm_for_all),
+        ),
+        Misconception(
+            "second_norm_twice",
+            "Your answer uses add_and_norm_2 twice and add_and_norm_3 never. The third is the feed-forward network's.",
+            decoder_block(_second_norm_twice),
+        ),
+        Misconception(
+            "norms_swapped",
+            "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
+            "numbered in the order of the sublayers.",
+            decoder_block(_norms_swapped),
+        ),
+        Misconception(
+            "added_twice",
+            "Your answer adds what went into each sublayer twice: add_and_norm does so already. Pass it what came out "
+            "of the sublayer alone.",
+            decoder_block(_added_twice),
+        ),
+        Misconception(
+            "cross_attention_not_added",
+            "Your answer goes on with what came out of the cross-attention alone. Its add & norm is missing.",
+            decoder_block(_cross_not_added),
         ),
         Misconception(
             "asks_with_the_input",
@@ -652,7 +759,25 @@ DECODER_BLOCK = Exercise(
             "input_added_each_time",
             "Your answer adds the block's own input at every residual connection. Each adds what went into its "
             "sublayer.",
-            decoder_block(_input_added_each_time),
+            decoder_block(_residuals_from(0, 0)),
+        ),
+        Misconception(
+            "input_added_to_the_second",
+            "After the cross-attention your answer adds the block's own input. Add what went into that sublayer: what "
+            "the first add & norm returned.",
+            decoder_block(_residuals_from(0, 2)),
+        ),
+        Misconception(
+            "input_added_to_the_third",
+            "After the feed-forward network your answer adds the block's own input. Add what went into that sublayer: "
+            "what the second add & norm returned.",
+            decoder_block(_residuals_from(1, 0)),
+        ),
+        Misconception(
+            "first_added_to_the_third",
+            "After the feed-forward network your answer adds what went into the cross-attention. Add what went into "
+            "that sublayer: what the second add & norm returned.",
+            decoder_block(_residuals_from(1, 1)),
         ),
         Misconception(
             "one_attention_for_both",
@@ -759,7 +884,7 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ):
         batch, target = integer(generator, 2, 4), 4
         lengths = torch.full((batch,), longest)
-        lengths[1:] = integer(generator, 2, longest - 1)
+        lengths[:-1] = integer(generator, 2, longest - 1)
         source = torch.randint(4, 12, (batch, longest), generator=generator)
         source = source.masked_fill(~padding_mask(lengths, longest), PADDING_ID)
         words = torch.randint(4, 12, (batch, target), generator=generator)
@@ -782,16 +907,23 @@ def _joined(
     *,
     mask: Callable[[Tensor], Tensor] = lambda mask: mask,
     memory_mask: Callable[[Tensor], Tensor] = lambda mask: mask,
-    reads: bool = True,
+    source_mask: Callable[[Tensor], Tensor] = lambda mask: mask,
+    encoder_blocks: slice = slice(None),
+    decoder_blocks: slice = slice(None),
+    chained: tuple[bool, bool] = (True, True),
 ) -> Tensor:
-    """As the reference, with masks that are changed on the way; without `reads` the encoder's blocks are left out."""
-    seen = memory_mask((source != PADDING_ID).unsqueeze(1))
-    memory = embed_source(source)
-    for block in encoder if reads else ():
-        memory = block(memory, seen)
-    x = embed_target(target)
-    for block in decoder:
-        x = block(x, memory, mask(causal_mask(target.shape[1])), seen)
+    """As the reference, with masks that are changed on the way, with some of the blocks, each reading the one before.
+
+    `memory_mask` is the decoder's and `source_mask` the encoder's; where a stack is not `chained` each of its blocks
+    reads the embedded words.
+    """
+    words = (source != PADDING_ID).unsqueeze(1)
+    memory = begun = embed_source(source)
+    for block in encoder[encoder_blocks]:
+        memory = block(memory if chained[0] else begun, source_mask(words))
+    x = begun = embed_target(target)
+    for block in decoder[decoder_blocks]:
+        x = block(x if chained[1] else begun, memory, mask(causal_mask(target.shape[1])), memory_mask(words))
     return output(x)
 
 
@@ -809,25 +941,6 @@ def _level_by_level(
     for read, write in zip(encoder, decoder, strict=True):
         memory = read(memory, seen)
         x = write(x, memory, causal_mask(target.shape[1]), seen)
-    return output(x)
-
-
-def _not_chained(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Callable[[Tensor], Tensor],
-) -> Tensor:
-    seen = (source != PADDING_ID).unsqueeze(1)
-    words = embed_source(source)
-    for read in encoder:
-        memory = read(words, seen)
-    begun = embed_target(target)
-    for write in decoder:
-        x = write(begun, memory, causal_mask(target.shape[1]), seen)
     return output(x)
 
 
@@ -851,7 +964,12 @@ def _last_state_only(
     return output(x)
 
 
-def _states(
+def _with_output(change: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+    """The reference with scores that are changed at the end."""
+    return lambda *inputs: change(_joined(*inputs))
+
+
+def _swapped_embeddings(
     source: Tensor,
     target: Tensor,
     embed_source: Embed,
@@ -860,19 +978,7 @@ def _states(
     decoder: Blocks,
     output: Callable[[Tensor], Tensor],
 ) -> Tensor:
-    return _joined(source, target, embed_source, encoder, embed_target, decoder, lambda x: x)
-
-
-def _first_blocks(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Callable[[Tensor], Tensor],
-) -> Tensor:
-    return _joined(source, target, embed_source, encoder[:1], embed_target, decoder[:1], output)
+    return _joined(source, target, embed_target, encoder, embed_source, decoder, output)
 
 
 ENCODE_AND_DECODE = Exercise(
@@ -895,7 +1001,7 @@ ENCODE_AND_DECODE = Exercise(
     misconceptions=(
         Misconception(
             "future_seen",
-            "Your answer lets the decoder's words see those behind them: its mask allows everything. It must be "
+            "Your answer lets the decoder's words see those after them: its mask allows everything. It must be "
             "causal: the lower triangle.",
             lambda *inputs: _joined(*inputs, mask=torch.ones_like),
         ),
@@ -915,25 +1021,45 @@ ENCODE_AND_DECODE = Exercise(
             "padding_seen",
             "Your answer lets everybody attend to the source's padding. Its mask is True only where source != "
             "PADDING_ID.",
+            lambda *inputs: _joined(*inputs, memory_mask=torch.ones_like, source_mask=torch.ones_like),
+        ),
+        Misconception(
+            "padding_seen_by_the_encoder",
+            "Your answer lets the source's words attend to its padding: the encoder's blocks need the source's mask, "
+            "as the cross-attention does.",
+            lambda *inputs: _joined(*inputs, source_mask=torch.ones_like),
+        ),
+        Misconception(
+            "padding_seen_by_the_decoder",
+            "Your answer lets the target's words attend to the source's padding: the cross-attention needs the "
+            "source's mask, as the encoder's blocks do.",
             lambda *inputs: _joined(*inputs, memory_mask=torch.ones_like),
+        ),
+        Misconception(
+            "causal_encoder",
+            "Your answer lets each source word see only those up to itself: the encoder's mask is causal. The source "
+            "is there from the beginning, so that only its padding is forbidden.",
+            lambda *inputs: _joined(*inputs, source_mask=lambda words: words & causal_mask(words.shape[-1])),
         ),
         Misconception(
             "masks_inverted",
             "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
             "True means `may attend`: leave out the ~.",
-            lambda *inputs: _joined(*inputs, mask=torch.logical_not, memory_mask=torch.logical_not),
+            lambda *inputs: _joined(
+                *inputs, mask=torch.logical_not, memory_mask=torch.logical_not, source_mask=torch.logical_not
+            ),
         ),
         Misconception(
             "only_padding_seen",
             "Your answer attends to the source's padding and to no word of it. The mask is True at words: source != "
             "PADDING_ID, not ==.",
-            lambda *inputs: _joined(*inputs, memory_mask=torch.logical_not),
+            lambda *inputs: _joined(*inputs, memory_mask=torch.logical_not, source_mask=torch.logical_not),
         ),
         Misconception(
             "encoder_left_out",
             "Your answer hands the embedded source to the decoder: the encoder's blocks are not used, or what they "
             "return is dropped. Keep it: x = block(x, mask).",
-            lambda *inputs: _joined(*inputs, reads=False),
+            lambda *inputs: _joined(*inputs, encoder_blocks=slice(0)),
         ),
         Misconception(
             "level_by_level",
@@ -945,13 +1071,42 @@ ENCODE_AND_DECODE = Exercise(
             "not_chained",
             "Your answer gives every block the embedded words, so that only the last block of each stack counts. Each "
             "reads what the block before it returned.",
-            _not_chained,
+            lambda *inputs: _joined(*inputs, chained=(False, False)),
+        ),
+        Misconception(
+            "encoder_not_chained",
+            "Your answer gives each of the encoder's blocks the embedded words, so that only its last block counts. "
+            "Each reads what the block before it returned.",
+            lambda *inputs: _joined(*inputs, chained=(False, True)),
+        ),
+        Misconception(
+            "decoder_not_chained",
+            "Your answer gives each of the decoder's blocks the embedded words, so that only its last block counts. "
+            "Each reads what the block before it returned.",
+            lambda *inputs: _joined(*inputs, chained=(True, False)),
         ),
         Misconception(
             "first_blocks_only",
             "Your answer uses only the first block of each stack, or returns from within the loop. Go through all of "
             "them.",
-            _first_blocks,
+            lambda *inputs: _joined(*inputs, encoder_blocks=slice(1), decoder_blocks=slice(1)),
+        ),
+        Misconception(
+            "first_encoder_block_only",
+            "Your answer uses only the first of the encoder's blocks. Go through all of them.",
+            lambda *inputs: _joined(*inputs, encoder_blocks=slice(1)),
+        ),
+        Misconception(
+            "first_decoder_block_only",
+            "Your answer uses only the first of the decoder's blocks, or returns from within the loop. Go through all "
+            "of them.",
+            lambda *inputs: _joined(*inputs, decoder_blocks=slice(1)),
+        ),
+        Misconception(
+            "embeddings_swapped",
+            "Your answer embeds the source with embed_target and the target with embed_source. Each language has its "
+            "own.",
+            _swapped_embeddings,
         ),
         Misconception(
             "last_state_only",
@@ -962,7 +1117,18 @@ ENCODE_AND_DECODE = Exercise(
         Misconception(
             "output_left_out",
             "Your answer is the last block's vectors. The output layer is to make scores of them: output(x).",
-            _states,
+            lambda *inputs: _joined(*inputs[:-1], lambda x: x),
+        ),
+        Misconception(
+            "softmaxed",
+            "Your answer takes the softmax at the end. Scores are asked for, as the output layer gives them: the loss "
+            "takes their logarithm and softmax in one.",
+            _with_output(lambda scores: scores.softmax(dim=-1)),
+        ),
+        Misconception(
+            "log_softmaxed",
+            "Your answer takes log_softmax at the end. Scores are asked for, as the output layer gives them.",
+            _with_output(lambda scores: scores.log_softmax(dim=-1)),
         ),
     ),
     withheld=WITHHELD,
@@ -996,6 +1162,12 @@ def _against(logits: Tensor, expected: Tensor, right: float, other: float) -> Te
 def _smoothed_prediction(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
     p = _picked(logits.softmax(dim=-1), expected)
     return -((1 - smoothing) * p + smoothing / (logits.shape[-1] - 1) * (1 - p)).log().mean()
+
+
+def _softmax_over_the_words(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    other = smoothing / (logits.shape[-1] - 1)
+    target = torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
+    return -(target * logits.log_softmax(dim=0)).sum(dim=-1).mean()
 
 
 def _without_log_softmax(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
@@ -1036,6 +1208,31 @@ LABEL_SMOOTHING = Exercise(
             lambda logits, expected, smoothing: _against(logits, expected, 1 - smoothing, smoothing / logits.shape[-1]),
         ),
         Misconception(
+            "right_counted_among_the_others",
+            "Your answer counts the right word among the others: on top of its 1 - smoothing it gets a share of the "
+            "smoothing, and the target sums to more than 1. Take it out of the others' sum.",
+            lambda logits, expected, smoothing: _against(
+                logits,
+                expected,
+                1 - smoothing + smoothing / (logits.shape[-1] - 1),
+                smoothing / (logits.shape[-1] - 1),
+            ),
+        ),
+        Misconception(
+            "not_negated",
+            "Your answer has the wrong sign: cross-entropy is minus the sum.",
+            lambda logits, expected, smoothing: (
+                -_against(logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1))
+            ),
+        ),
+        Misconception(
+            "others_not_negated",
+            "Your answer has a minus only for the right word's term. Both terms need it: put the sum in brackets.",
+            lambda logits, expected, smoothing: _against(
+                logits, expected, 1 - smoothing, -smoothing / (logits.shape[-1] - 1)
+            ),
+        ),
+        Misconception(
             "nothing_taken_away",
             "Your answer gives the others their share but leaves 1 at the right word: the target sums to more than 1. "
             "Take the smoothing away there.",
@@ -1070,6 +1267,11 @@ LABEL_SMOOTHING = Exercise(
             "Your answer smooths the model's probabilities and not the target. Leave the prediction as it is: what "
             "changes is what it is compared with.",
             _smoothed_prediction,
+        ),
+        Misconception(
+            "softmax_over_the_words",
+            "Your answer takes log_softmax over the words, dim=0. Probabilities are over the vocabulary: dim=-1.",
+            _softmax_over_the_words,
         ),
         Misconception(
             "logits_unnormalised",
@@ -1151,14 +1353,30 @@ WARMUP_SCHEDULE = Exercise(
         ),
         Misconception(
             "never_rises",
-            "Your answer falls from the first step on: there is no warm-up. Take the smaller of the two terms at each "
-            "step.",
+            "Your answer falls from the first step on: there is no warm-up. Either the rising term is missing, or it "
+            "is never the smaller one: its exponent is -1.5, with a minus.",
             lambda steps, d_model, warmup: d_model**-0.5 * _falling(steps),
         ),
         Misconception(
             "larger_of_the_two",
             "Your answer takes the larger of the two terms: it falls first and rises then. Take the smaller one.",
             lambda steps, d_model, warmup: d_model**-0.5 * torch.maximum(_falling(steps), _rising(steps, warmup)),
+        ),
+        Misconception(
+            "sum_of_the_two",
+            "Your answer adds the two terms. Take the smaller one at each step.",
+            lambda steps, d_model, warmup: d_model**-0.5 * (_falling(steps) + _rising(steps, warmup)),
+        ),
+        Misconception(
+            "jumps",
+            "Your answer rises to d_model^-0.5 and then jumps down. The rising term is step · warmup^-1.5, which meets "
+            "the other at step `warmup`.",
+            lambda steps, d_model, warmup: d_model**-0.5 * torch.where(steps < warmup, steps / warmup, _falling(steps)),
+        ),
+        Misconception(
+            "sizes_swapped",
+            "Your answer takes `warmup` for `d_model` and `d_model` for `warmup`: in which order do they come in?",
+            lambda steps, d_model, warmup: warmup**-0.5 * torch.minimum(_falling(steps), _rising(steps, d_model)),
         ),
         Misconception(
             "width_left_out",
@@ -1177,7 +1395,7 @@ WARMUP_SCHEDULE = Exercise(
         ),
         Misconception(
             "stays_at_the_peak",
-            "Your answer rises and then stays where it is. Behind the warm-up it falls with 1 / √step.",
+            "Your answer rises and then stays where it is. After the warm-up it falls with 1 / √step.",
             lambda steps, d_model, warmup: d_model**-0.5 * _rising(steps.clamp(max=warmup), warmup),
         ),
         Misconception(
@@ -1239,13 +1457,15 @@ def _adam(
     rate: float,
     *,
     betas: tuple[float, float] = BETAS,
+    shares: tuple[float, float] | None = None,
     corrected: int | None = None,
     denominator: Callable[[Tensor], Tensor] = lambda square: square.sqrt() + EPSILON,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Adam with changes; `corrected` is the step that the correction takes, 0 for none."""
+    """Adam with changes; `shares` of the old means are kept, and `corrected` is the correction's step, 0 for none."""
     step = step if corrected is None else corrected
-    mean = betas[0] * mean + (1 - betas[0]) * gradient
-    square = betas[1] * square + (1 - betas[1]) * gradient.square()
+    kept = shares or betas
+    mean = kept[0] * mean + (1 - kept[0]) * gradient
+    square = kept[1] * square + (1 - kept[1]) * gradient.square()
     by = [1.0 if step == 0 else 1 - beta**step for beta in betas]
     return weight - rate * (mean / by[0]) / denominator(square / by[1]), mean, square
 
@@ -1255,6 +1475,34 @@ def _corrected_kept(
 ) -> tuple[Tensor, Tensor, Tensor]:
     new, mean, square = _adam(weight, gradient, mean, square, step, rate)
     return new, mean / (1 - BETAS[0] ** step), square / (1 - BETAS[1] ** step)
+
+
+def _mean_alone_corrected(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    return weight - rate * mean / (1 - BETAS[0] ** step) / (square.sqrt() + EPSILON), mean, square
+
+
+def _epsilon_before_the_correction(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    size = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
+    return weight - size * mean / (square.sqrt() + EPSILON), mean, square
+
+
+def _means_of_before(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    return _adam(weight, gradient, mean, square, step, rate)[0], mean, square
+
+
+def _order_swapped(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    weight, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    return weight, square, mean
 
 
 def _uphill(
@@ -1336,9 +1584,33 @@ ADAM_UPDATE = Exercise(
             lambda *inputs: _adam(*inputs, betas=(0.9, 0.999)),
         ),
         Misconception(
+            "torchs_settings_and_epsilon",
+            "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. The transformer paper takes 0.98 and "
+            "1e-9.",
+            lambda *inputs: _adam(*inputs, betas=(0.9, 0.999), denominator=lambda square: square.sqrt() + 1e-8),
+        ),
+        Misconception(
+            "torchs_epsilon",
+            "Your answer adds 1e-8, torch's default, which matters where gradients are small. The transformer paper "
+            "takes 1e-9.",
+            lambda *inputs: _adam(*inputs, denominator=lambda square: square.sqrt() + 1e-8),
+        ),
+        Misconception(
             "betas_swapped",
             "Your answer has the two settings swapped: 0.9 belongs to the mean and 0.98 to the squares.",
             lambda *inputs: _adam(*inputs, betas=(0.98, 0.9)),
+        ),
+        Misconception(
+            "shares_swapped",
+            "Your answer keeps too little of the running means and takes most from this gradient: β is the share of "
+            "the old mean that stays, and 1 - β that of the new.",
+            lambda *inputs: _adam(*inputs, shares=(1 - BETAS[0], 1 - BETAS[1])),
+        ),
+        Misconception(
+            "mean_alone_corrected",
+            "Your answer corrects the mean and not the square. Divide the square by 1 - 0.98^step before its root is "
+            "taken.",
+            _mean_alone_corrected,
         ),
         Misconception(
             "no_root",
@@ -1348,9 +1620,31 @@ ADAM_UPDATE = Exercise(
         ),
         Misconception(
             "epsilon_in_the_root",
-            "Your answer adds 1e-9 within the root, which matters where gradients are small. Add it behind: "
+            "Your answer adds 1e-9 within the root, which matters where gradients are small. Add it to the root: "
             "√square + 1e-9.",
             lambda *inputs: _adam(*inputs, denominator=lambda square: (square + EPSILON).sqrt()),
+        ),
+        Misconception(
+            "no_epsilon",
+            "Your answer leaves 1e-9 out, or adds it where it makes no difference. It is added to the root, before one "
+            "divides by it, and matters where gradients are small: (√square + 1e-9).",
+            lambda *inputs: _adam(*inputs, denominator=torch.sqrt),
+        ),
+        Misconception(
+            "epsilon_before_the_correction",
+            "Your answer adds 1e-9 to the root of the uncorrected square, which matters where gradients are small. "
+            "Correct the square first, take its root, and add then.",
+            _epsilon_before_the_correction,
+        ),
+        Misconception(
+            "means_not_returned",
+            "The weight is right, but you return mean and square as they came in. The next step needs the new ones.",
+            _means_of_before,
+        ),
+        Misconception(
+            "returned_in_another_order",
+            "Your answer returns square before mean. The order is weight, mean, square.",
+            _order_swapped,
         ),
         Misconception(
             "uphill",
@@ -1408,13 +1702,34 @@ def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 Clip = Callable[[list[Tensor], float], list[Tensor]]
 
 
-def _together(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-    return [gradient * min(1.0, clip / float(norm)) for gradient in gradients]
+def _shortened(gradients: list[Tensor], norm: float, clip: float) -> list[Tensor]:
+    """All of them by the factor that this norm asks for; of a norm of 0, by none."""
+    return [gradient * (min(1.0, clip / norm) if norm else 1.0) for gradient in gradients]
 
 
 def _each(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return [gradient * min(1.0, clip / float(gradient.norm())) for gradient in gradients]
+    return [_shortened([gradient], float(gradient.norm()), clip)[0] for gradient in gradients]
+
+
+def _together(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return _shortened(gradients, float(norm), clip)
+
+
+def _norms_added(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, sum(float(gradient.norm()) for gradient in gradients), clip)
+
+
+def _without_root(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, sum(float(gradient.square().sum()) for gradient in gradients), clip)
+
+
+def _by_the_first(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, float(gradients[0].norm()), clip)
+
+
+def _first_alone(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return [*_each(gradients[:1], clip), *gradients[1:]]
 
 
 def _always(gradients: list[Tensor], clip: float) -> list[Tensor]:
@@ -1434,13 +1749,14 @@ def _looped(
     accumulated: bool = False,
     loss_afterwards: bool = False,
     bias: bool = True,
+    scores: Callable[[Tensor], Tensor] = lambda scores: scores,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Training with changes."""
     found = []
     before = [torch.zeros_like(W), torch.zeros_like(b)]
     for x, expected in batches:
         W, b = W.detach().requires_grad_(), b.detach().requires_grad_()
-        loss = F.cross_entropy(x @ W + b, expected, reduction=reduction)
+        loss = F.cross_entropy(scores(x @ W + b), expected, reduction=reduction)
         gradients = list(torch.autograd.grad(loss, (W, b)))
         if accumulated:
             gradients = [new + old for new, old in zip(gradients, before, strict=True)]
@@ -1477,7 +1793,7 @@ TRAINING_LOOP = Exercise(
         ),
         Misconception(
             "not_clipped",
-            "Your answer does not clip, or clips when the step has been taken. Shorten the gradients behind backward() "
+            "Your answer does not clip, or clips when the step has been taken. Shorten the gradients after backward() "
             "and before the step.",
             lambda *inputs: _looped(*inputs, clipped=lambda gradients, clip: gradients),
         ),
@@ -1486,6 +1802,32 @@ TRAINING_LOOP = Exercise(
             "Your answer clips W's gradient and b's each by itself, which changes the direction of the step. Their "
             "norm is taken together: √(‖∂W‖² + ‖∂b‖²).",
             lambda *inputs: _looped(*inputs, clipped=_each),
+        ),
+        Misconception(
+            "only_W_clipped",
+            "Your answer clips W's gradient and leaves b's as it is. Both are shortened by the same factor, which "
+            "follows from their norm together: √(‖∂W‖² + ‖∂b‖²).",
+            lambda *inputs: _looped(*inputs, clipped=_first_alone),
+        ),
+        Misconception(
+            "norm_of_W",
+            "Your answer clips both gradients by the norm of W's alone. b's belongs to it: √(‖∂W‖² + ‖∂b‖²).",
+            lambda *inputs: _looped(*inputs, clipped=_by_the_first),
+        ),
+        Misconception(
+            "norms_added",
+            "Your answer adds the norms of W's gradient and b's. Add their squares, and take the root of the sum.",
+            lambda *inputs: _looped(*inputs, clipped=_norms_added),
+        ),
+        Misconception(
+            "norm_without_root",
+            "Your answer clips by the sum of squares. The norm is the root of it.",
+            lambda *inputs: _looped(*inputs, clipped=_without_root),
+        ),
+        Misconception(
+            "step_clipped",
+            "Your answer clips the step, rate · gradient. Clip the gradients, and multiply by the rate then.",
+            lambda W, b, batches, rate, clip: _looped(W, b, batches, rate, clip / rate),
         ),
         Misconception(
             "values_clipped",
@@ -1508,7 +1850,7 @@ TRAINING_LOOP = Exercise(
         ),
         Misconception(
             "loss_afterwards",
-            "W and b are right, but your losses are those behind each step. A training reports the loss that it took "
+            "W and b are right, but your losses are those after each step. A training reports the loss that it took "
             "the gradients of, before the step.",
             lambda *inputs: _looped(*inputs, loss_afterwards=True),
         ),
@@ -1522,6 +1864,17 @@ TRAINING_LOOP = Exercise(
             "bias_not_trained",
             "Your answer never changes b. It learns like W.",
             lambda *inputs: _looped(*inputs, bias=False),
+        ),
+        Misconception(
+            "bias_forgotten",
+            "Your answer never changes b, and leaves it out of the norm. It learns like W, and its gradient is part of "
+            "the norm.",
+            lambda *inputs: _looped(*inputs, bias=False, clipped=_by_the_first),
+        ),
+        Misconception(
+            "softmaxed_twice",
+            "Your answer hands F.cross_entropy probabilities. It takes scores, x W + b: the softmax is part of it.",
+            lambda *inputs: _looped(*inputs, scores=lambda scores: scores.softmax(dim=-1)),
         ),
         Misconception(
             "first_batch_only",
