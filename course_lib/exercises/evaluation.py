@@ -692,8 +692,9 @@ BREVITY_PENALTY = Exercise(
         ),
         Misconception(
             "cases_swapped",
-            "Your answer has the two cases swapped: it gives 1 to what is shorter than the reference, and the formula "
-            "to what is longer. From the reference's length on it is 1, and below exp(1 - r/c).",
+            "Your answer gives 1 to what is shorter than the reference, and the formula to what is longer. It is the "
+            "other way round: exp(1 - r/c) below the reference's length (so it is min, not max, with 1), and 1 from "
+            "there on.",
             lambda hypothesis_length, reference_length: (
                 float(hypothesis_length > 0)
                 if hypothesis_length <= reference_length

@@ -448,6 +448,12 @@ MERGE = Exercise(
             _merged_either_way,
         ),
         Misconception(
+            "nothing_joined",
+            "Your answer returns the pieces as they came. Either the pair is never found (a list never equals a "
+            "tuple), or what is joined is not kept.",
+            lambda pieces, pair: pieces,
+        ),
+        Misconception(
             "left_piece_only",
             "Your answer joins the left piece with whatever follows it. Both must be those of the pair.",
             _merged_by_the_left,

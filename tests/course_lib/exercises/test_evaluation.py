@@ -126,6 +126,7 @@ def _zeros_at_the_borders(hypothesis: Words, reference: Words) -> Tensor:
             lambda c, r: 0.0 if c == 0 else math.exp(1 - r / c) if c > r else 1.0,
             "cases_swapped",
         ),
+        ("evaluation.brevity_penalty", lambda c, r: max(1.0, math.exp(1 - r / c)) if c else 0.0, "cases_swapped"),
         (
             "evaluation.bleu",
             lambda precisions, penalty: penalty * math.prod(precisions) ** 1 / len(precisions),

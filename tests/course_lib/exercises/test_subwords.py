@@ -79,6 +79,14 @@ def _join_on_every_piece(pieces: tuple[str, ...], pair: tuple[str, str]) -> tupl
     return tuple(out)
 
 
+def _join_in_a_list(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+    out = list(pieces)
+    for i in range(len(out)):
+        if out[i : i + 2] == pair:
+            out[i : i + 2] = ["".join(pair)]
+    return tuple(out)
+
+
 def _join_all_but_the_last(pieces: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
     out: list[str] = []
     i = 0
@@ -216,6 +224,7 @@ def _cut_with_unknowns(word: str, pieces: list[str]) -> list[str]:
             "largest_right_piece",
         ),
         ("subwords.merge", _replace, "text_replaced"),
+        ("subwords.merge", _join_in_a_list, "nothing_joined"),
         ("subwords.merge", _join_on_every_piece, "right_piece_kept"),
         ("subwords.merge", _join_all_but_the_last, "last_piece_lost"),
         ("subwords.merge", _join_once, "first_one_only"),
