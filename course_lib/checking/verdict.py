@@ -59,7 +59,9 @@ class CaseResult:
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
         asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
         said = f": {raised.message}" if raised.message else ""
-        return f"{asked}Your answer raised {raised.type_name}{said}{place}"
+        missing = self.outcome is Outcome.NOT_ATTEMPTED
+        why = ": this part of it, or a function that it calls, is not written yet" if missing else ""
+        return f"{asked}Your answer raised {raised.type_name}{said}{place}{why}"
 
     @property
     def keeps_its_secret(self) -> bool:

@@ -156,6 +156,7 @@ class TestStubs:
         assert verdict.outcome is Outcome.RAISED
         assert verdict.points == 2
         assert "Your answer raised NotImplementedError (line" in verdict.text()
+        assert "a function that it calls, is not written yet" in " ".join(verdict.text().split())
 
     def test_a_core_that_is_not_written_is_said_to_raise(self) -> None:
         def other_part_only(x: Tensor) -> Tensor:
