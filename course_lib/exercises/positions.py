@@ -182,7 +182,7 @@ SAME_UNDER_CAUSAL_MASK = Exercise(
         Misconception(
             "everything_changes",
             "Your answer is False for every word. One that attends to the very same words as before gets the same "
-            "vector, even if these have changed places. (Sets of tensors are never equal: compare order.tolist().)",
+            "vector, even if these have changed places. Sets of tensors are never equal: compare order.tolist().",
             lambda order: torch.zeros(len(order), dtype=torch.bool),
         ),
         Misconception(
