@@ -64,7 +64,8 @@ def require_boolean(mask: Tensor, true: str = "may attend") -> None:
         TypeError: it is not boolean.
     """
     if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool()")
+        additive = ", or mask == 0 for an additive mask (0 and -inf)" if mask.is_floating_point() else ""
+        raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool(){additive}")
 
 
 def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:

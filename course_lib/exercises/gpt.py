@@ -70,8 +70,8 @@ SHIFTED_TARGETS = Exercise(
     name="shifted_targets",
     title="Shifted targets",
     statement=(
-        "shifted_targets(ids int64 [batch, words]) -> (inputs, targets), both int64 [batch, words - 1]: what the model "
-        "reads, and at each position the word that comes next."
+        "shifted_targets(ids int64 [batch, words]) -> (inputs, targets), a tuple of two int64 [batch, words - 1]: what "
+        "the model reads, and at each position the word that comes next."
     ),
     points=1,
     minutes=4,
@@ -149,7 +149,10 @@ def _example_log_probs() -> Tensor:
 
 
 def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    """Without gradients: cross_entropy gives others for log_probs, and the same for the logits that these come from."""
+    """Without gradients: cross_entropy gives others for log_probs, and the same for the logits that these come from.
+
+    Words of probability 0 stand at every other position only: to drop those positions is another mistake than 0 * -inf.
+    """
     if not hidden:
         yield Case("worked example: I saw the dog running", (_example_log_probs(), SENTENCES[:, 1:]))
     for kind in _batched_kinds(generator):
@@ -159,7 +162,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (_log_probs(logits), targets))
     batch, words = sizes(generator, 2)
     logits = torch.randn(batch, words, 12, generator=generator)
-    logits[..., ::3] = -math.inf
+    logits[:, ::2, ::3] = -math.inf
     possible = torch.tensor([word for word in range(12) if word % 3])
     targets = possible[_ids(generator, len(possible), batch, words)]
     yield Case("words of probability 0", (_log_probs(logits), targets), part="words of probability 0")
@@ -279,6 +282,12 @@ LM_LOSS = Exercise(
             lambda log_probs, targets: -log_probs.amax(dim=-1).mean(),
         ),
         Misconception(
+            "shifted_again",
+            "Your answer shifts once more. The targets are shifted already: the one at each position belongs to the "
+            "log-probabilities at the same position.",
+            lambda log_probs, targets: F.nll_loss(log_probs[:, :-1].flatten(0, 1), targets[:, 1:].flatten()),
+        ),
+        Misconception(
             "zero_times_infinity",
             "Your answer is right unless some word has probability 0, whose logarithm is -inf: 0 times that is NaN. "
             "Pick the target's number (NLLLoss, gather) instead of multiplying by a one-hot vector.",
@@ -379,8 +388,8 @@ TIED_LOGITS = Exercise(
         ),
         Misconception(
             "embedding_detached",
-            "The values are right, but no gradient reaches `embedding`: a copy is used (.detach(), .data, "
-            "torch.tensor). Tied means that both uses train the same matrix.",
+            "The values are right, but no gradient reaches `embedding`: another tensor with its values is used "
+            "(.detach(), .data, torch.tensor, nn.Parameter(...)). Tied means that both uses train the same matrix.",
             lambda states, embedding: states @ embedding.detach().T,
         ),
         Misconception(
@@ -492,6 +501,13 @@ def _first_block_only(model: CausalLanguageModel, ids: Tensor) -> Tensor:
     return _output(model, model.blocks[0](_embedded(model, ids), _mask(model, ids)).out)
 
 
+def _same_block_again(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    x = _embedded(model, ids)
+    for _ in model.blocks:
+        x = model.blocks[0](x, _mask(model, ids)).out
+    return _output(model, x)
+
+
 def _beginnings(model: CausalLanguageModel, ids: Tensor) -> Tensor:
     lengths = range(1, ids.shape[1] + 1) if model.causal else [ids.shape[1]]
     x = [_through_blocks(model, _embedded(model, ids[:, :length]), None) for length in lengths]
@@ -530,7 +546,7 @@ CAUSAL_LANGUAGE_MODEL = Exercise(
         Misconception(
             "no_mask",
             "Your model reads the words that it is to predict: where self.causal is True no mask reaches the blocks. "
-            "Pass the causal mask to each of them: block(x, mask).",
+            "Pass the causal mask to each of them there, block(x, mask), and None only where self.causal is False.",
             _with_mask(lambda mask: None),
         ),
         Misconception(
@@ -593,6 +609,22 @@ CAUSAL_LANGUAGE_MODEL = Exercise(
             language_model(_first_block_only),
         ),
         Misconception(
+            "same_block_again",
+            "Your model goes through its first block again and again. Each block has weights of its own: go through "
+            "self.blocks, one after the other.",
+            language_model(_same_block_again),
+        ),
+        Misconception(
+            "norm_before_the_blocks",
+            "Your model applies self.norm before the first block. It belongs behind the last one, before the output.",
+            language_model(
+                lambda model, ids: (
+                    _through_blocks(model, model.norm(_embedded(model, ids)), _mask(model, ids))
+                    @ model.embedding.weight.T
+                )
+            ),
+        ),
+        Misconception(
             "every_beginning_by_itself",
             "Your model reads each beginning of the text by itself, without the mask. It does not cheat, but it is "
             "another model, and slow: from the second block on, early words have seen later ones. One reading under "
@@ -607,12 +639,14 @@ CAUSAL_LANGUAGE_MODEL = Exercise(
         ),
         Misconception(
             "probabilities",
-            "Your model returns probabilities. Return the logits: the loss takes the log-softmax itself.",
+            "Your model returns probabilities. Return the logits, the scores before the softmax: the training loop "
+            "takes the log-softmax of them.",
             _with_output(lambda model, x: torch.softmax(_output(model, x), dim=-1)),
         ),
         Misconception(
             "log_probabilities",
-            "Your model returns log-probabilities. Return the logits: the loss takes the log-softmax itself.",
+            "Your model returns log-probabilities. Return the logits, the scores before the softmax: the training "
+            "loop takes the log-softmax of them.",
             _with_output(lambda model, x: torch.log_softmax(_output(model, x), dim=-1)),
         ),
         Misconception(
@@ -628,8 +662,8 @@ CAUSAL_LANGUAGE_MODEL = Exercise(
         ),
         Misconception(
             "output_detached",
-            "The values are right, but the output layer is a copy of the embedding (.detach(), .data, .clone() of it): "
-            "no gradient comes back that way. Use self.embedding.weight itself.",
+            "The values are right, but the output layer is not the embedding itself but has its values only "
+            "(.detach(), .data, torch.tensor): no gradient comes back that way. Use self.embedding.weight itself.",
             _with_output(lambda model, x: model.norm(x) @ model.embedding.weight.detach().T),
         ),
     ),
@@ -662,8 +696,8 @@ LOSS_WITHOUT_MASK = Exercise(
     name="loss_without_mask",
     title="Predict: the loss without a mask",
     statement=(
-        "loss_without_mask(honest [..., words]) -> [..., words]: the loss at each position of a model trained for long "
-        "without a mask, from that of an honest one; both read the same words and have the same targets."
+        "loss_without_mask(honest [..., words]) -> [..., words]: the lowest loss that a model can reach at each "
+        "position without a mask, from that of an honest one; both read the same words and have the same targets."
     ),
     points=1,
     minutes=6,
@@ -789,6 +823,10 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         drawn = torch.randn(2 * vocabulary + context, vocabulary, generator=generator)
         model = Callback("model", _DrawnModel(*drawn.split([vocabulary, vocabulary, context])))
         yield Case(name, (model, _ids(generator, vocabulary, words), new_words, context), part=part)
+    own, so_far, place = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
+    place[3, 0] = 100.0  # behind a prompt of two words the third new word is word 0, the lesson's full stop
+    model = Callback("model", _DrawnModel(own, so_far, place))
+    yield Case("word 0 on the way", (model, 1 + _ids(generator, 39, 2), 8, 12))
 
 
 Model = Callable[[Tensor], Tensor]
@@ -811,6 +849,12 @@ def _written(
 def _from_one_reading(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
     word = model(prompt[-context:].unsqueeze(0))[0, -1].argmax()
     return torch.cat([prompt, word.expand(new_words)])
+
+
+def _up_to_word_0(model: Model, prompt: Tensor, new_words: int, context: int, itself: bool = True) -> Tensor:
+    ids = _written(model, prompt, new_words, lambda ids: ids[-context:])
+    ends = (ids[len(prompt) :] == 0).nonzero()
+    return ids[: len(prompt) + int(ends[0]) + itself] if len(ends) else ids
 
 
 GENERATE = Exercise(
@@ -883,8 +927,8 @@ GENERATE = Exercise(
         ),
         Misconception(
             "one_reading",
-            "Your answer reads the prompt once and writes the same word again and again. Append the new word, and let "
-            "the model read the longer text.",
+            "Your answer writes the word behind the prompt again and again. Append the new word, let the model read "
+            "the longer text, and ask behind its last word: logits[0, -1].",
             _from_one_reading,
         ),
         Misconception(
@@ -922,6 +966,25 @@ GENERATE = Exercise(
             lambda model, prompt, new_words, context: _written(
                 model, prompt, new_words + 1, lambda ids: ids[-context:]
             ),
+        ),
+        Misconception(
+            "one_word_too_few",
+            "Your answer writes one word too few. Write exactly `new_words`.",
+            lambda model, prompt, new_words, context: _written(
+                model, prompt, new_words - 1, lambda ids: ids[-context:]
+            ),
+        ),
+        Misconception(
+            "stopped_at_the_full_stop",
+            "Your answer is right until the model writes word 0, the full stop of this lesson: there it ends. Write "
+            "exactly `new_words`; a text may have several sentences.",
+            _up_to_word_0,
+        ),
+        Misconception(
+            "stopped_before_the_full_stop",
+            "Your answer is right until the model wants word 0, the full stop of this lesson: there it ends. Write "
+            "exactly `new_words`; a text may have several sentences.",
+            lambda model, prompt, new_words, context: _up_to_word_0(model, prompt, new_words, context, itself=False),
         ),
         Misconception(
             "length_of_the_whole",
@@ -1032,6 +1095,14 @@ FINE_TUNING_LOSS = Exercise(
             "Your answer multiplies the sum of both losses by weight. The labels count in full.",
             lambda class_logits, labels, lm_logits, targets, weight: (
                 weight * (F.cross_entropy(class_logits, labels) + _lm(lm_logits, targets))
+            ),
+        ),
+        Misconception(
+            "logits_as_log_probabilities",
+            "Your answer gives NLLLoss (or exercise 2's loss) the logits as they are. It wants log-probabilities: take "
+            "the log-softmax first, or F.cross_entropy, which does.",
+            lambda class_logits, labels, lm_logits, targets, weight: (
+                F.cross_entropy(class_logits, labels) + weight * F.nll_loss(lm_logits.flatten(0, 1), targets.flatten())
             ),
         ),
         Misconception(
@@ -1241,6 +1312,14 @@ COUNT_PARAMETERS = Exercise(
             "one_block",
             "Your answer counts one block. There are `layers` of them, and each learns numbers of its own.",
             lambda vocabulary, context, d_model, layers, tied: _counted(vocabulary, context, d_model, 1, tied),
+        ),
+        Misconception(
+            "own_output_with_bias",
+            "Your answer is right for tied outputs. Where `tied` is False it gives the output layer a bias, and "
+            "GPT-2's has none.",
+            lambda vocabulary, context, d_model, layers, tied: (
+                _counted(vocabulary, context, d_model, layers, tied) + (0 if tied else vocabulary)
+            ),
         ),
         Misconception(
             "output_with_bias",

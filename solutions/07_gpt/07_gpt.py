@@ -37,12 +37,13 @@
 # | 8 | the parameters of GPT-2 | 3 | 18 |
 #
 # From earlier lessons come `causal_mask`, `LearnedPositions` and `EncoderBlock`, in the library's versions, so that
-# nothing hangs on yours.
+# nothing hangs on yours. Results have the dtype of the numbers that came in; checks try float32 and float64.
 
 # %%
 import copy
 import math
 import random
+import time
 
 import torch
 import torch.nn.functional as F
@@ -105,11 +106,11 @@ show.matrices(
 #
 # From a batch of texts to what the model reads and what it should say.
 #
-# Shapes: `ids` is an integer tensor `[batch, words]`; return two, `[batch, words - 1]` each, inputs first.
+# Shapes: `ids` is an integer tensor `[batch, words]`; return a tuple of two, `[batch, words - 1]` each, inputs first.
 #
 # <details><summary>Hint</summary>
 #
-# `x[:, :-1]` is everything but the last column, `x[:, 1:]` everything but the first.
+# Which word has no next one? Which is nobody's next one? Two slices of the second dimension.
 #
 # </details>
 
@@ -188,10 +189,10 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a word")
 #
 # ## 3. One loss for a whole batch
 #
-# The model will return, for every text of the batch and at every position, a log-probability for every word: `[batch,
-# words, vocabulary]`. The targets are `[batch, words]`. PyTorch's `nn.NLLLoss` picks the target's log-probability,
-# changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items, classes]` and
-# `[items]`.
+# The log-softmax of the model's scores is, for every text of the batch and at every position, a log-probability for
+# every word: `[batch, words, vocabulary]`. The targets are `[batch, words]`. PyTorch's `nn.NLLLoss` picks the target's
+# log-probability, changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items,
+# classes]` and `[items]`.
 #
 # So S0 *collapses* the first two: all positions of all texts, one behind the other, `[batch * words, vocabulary]`.
 # After all, no question cares which text it came from. Two texts of three positions, over five words, shaded by
@@ -221,7 +222,7 @@ show.matrices(
 #
 # The mean, over all words of all texts, of minus the log-probability of the target. You may use `nn.NLLLoss`. Some word
 # may have probability 0, so that its log-probability is $-\infty$; as long as it is not the target, that must not
-# matter.
+# matter. The result must carry gradients: section 6 trains with it.
 #
 # Shapes: `log_probs` is `[batch, words, vocabulary]`, `targets` is an integer tensor `[batch, words]`, the result is a
 # tensor without dimensions.
@@ -367,7 +368,8 @@ show.matrices(
 # <details><summary>Hint: what the parts take and return</summary>
 #
 # `self.positions(x)` returns `x` with the positions added. `block(x, mask)` returns a `BlockOutput`; the new vectors
-# are its `.out`. A mask `[words, words]` holds for the whole batch, and `None` allows everything.
+# are its `.out`. A mask is boolean, `True` where a query may attend; `[words, words]` holds for the whole batch, and
+# `None` allows everything.
 #
 # </details>
 #
@@ -510,7 +512,8 @@ def ours_beside_torchs():
 # ### Exercise 5 · Predict: the loss without a mask
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
 #
-# From the honest model's loss at each position, predict that of the model without a mask.
+# From the honest model's loss at each position, predict that of the model without a mask: the lowest that it can reach,
+# however long it takes.
 #
 # Shapes: `honest` is `[..., words]`, a loss for each position; so is the result.
 #
@@ -561,13 +564,15 @@ def trained(causal=True):
 
 
 def train(causal, steps, batch=32, most=0.006):
+    """A training run; one that would take more than ten minutes is stopped after its second step."""
     torch.manual_seed(0)
     model = CausalLanguageModel(**SIZES, causal=causal).to(device)
     optimiser = torch.optim.AdamW(model.parameters(), lr=most)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, most, total_steps=steps, pct_start=0.2)
     text = training_text.to(device)
     losses = []
-    for _ in range(steps):
+    for step in range(steps):
+        began = time.perf_counter()
         starts = torch.randint(len(text) - CONTEXT, (batch, 1), device=device)
         inputs, targets = shifted_targets(text[starts + torch.arange(CONTEXT + 1, device=device)])
         loss = lm_loss(torch.log_softmax(model(inputs), dim=-1), targets)
@@ -576,6 +581,12 @@ def train(causal, steps, batch=32, most=0.006):
         optimiser.step()
         schedule.step()
         losses.append(loss.detach())
+        took = time.perf_counter() - began
+        if step == 1 and took * steps > 600:
+            raise RuntimeError(
+                f"one training step takes {took:.1f} s, all {steps} would take {took * steps / 60:.0f} minutes; "
+                "compute with whole tensors instead of loops over words in shifted_targets, lm_loss and the model"
+            )
     return model.eval(), torch.stack(losses).tolist()
 
 
@@ -623,13 +634,14 @@ def the_loss_hits_zero():
 
 
 # %% [markdown]
-# **The loss hits zero, and the model is cheating.** It lies far below the floor, so something leaks; and it does so on
-# new text as well. There is nothing here that a validation set would have told you. This is no overfitting: copying
-# works on any text. (The honest model's single positions wobble about the floor, since there are only some two hundred
-# questions at each. Its mean stays above.)
+# **The loss is nearly zero, and the model is cheating.** Wherever the target can be copied it *is* zero; what is left of
+# the curve comes from the last position, one question in 24. It lies far below the floor, so something leaks; and it
+# does so on new text as well. There is nothing here that a validation set would have told you. This is no overfitting:
+# copying works on any text. (The honest model's single positions wobble about the floor, since there are only some two
+# hundred questions at each. Its mean stays above.)
 #
 # Only the last position is honest, because its target does not stand in the input, and there the cheat is *worse* than
-# the other: only one question in 24 has ever made it think.
+# the other, though it need not be: only one question in 24 has ever made it think.
 #
 # How would you find such a leak in a model whose code is a thousand lines long? By an experiment. **Change one word,
 # and see which predictions move.** A prediction may only depend on the words up to its own position. Rows are
@@ -694,7 +706,7 @@ def what_comes_next():
 
 # %% [markdown]
 # After *a hungry* only animals and people in the singular, after *these hungry* only the plural. *Invited* demands an
-# object, so an article comes; after *slept* the sentence may end. Nobody ever told the model what a plural is.
+# object, so a determiner comes; after *slept* the sentence may end. Nobody ever told the model what a plural is.
 #
 # The simplest choice is the most probable word, greedy decoding. One thing is new: a text may outgrow the **context**.
 # There is no learned vector for position 25 of 24, so the model reads the last `context` words only.
@@ -787,8 +799,8 @@ def the_author_graded():
         written = sampled_sentences(trained(causal)[0], 200)
         right = [text for text in written if is_english(text)]
         new = [text for text in right if text not in known]
-        shares = len(right) / max(1, len(written)), len(new) / max(1, len(right))
-        print(f"{name}: {shares[0]:.0%} of the sentences are right, {shares[1]:.0%} of these were never read before")
+        news = f", {len(new) / len(right):.0%} of these were never read before" if right else ""
+        print(f"{name}: {len(right) / max(1, len(written)):.0%} of the sentences are right{news}")
         for text in new[:3]:
             print("    ", text)
         for text in [text for text in written if causal and text not in right][:3]:
@@ -893,7 +905,7 @@ def zero_shot():
 #
 # For other tasks one needs labels, but few. GPT-1's recipe (its section 3.2; S2):
 #
-# - keep the whole model, and put **one linear layer** on the state of the last word;
+# - keep the whole model, and put **one linear layer** on the state of the last word (for us, of the full stop at the end);
 # - train everything, for **at most three epochs**;
 # - keep the language model's loss as an **auxiliary loss**, weighted by $\lambda$ (0.5 in the paper):
 #
@@ -1090,19 +1102,18 @@ def three_candidates():
 #
 # How many numbers does a GPT-2 of these sizes learn? No model is needed, only arithmetic.
 #
-# `vocabulary`, `context`, `d_model` and `layers` are ints, `tied` is a bool; the result is an int.
+# `vocabulary`, `context`, `d_model` and `layers` are ints, `tied` is a bool; the result is a plain `int`.
 #
 # <details><summary>Hint: check yourself</summary>
 #
-# The smallest, with a vocabulary of 50,257, a context of 1024 and a tied output, has 124,439,808. If you are off by
-# 38,597,376, the embedding is counted twice; by 1,536, the final norm is missing; by 786,432, the positions are.
+# The smallest, with a tied output, has about 124 million. If you are off, divide the difference by `d_model` (and by
+# `layers`, if that goes): a vocabulary, a context or a 2 tells you what is missing or counted twice.
 #
 # </details>
 #
 # <details><summary>Hint: one block</summary>
 #
-# With $d$ for `d_model`: attention $4 (d^2 + d)$, feed-forward $(4 d^2 + 4 d) + (4 d^2 + d)$, norms $2 \cdot 2 d$.
-# Together $12 d^2 + 13 d$.
+# A linear layer from $a$ to $b$ dimensions learns $a b$ weights and $b$ biases. A block has six of them and two norms.
 #
 # </details>
 
@@ -1166,7 +1177,7 @@ def four_sizes():
     show.figure(
         drawn,
         "Stacked bars of the four GPT-2s. Feed-forward networks take most, twice as much as attention; the embedding is a "
-        "third of the smallest and a twentieth of the largest. Each bar ends a little behind the printed number.",
+        "third of the smallest and a twentieth of the largest. Each bar ends a little beyond the printed number.",
     )
 
 

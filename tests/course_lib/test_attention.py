@@ -201,6 +201,11 @@ def test_a_mask_that_is_not_boolean_is_refused(mask: Tensor) -> None:
         require_boolean(mask, "counts")
 
 
+def test_an_additive_mask_is_told_how_to_become_boolean() -> None:
+    with pytest.raises(TypeError, match=r"or mask == 0 for an additive mask"):
+        attention(Q, K, V, torch.zeros(1, 1))
+
+
 class TestContextualEmbedding:
     def test_is_self_attention_without_scaling(self) -> None:
         embeddings = torch.randn(5, 4)

@@ -80,6 +80,19 @@ class _WithoutNorm(_Model):
         return torch.einsum("bwd,vd->bwv", x, self.embedding.weight)
 
 
+class _NormFirst(_Model):
+    def embedded(self, ids: Tensor) -> Tensor:
+        return self.norm(super().embedded(ids))  # type: ignore[no-any-return]
+
+    def logits(self, x: Tensor) -> Tensor:
+        return x @ self.embedding.weight.T
+
+
+class _FlagInverted(_Model):
+    def mask(self, words: int) -> Tensor | None:
+        return None if self.causal else torch.ones(words, words).tril().bool()
+
+
 class _CopiedOutput(_Model):
     def logits(self, x: Tensor) -> Tensor:
         return self.norm(x) @ torch.tensor(self.embedding.weight.tolist()).T  # type: ignore[no-any-return]
@@ -97,6 +110,27 @@ def _only_new_words(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words
     for _ in range(new_words):
         words.append(int(model(torch.tensor([words[-context:]]))[0][-1].argmax()))
     return torch.tensor(words[len(prompt) :], dtype=torch.long)
+
+
+def _until_the_full_stop(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
+    for _ in range(new_words):
+        word = int(model(prompt[None, -context:])[0, -1].argmax())
+        prompt = torch.cat([prompt, torch.tensor([word])])
+        if word == 0:
+            break
+    return prompt
+
+
+def _behind_the_prompt(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
+    place = len(prompt) - 1
+    for _ in range(new_words):
+        prompt = torch.cat([prompt, model(prompt[None, -context:])[0, place].argmax().view(1)])
+    return prompt
+
+
+def _positions_with_infinities_dropped(log_probs: Tensor, targets: Tensor) -> Tensor:
+    kept = torch.isfinite(log_probs).all(dim=-1)
+    return F.nll_loss(log_probs[kept], targets[kept])
 
 
 def _without_biases(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
@@ -126,6 +160,7 @@ def _all_copied(honest: Tensor) -> Tensor:
         ("gpt.lm_loss", _seen_as_classes, "reshaped_not_transposed"),
         ("gpt.lm_loss", lambda p, t: p.gather(2, t[..., None]).mean(), "sign_forgotten"),
         ("gpt.lm_loss", lambda p, t: -(p * F.one_hot(t, p.shape[2])).sum(-1).mean(), "zero_times_infinity"),
+        ("gpt.lm_loss", lambda p, t: F.nll_loss(p[:, :-1].transpose(1, 2), t[:, 1:]), "shifted_again"),
         ("gpt.tied_logits", lambda h, w: F.softmax(F.linear(h, w), -1), "softmax_taken"),
         ("gpt.tied_logits", lambda h, w: F.linear(h, w) * h.shape[-1] ** -0.5, "scaled"),
         ("gpt.causal_language_model", _Unmasked, "no_mask"),
@@ -133,10 +168,14 @@ def _all_copied(honest: Tensor) -> Tensor:
         ("gpt.causal_language_model", _MaskAlways, "always_causal"),
         ("gpt.causal_language_model", _WithoutPositions, "no_positions"),
         ("gpt.causal_language_model", _WithoutNorm, "no_final_norm"),
+        ("gpt.causal_language_model", _NormFirst, "norm_before_the_blocks"),
+        ("gpt.causal_language_model", _FlagInverted, "no_mask"),
         ("gpt.causal_language_model", _CopiedOutput, "output_detached"),
         ("gpt.loss_without_mask", _all_copied, "zero_everywhere"),
         ("gpt.generate", _text_by_hand, "context_ignored"),
         ("gpt.generate", _only_new_words, "prompt_left_out"),
+        ("gpt.generate", _until_the_full_stop, "stopped_at_the_full_stop"),
+        ("gpt.generate", _behind_the_prompt, "one_reading"),
         ("gpt.fine_tuning_loss", _as_a_mean, "mixture"),
         ("gpt.count_parameters", _without_biases, "no_biases"),
     ],
@@ -147,6 +186,13 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
         assert found.outcome is Outcome.WRONG
         assert found.misconception is not None
         assert found.misconception.id == expected
+
+
+def test_dropped_positions_are_not_zero_times_infinity() -> None:
+    for seed in (None, 1, 2):
+        found = verdict("gpt.lm_loss", _positions_with_infinities_dropped, seed)
+        assert found.outcome is Outcome.WRONG
+        assert found.misconception is None
 
 
 class TestParts:
