@@ -76,7 +76,7 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 #
 # - **Endings.** *The* is *der, die, das, den, dem*, according to the noun's gender, its number, and what it does in the
 #   sentence. *The dog saw* is *der Hund*, but *saw the dog* is *den Hund*, and *helped the dog* is *dem Hund*.
-# - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. Behind *because* it
+# - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. After *because* it
 #   moves to the very end: *weil die Katze tanzte*.
 # - **Pieces.** *Invited* is a single word. Its translation may stand in two places: *der Hund **lud** die Katze **ein***.
 #
@@ -124,7 +124,15 @@ show.matrices(
         ["place 0", "place 1", "place 2", "place 3"],
         texts=[["<s>", "die", "Katze", "tanzte"], ["die", "Katze", "tanzte", "<e>"]],
     ),
-    alt="Two rows of four words. The decoder reads <s> die Katze tanzte and should answer die Katze tanzte <e>.",
+    show.Panel(
+        "a shorter sentence of the same batch",
+        torch.zeros(2, 4),
+        ["reads", "should answer"],
+        ["place 0", "place 1", "place 2", "place 3"],
+        texts=[["<s>", "sie", "tanzte", "<e>"], ["sie", "tanzte", "<e>", "padding"]],
+    ),
+    alt="Two rows of four words, twice. The decoder reads <s> die Katze tanzte and should answer die Katze tanzte <e>; in "
+    "the shorter sentence it reads <s> sie tanzte <e> and should answer sie tanzte <e> padding.",
 )
 
 # %% [markdown]
@@ -133,13 +141,13 @@ show.matrices(
 #
 # From whole targets make both rows of the picture, for all the sentences of a batch.
 #
-# Shapes: `target` is an int64 tensor `[batch, words]`, each row from `<s>` to `<e>`, with padding behind. Return a tuple of
+# Shapes: `target` is an int64 tensor `[batch, words]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
 # two, `read` and `expected`, each `[batch, words - 1]`.
 #
 # <details><summary>Hint</summary>
 #
-# Two slices. One leaves out the last column, the other the first. Padding needs no care here: the loss will pass over
-# places where padding is expected.
+# Two slices. One leaves out the last column, the other the first. Padding needs no care here, and the `<e>` of a shorter
+# sentence stays in what is read: the loss will pass over places where padding is expected.
 #
 # </details>
 
@@ -219,7 +227,8 @@ show.matrices(
 # Pick the right word's log-probability at each place, and take the mean with a minus.
 #
 # Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities; `expected` is int64 `[...]`; the result is a
-# scalar tensor. All places count.
+# scalar tensor, of shape `[]`. All places count. (In all exercises of this lesson a result has the dtype of the numbers that
+# came in, float32 or float64, unless the task says otherwise.)
 #
 # <details><summary>Hint: picking</summary>
 #
@@ -280,7 +289,8 @@ for name, p in (("by the table", right), ("as printed", printed)):
 #
 # <details><summary>Hint</summary>
 #
-# `nll[mask]` is a flat tensor of the words alone. Mean first, `exp` last.
+# A tensor can be indexed with a boolean one of the same shape: what remains are the entries where it is True. And what of
+# them is the NLL of section 2.2?
 #
 # </details>
 
@@ -365,9 +375,8 @@ show.stacks(
 #
 # The encoder's parts are those of lesson 04. Here they are again in the shortest form, with the names that our library has.
 
+
 # %%
-
-
 class AddAndNorm(nn.Module):
     """The residual connection, then the layer norm (post-norm, as in the paper)."""
 
@@ -418,7 +427,7 @@ class EncoderBlock(nn.Module):
 #    here. But the source may be padded, and padding must not be looked at.
 # 3. The **feed-forward network**, at every word by itself.
 #
-# Behind each of them stands its own add & norm.
+# After each of them comes its own add & norm.
 #
 # ### Exercise 4 · The decoder block
 # `encoder_decoder.decoder_block` · 5 points · about 20 minutes
@@ -426,8 +435,9 @@ class EncoderBlock(nn.Module):
 # The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`. Values
 # are compared, and the gradients of both inputs and of all weights.
 #
-# `MultiHeadAttention` is the library's: `self.self_attention(x, mask=mask).out` attends from `x` to itself,
-# `self.cross_attention(x, memory, memory_mask).out` from `x` to `memory`.
+# `MultiHeadAttention` is the library's. Its arguments are what asks, what is looked at (by default the same), and `mask`; of
+# what it returns you need `.out`. The check runs in evaluation mode, where dropout does nothing, so it cannot see in
+# which order you hand `AddAndNorm` its two vectors. Mind it: only what came out of the sublayer may be dropped.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
 # `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where one may attend. The result has the shape of
@@ -511,7 +521,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so that
 # your decoder block is not needed here.
 #
-# Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` behind the words; `target` is int64 `[batch, target]`, already
+# Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the words; `target` is int64 `[batch, target]`, already
 # shifted right; the result is `[batch, target, vocabulary]`.
 #
 # <details><summary>Hint: the source's mask</summary>
@@ -524,7 +534,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # <details><summary>Hint: the target's mask</summary>
 #
 # `causal_mask(length, device)` of lesson 02 is imported above. Make it for `target.shape[1]` words on `target.device`, or the
-# model will not run on a GPU. Padding behind the target needs no mask: being causal, no word looks behind itself.
+# model will not run on a GPU. Padding after the target needs no mask: no word looks at later ones.
 #
 # </details>
 
@@ -533,7 +543,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 def encode_and_decode(source, target, embed_source, encoder, embed_target, decoder, output):
     """Scores of the word after each target word.
 
-    source: int64 [batch, source], padding behind the words
+    source: int64 [batch, source], padding after the words
     target: int64 [batch, target], shifted right
     embed_source, embed_target: functions, ids -> [batch, words, d_model]
     encoder: list of blocks, called as block(x, mask)
@@ -603,7 +613,7 @@ class EncoderDecoder(nn.Module):
 
 # %% [markdown]
 # Before you train a model, test it. Three questions, each answered by changing something and looking at what moves:
-# does a place notice the words behind it? Does padding in the source matter? And does the source matter at all?
+# does a place notice the words after it? Does padding in the source matter? And does the source matter at all?
 
 
 # %% tags=["demo"]
@@ -620,7 +630,7 @@ def three_tests_before_training():
         padded = F.pad(source, (0, 3), value=PADDING_ID)
         changes = {
             "the last target word changed": model(source, other_end),
-            "three paddings behind the source": model(padded, target),
+            "three paddings after the source": model(padded, target),
             "another source": model(source.flip(1), target),
         }
     print(f"{'how much the scores move at place':>34}   0       1       2       3")
@@ -941,7 +951,7 @@ check("encoder_decoder.label_smoothing", hidden=True)
 
 # %% [markdown]
 # **A word of warning.** `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words, the right one
-# included: it keeps $1 - \varepsilon + \varepsilon / V$. So does the equation that the paper refers to (Szegedy et al., 2016,
+# included: it keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et al., 2016,
 # section 7). The two variants are the same family under another number: S4's with $\varepsilon$ is torch's with
 # $\varepsilon \cdot V / (V - 1)$. With 30,000 words nobody can tell; with five it shows.
 
@@ -1097,7 +1107,7 @@ def learn_to_translate():
 # %% [markdown]
 # ### 5.3 One word, then the next
 #
-# To translate, the model gets only the source and `<s>`. It says its most probable word, that word is put behind `<s>`, and it
+# To translate, the model gets only the source and `<s>`. It says its most probable word, that word is put after `<s>`, and it
 # is asked again: **greedy decoding**, the plainest way, and here in its plainest form. (The next lesson does it better, and
 # faster.)
 
@@ -1239,13 +1249,13 @@ class RecurrentTranslator(nn.Module):
         self.output = nn.Linear(d_model, len(german))
 
     def encode(self, source):
-        """All states, and the one behind each sentence's last word: the bottleneck."""
+        """All states, and the one after each sentence's last word: the bottleneck."""
         states, _ = self.encoder(self.source_embedding(source))
         last = (source != PADDING_ID).sum(dim=1) - 1
         return states, states[torch.arange(len(source), device=source.device), last].unsqueeze(0).contiguous()
 
     def decode(self, target, source, states, state):
-        """Scores behind each target word, and the decoder's last state."""
+        """Scores after each target word, and the decoder's last state."""
         x, state = self.decoder(self.target_embedding(target), state)
         if self.combine is not None:
             looked = attention(x, states, states, (source != PADDING_ID).unsqueeze(1)).out
@@ -1431,8 +1441,8 @@ def the_same_model_under_lightning():
 # - **Encoder-decoder**: a model of two stacks, one that reads a source and one that writes a target while looking at it.
 # - **Memory**: the encoder's output, a vector for each source word, which every decoder block's cross-attention reads.
 # - **Cross-attention**: attention with queries from the target, and keys and values from the source.
-# - **Shifted right**: the decoder's input, the target moved by one place behind `<s>`, so that each place asks for the next
-#   word.
+# - **Shifted right**: the decoder's input, the target moved by one place to the right, after `<s>`, so that each place asks
+#   for the next word.
 # - **Teacher forcing**: training with the right words before each place, not the model's own.
 # - **Exposure bias**: the gap between a model that reads right words, as in training, and the same model that reads its own.
 # - **Chain rule**: a sentence's probability is the product of its words', each given the words before it.
