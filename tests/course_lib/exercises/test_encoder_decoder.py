@@ -177,6 +177,76 @@ def _values_clipped(
     return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
 
 
+def _each_clipped(
+    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One of the two gradients may be 0, as b's is in the worked example."""
+    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
+    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    for x, expected in batches:
+        optimiser.zero_grad()
+        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
+        loss.backward()
+        for parameter in parameters:
+            nn.utils.clip_grad_norm_(parameter, clip)
+        optimiser.step()
+        losses.append(loss.detach())
+    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
+
+
+def _parameters_returned(
+    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
+    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    for x, expected in batches:
+        optimiser.zero_grad()
+        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, clip)
+        optimiser.step()
+        losses.append(loss)
+    return parameters[0], parameters[1], torch.stack(losses)
+
+
+def test_parameters_are_tensors() -> None:
+    assert verdict("encoder_decoder.training_loop", _parameters_returned).passed
+
+
+def _returned_in_the_second_loop(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Embed,
+) -> Tensor:
+    seen, memory = (source > 0)[:, None, :], embed_source(source)
+    for block in encoder:
+        memory = block(memory, seen)
+    x = embed_target(target)
+    for block in decoder:
+        x = block(x, memory, torch.ones(target.shape[1], target.shape[1]).tril().bool(), seen)
+        return output(x)
+    return x
+
+
+class _SecondNormTwice(_Block):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        y = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
+        z = self.add_and_norm_2(y, self.cross_attention(y, memory, memory_mask).out)
+        out: Tensor = self.add_and_norm_2(z, self.feed_forward(z))
+        return out
+
+
+def _torchs_defaults(
+    w: Tensor, g: Tensor, m: Tensor, v: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+    return w - rate * (m / (1 - 0.9**step)) / ((v / (1 - 0.999**step)) ** 0.5 + 1e-8), m, v
+
+
 def _uncorrected(w: Tensor, g: Tensor, m: Tensor, v: Tensor, step: int, rate: float) -> tuple[Tensor, Tensor, Tensor]:
     m, v = 0.9 * m + 0.1 * g, 0.98 * v + 0.02 * g * g
     return w - rate * m / (v**0.5 + 1e-9), m, v
@@ -217,13 +287,22 @@ def _only_up(steps: Tensor, d_model: int, warmup: int) -> Tensor:
         ("perplexity", _sentences_first, "mean_of_sentences"),
         ("decoder_block", _ForgottenMask, "padding_seen"),
         ("decoder_block", _FirstX, "asks_with_the_input"),
+        ("decoder_block", _SecondNormTwice, "second_norm_twice"),
         ("encode_and_decode", _padding_left_in, "padding_seen"),
+        ("encode_and_decode", _returned_in_the_second_loop, "first_decoder_block_only"),
+        ("training_loop", _each_clipped, "each_clipped_by_itself"),
         ("training_loop", _no_zeroing, "gradients_accumulate"),
         ("training_loop", _clipped_too_late, "not_clipped"),
         ("training_loop", _values_clipped, "values_clipped"),
         ("adam_update", _uncorrected, "not_corrected"),
+        ("adam_update", _torchs_defaults, "torchs_settings_and_epsilon"),
         ("adam_update", _kept, "corrected_values_kept"),
         ("warmup_schedule", _only_up, "never_falls"),
+        (
+            "warmup_schedule",
+            lambda steps, d_model, warmup: torch.minimum(steps**-0.5, steps * warmup**1.5) / d_model**0.5,
+            "never_rises",
+        ),
         ("label_smoothing", _shared_by_all, "shared_by_too_many"),
     ],
 )
