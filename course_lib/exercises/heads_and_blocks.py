@@ -1239,7 +1239,7 @@ def _residuals(around_attention: bool, around_feed_forward: bool) -> type[nn.Mod
         first = kept * x + self.dropout(_attended(self, self.norm_1(x) if self.norm_first else x, mask))
         x = first if self.norm_first else self.norm_1(first)
         kept = 1.0 if around_feed_forward else 0.0
-        second = kept * x + self.dropout(_fed(self, self.norm_2(x) if self.norm_first else x))
+        second: Tensor = kept * x + self.dropout(_fed(self, self.norm_2(x) if self.norm_first else x))
         return second if self.norm_first else self.norm_2(second)
 
     return _block(forward)

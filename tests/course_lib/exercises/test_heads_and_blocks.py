@@ -120,12 +120,12 @@ class _PreNormNotWritten(_Block):
 
 class _NothingDropped(_Block):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        for norm, sublayer in (
-            (self.norm_1, lambda y: self.attention(y, y, y, key_padding_mask=~mask)[0]),
-            (self.norm_2, lambda y: self.W_2(F.relu(self.W_1(y)))),
-        ):
-            x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
-        return x
+        y = self.norm_1(x) if self.norm_first else x
+        x = x + self.attention(y, y, y, key_padding_mask=~mask)[0]
+        x = x if self.norm_first else self.norm_1(x)
+        y = self.norm_2(x) if self.norm_first else x
+        x = x + self.W_2(F.relu(self.W_1(y)))
+        return x if self.norm_first else self.norm_2(x)
 
 
 class _MaskAsItIs(_Block):
