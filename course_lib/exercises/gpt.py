@@ -925,6 +925,21 @@ GENERATE = Exercise(
                 len(prompt) :
             ],
         ),
+        # torch makes floats of an empty list, and stacks none: with nothing to write these two end differently.
+        Misconception(
+            "prompt_left_out_of_a_list",
+            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            lambda model, prompt, new_words, context: torch.tensor(
+                _written(model, prompt, new_words, lambda ids: ids[-context:])[len(prompt) :].tolist()
+            ),
+        ),
+        Misconception(
+            "prompt_left_out_of_a_stack",
+            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            lambda model, prompt, new_words, context: torch.stack(
+                list(_written(model, prompt, new_words, lambda ids: ids[-context:])[len(prompt) :])
+            ),
+        ),
         Misconception(
             "one_reading",
             "Your answer writes the word behind the prompt again and again. Append the new word, let the model read "
