@@ -964,6 +964,18 @@ def _last_state_only(
     return output(x)
 
 
+def _states(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+) -> Tensor:
+    return _joined(source, target, embed_source, encoder, embed_target, decoder, lambda x: x)
+
+
 def _with_output(change: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     """The reference with scores that are changed at the end."""
     return lambda *inputs: change(_joined(*inputs))
@@ -1117,7 +1129,7 @@ ENCODE_AND_DECODE = Exercise(
         Misconception(
             "output_left_out",
             "Your answer is the last block's vectors. The output layer is to make scores of them: output(x).",
-            lambda *inputs: _joined(*inputs[:-1], lambda x: x),
+            _states,
         ),
         Misconception(
             "softmaxed",
