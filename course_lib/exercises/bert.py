@@ -46,12 +46,12 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(EXAMPLE, ([MY_DOG_IS_CUTE], [HE_LIKES_PLAYING], CLS, SEP, PAD))
         yield Case("one text alone", ([[7, 8, 9]], [None], 1, 2, 0))
         yield Case(
-            "a batch of two pairs and one text", ([[7, 8], [9], [4, 5, 6]], [[5, 6, 7, 8], [4, 8], None], 2, 3, 1)
+            "a batch of two pairs and one text", ([[7, 8], [9], [4, 5, 6]], [[5, 6, 7, 8], [4, 8], None], 1, 2, 3)
         )
     for name in ("pairs", "other pairs", "pairs and texts"):
         firsts = [_words(generator) for _ in range(4)]
         seconds = [None if "texts" in name and i % 2 else _words(generator) for i in range(4)]
-        special = torch.randperm(5, generator=generator)[:3].tolist()
+        special = (1 + torch.randperm(5, generator=generator)[:3]).tolist()
         yield Case(name, (firsts, seconds, *special))
 
 
@@ -59,8 +59,10 @@ def _words(generator: Generator) -> list[int]:
     return torch.randint(10, 90, (integer(generator, 1, 8),), generator=generator).tolist()
 
 
-def _batch_of(build: Build, segment_of_padding: int = 0) -> Callable[..., Encoded]:
-    """An answer that builds each row by itself, and pads them."""
+def _batch_of(
+    build: Build, segment_of_padding: int | None = 0, id_of_padding: int | None = None
+) -> Callable[..., Encoded]:
+    """An answer that builds each row by itself, and pads them; None is for `padding_id`."""
 
     def encode(firsts: list[Ids], seconds: list[Ids | None], cls_id: int, sep_id: int, padding_id: int) -> Encoded:
         rows = [
@@ -68,8 +70,10 @@ def _batch_of(build: Build, segment_of_padding: int = 0) -> Callable[..., Encode
             for first, second in zip(firsts, seconds, strict=True)
         ]
         longest = max(len(ids) for ids, _ in rows)
-        ids = torch.tensor([row + [padding_id] * (longest - len(row)) for row, _ in rows])
-        segments = torch.tensor([row + [segment_of_padding] * (longest - len(row)) for _, row in rows])
+        fill_ids = padding_id if id_of_padding is None else id_of_padding
+        fill_segments = padding_id if segment_of_padding is None else segment_of_padding
+        ids = torch.tensor([row + [fill_ids] * (longest - len(row)) for row, _ in rows])
+        segments = torch.tensor([row + [fill_segments] * (longest - len(row)) for _, row in rows])
         mask = torch.tensor([[True] * len(row) + [False] * (longest - len(row)) for row, _ in rows])
         return ids, segments, mask
 
@@ -140,8 +144,9 @@ PAIR_ENCODING = Exercise(
     name="encode_pairs",
     title="Pairs of texts",
     statement=(
-        "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> ids, segments, mask, each [batch, words]: "
-        "[CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the second is None, and padding behind."
+        "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> a tuple of ids, segments and mask, "
+        "[batch, words] each: [CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the second is None, "
+        "and padding behind."
     ),
     points=3,
     minutes=12,
@@ -200,6 +205,16 @@ PAIR_ENCODING = Exercise(
             _batch_of(_joined, segment_of_padding=1),
         ),
         Misconception(
+            "segments_padded_with_padding_id",
+            "Your segments are `padding_id` at the padding. That is for the ids; fill the segments up with 0.",
+            _batch_of(_joined, segment_of_padding=None),
+        ),
+        Misconception(
+            "ids_padded_with_zero",
+            "Your ids are filled up with 0. Fill them up with `padding_id`, which need not be 0.",
+            _batch_of(_joined, id_of_padding=0),
+        ),
+        Misconception(
             "a_sep_for_no_text",
             "Your rows of a single text end with two [SEP]. Where the second text is None, leave its [SEP] out too.",
             _batch_of(_empty_second),
@@ -251,8 +266,8 @@ EXPECTED_COUNTS = Exercise(
     name="expected_counts",
     title="Predict first: how many?",
     statement=(
-        "expected_counts(words) -> three floats: of so many words, how many on the average become [MASK], how many "
-        "become another word, and how many are asked for as they stand."
+        "expected_counts(words) -> a tuple of three floats: of so many words, how many on the average become [MASK], "
+        "how many become another word, and how many are asked for as they stand."
     ),
     points=1,
     minutes=4,
@@ -388,6 +403,21 @@ MASK_WORDS = Exercise(
             lambda ids, special, *rest: _masked(ids, torch.zeros_like(special), *rest),
         ),
         Misconception(
+            "only_special_chosen",
+            "Your answer chooses only among [CLS], [SEP] and padding. `special` is True at those: turn it round, "
+            "with ~.",
+            lambda ids, special, *rest: _masked(ids, ~special, *rest),
+        ),
+        Misconception(
+            "unchosen_hidden_too",
+            "The labels are right, but what the model reads is changed also where no word was chosen. Look at `fate` "
+            "only where one was; the others stay as they are.",
+            lambda ids, special, chance, fate, anything, mask_id: (
+                _masked(ids, torch.zeros_like(special), chance, fate, anything, mask_id, share=2.0)[0],
+                _masked(ids, special, chance, fate, anything, mask_id)[1],
+            ),
+        ),
+        Misconception(
             "always_mask",
             "Your answer replaces every chosen word by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
             "below 0.9 show the word in `anything`, and above leave the word as it is.",
@@ -445,6 +475,15 @@ MASK_WORDS = Exercise(
             ),
         ),
         Misconception(
+            "labels_inverted",
+            "Your labels are -100 at the chosen words, and hold the others. It is the other way round: the chosen ones "
+            "are asked for.",
+            lambda ids, *rest: (
+                _masked(ids, *rest)[0],
+                torch.where(_masked(ids, *rest)[1] == IGNORED, ids, IGNORED),
+            ),
+        ),
+        Misconception(
             "labels_zero",
             "Your labels are 0 where nothing is asked. 0 is the id of a word: write -100, which the loss leaves out.",
             lambda ids, *rest: (
@@ -484,7 +523,7 @@ MASK_WORDS = Exercise(
 
 def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        logits = torch.tensor([[[0.0, 0, 0, 0], [1, 3, 0, 1], [0, 2, 2, 0], [1, 0, 0, 4]]]).log1p()
+        logits = torch.tensor([[[0.0, 0, 0, 0, 0], [1, 3, 0, 1, 0], [0, 2, 2, 0, 1], [1, 0, 0, 4, 2]]]).log1p()
         labels = torch.tensor([[IGNORED, 1, IGNORED, 0]])
         yield Case("worked example: two of four words were chosen", (logits, labels))
     for kind in kinds(generator):
@@ -763,10 +802,10 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(
             "worked example: three words, four pieces",
             (states, torch.tensor([[1, 3, 4]])),
-            construct={"d_model": 2, "classes": 3},
+            construct={"d_model": 2, "classes": 4},
             weights={
-                "output.weight": torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]]),
-                "output.bias": torch.tensor([0.1, 0.2, 0.3]),
+                "output.weight": torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5], [0.5, -0.5]]),
+                "output.bias": torch.tensor([0.1, 0.2, 0.3, 0.4]),
             },
         )
     for name, transposed in (("a batch", False), ("another batch", False), ("transposed in memory", True)):
@@ -806,11 +845,15 @@ def gathered(states: Tensor, starts: Tensor) -> Tensor:
     return states[torch.arange(len(states)).unsqueeze(1), starts]
 
 
-def _mean_of_pieces(states: Tensor, starts: Tensor) -> Tensor:
-    """For each word the mean of its pieces, the last one's without [SEP]."""
-    ends = torch.cat([starts[:, 1:], torch.full_like(starts[:, :1], states.shape[1] - 1)], dim=1)
+def _ends(starts: Tensor, behind: int) -> Tensor:
+    """For each word the place behind its last piece: where the next word begins, and for the last word `behind`."""
+    return torch.cat([starts[:, 1:], torch.full_like(starts[:, :1], behind)], dim=1)
+
+
+def _mean_of_pieces(states: Tensor, starts: Tensor, behind: int) -> Tensor:
+    """For each word the mean of its pieces; those of the last one end before `behind`."""
     place = torch.arange(states.shape[1])
-    inside = (place >= starts.unsqueeze(-1)) & (place < torch.maximum(ends, starts + 1).unsqueeze(-1))
+    inside = (place >= starts.unsqueeze(-1)) & (place < _ends(starts, behind).unsqueeze(-1))
     return inside.to(states.dtype) @ states / inside.sum(dim=-1, keepdim=True)
 
 
@@ -877,7 +920,18 @@ TOKEN_CLASSIFIER = Exercise(
         Misconception(
             "mean_of_pieces",
             "Your answer takes the mean of each word's pieces. Here the first piece speaks for the whole word.",
-            token_head(lambda states, starts, output: output(_mean_of_pieces(states, starts))),
+            token_head(lambda states, starts, output: output(_mean_of_pieces(states, starts, states.shape[1] - 1))),
+        ),
+        Misconception(
+            "mean_of_pieces_and_sep",
+            "Your answer takes the mean of each word's pieces, and for the last word of all that is left, [SEP] "
+            "included. Here the first piece speaks for the whole word.",
+            token_head(lambda states, starts, output: output(_mean_of_pieces(states, starts, states.shape[1]))),
+        ),
+        Misconception(
+            "last_piece",
+            "Your answer takes each word's last piece. Here the first one speaks for the whole word.",
+            token_head(lambda states, starts, output: output(gathered(states, _ends(starts, states.shape[1] - 1) - 1))),
         ),
         Misconception(
             "exponentials",
@@ -920,6 +974,7 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         batch, words = integer(generator, 6, 9), integer(generator, 7, 11)
         drawn = torch.randn(batch, 2, words, generator=generator, dtype=dtype)
         yield Case(f"a batch, {str(dtype).removeprefix('torch.')}", (2 * drawn,))
+    yield Case("all scores negative", (-1 - drawn.abs(),))
     batch, words = integer(generator, 6, 9), integer(generator, 8, 11)
     padded = 3 * torch.randn(batch, 2, words, generator=generator)
     padded[0, :, 5:], padded[1, :, 3:] = -math.inf, -math.inf
@@ -944,13 +999,26 @@ def _spans(pick: Callable[[Tensor, int | None], Tensor]) -> Callable[..., Tensor
     return best
 
 
-def _table(first: Tensor, last: Tensor, max_words: int | None, shift: int = 0, diagonal: int = 0) -> Tensor:
-    """The sums of both scores where the span is possible, -inf elsewhere."""
+def _table(
+    first: Tensor,
+    last: Tensor,
+    max_words: int | None,
+    shift: int = 0,
+    diagonal: int = 0,
+    impossible: float = -math.inf,
+) -> Tensor:
+    """The sums of both scores where the span is possible, and `impossible` elsewhere."""
     scores = first.unsqueeze(2) + last.unsqueeze(1)
     possible = torch.ones_like(scores, dtype=torch.bool).triu(diagonal)
     if max_words is not None:
         possible = possible.tril(max_words - 1 + shift)
-    return scores.masked_fill(~possible, -math.inf)
+    return scores.masked_fill(~possible, impossible)
+
+
+def _best_above_zero(logits: Tensor, max_words: int | None = None) -> Tensor:
+    """The best span if its sum is above 0, and 0, 0 if none is."""
+    best = _table(logits[:, 0], logits[:, 1], max_words).flatten(1).amax(dim=1, keepdim=True)
+    return heads.best_spans(logits, max_words) * (best > 0)
 
 
 def _first_then_last(logits: Tensor, max_words: int | None = None) -> Tensor:
@@ -978,7 +1046,8 @@ ANSWER_SPAN = Exercise(
     title="The best span",
     statement=(
         "best_spans(logits [batch, 2, words], max_words=None) -> int [batch, 2]: the positions first <= last whose "
-        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; no longer than max_words."
+        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; no longer than max_words. There "
+        "are no ties."
     ),
     points=4,
     minutes=18,
@@ -1015,9 +1084,26 @@ ANSWER_SPAN = Exercise(
         ),
         Misconception(
             "lower_triangle",
-            "Your answer wants first >= last: it keeps the wrong triangle. With beginnings as rows and ends as "
-            "columns the possible spans are the upper one, triu.",
-            _spans(lambda logits, most: _table(logits[:, 0], logits[:, 1], most).mT),
+            "Your spans end before they begin, or are single words: you keep the wrong triangle. With beginnings as "
+            "rows and ends as columns the possible spans are the upper one, triu.",
+            _spans(lambda logits, most: _table(logits[:, 1], logits[:, 0], most).mT),
+        ),
+        Misconception(
+            "last_and_first",
+            "You found the right spans, but return the last place, then the first. The order is first, last.",
+            lambda logits, max_words=None: heads.best_spans(logits, max_words).flip(1),
+        ),
+        Misconception(
+            "impossible_spans_at_zero",
+            "Your answer gives 0 to the spans that do not exist, as triu of the sums does. That beats a negative sum: "
+            "give them -inf.",
+            _spans(lambda logits, most: _table(logits[:, 0], logits[:, 1], most, impossible=0.0)),
+        ),
+        Misconception(
+            "search_from_zero",
+            "Your answer returns 0, 0 where all sums are negative: it looks for a sum above 0. Let the best sum so far "
+            "begin at -inf.",
+            _best_above_zero,
         ),
         Misconception(
             "scores_exchanged",
@@ -1039,10 +1125,8 @@ ANSWER_SPAN = Exercise(
             "Your answer multiplies the two scores. They are logarithms but for a constant, so that probabilities are "
             "multiplied by adding scores.",
             _spans(
-                lambda logits, most: torch.where(
-                    _table(logits[:, 0], logits[:, 1], most).isfinite(),
-                    (logits[:, 0].unsqueeze(2) * logits[:, 1].unsqueeze(1)).nan_to_num(nan=-math.inf),
-                    -math.inf,
+                lambda logits, most: (logits[:, 0].unsqueeze(2) * logits[:, 1].unsqueeze(1)).masked_fill(
+                    _table(torch.zeros_like(logits[:, 0]), torch.zeros_like(logits[:, 1]), most) < 0, -math.inf
                 )
             ),
         ),

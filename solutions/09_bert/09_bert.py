@@ -124,10 +124,10 @@ show.matrices(
 # `bert.pair_encoding` · 3 points · about 12 minutes
 #
 # From ids to a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP]; where `seconds[i]` is None it is only
-# [CLS] `firsts[i]` [SEP]. Each [SEP] belongs to the text that it ends. Rows are filled up behind with `padding_id`, with
-# segment 0, to the length of the longest.
+# [CLS] `firsts[i]` [SEP]. No text is empty. Each [SEP] belongs to the text that it ends. Rows are filled up behind with
+# `padding_id`, with segment 0, to the length of the longest.
 #
-# Shapes: `firsts` and `seconds` are lists of lists of ids; the results are `ids` and `segments`, integers
+# Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, integers
 # `[batch, words]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
 #
 # <details><summary>Hint: row by row</summary>
@@ -151,7 +151,7 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     firsts: list of lists of ids
     seconds: list of as many lists of ids; None where there is no second text
     cls_id, sep_id, padding_id: ints
-    returns: ids [batch, words], segments [batch, words], mask bool [batch, words]
+    returns: a tuple: ids [batch, words], segments [batch, words], mask bool [batch, words]
     """
     ### BEGIN SOLUTION
     ids, segments = [], []
@@ -275,7 +275,7 @@ three_embeddings()
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
 # Before you program it: of so many words, none of them special, how many on the average are shown as [MASK], how many as
-# another word, and how many are asked for although they stand there unchanged? Return the three numbers as floats.
+# another word, and how many are asked for although they stand there unchanged? Return a tuple of three floats.
 # (That a word drawn at random may happen to be the right one, we leave aside.)
 #
 # <details><summary>Hint</summary>
@@ -290,7 +290,7 @@ def expected_counts(words):
     """How many of so many words are shown as [MASK], as another word, and unchanged but asked for.
 
     words: int
-    returns: three floats
+    returns: a tuple of three floats
     """
     ### BEGIN SOLUTION
     chosen = 0.15 * words
@@ -317,7 +317,8 @@ check("bert.expected_counts", hidden=True)
 # places, and −100 everywhere else: that is the number that torch's cross-entropy leaves out.
 #
 # Shapes: all tensors are `[batch, words]`; `ids` and `anything` are integers, `special` is boolean, `chance` and `fate` are
-# floats from 0 to 1. Return what the model reads, then the labels. Leave `ids` as they are.
+# floats from 0 to 1, none of which is a border (0.15, 0.8, 0.9) itself. Return a tuple: what the model reads, then the
+# labels. Leave `ids` as they are.
 #
 # <details><summary>Hint: two nested choices</summary>
 #
@@ -336,7 +337,7 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
     chance, fate: [batch, words], from 0 to 1
     anything: int64 [batch, words], a word drawn at random for each place
     mask_id: int, the id of [MASK]
-    returns: what the model reads and the labels, both int64 [batch, words]
+    returns: a tuple: what the model reads and the labels, both int64 [batch, words]
     """
     ### BEGIN SOLUTION
     chosen = (chance < 0.15) & ~special
@@ -401,7 +402,7 @@ def what_the_model_gets_to_see():
 # The gradient of the logits is compared too.
 #
 # Shapes: `logits` is `[batch, words, vocabulary]`, `labels` is an integer tensor `[batch, words]`, the result is a single
-# number `[]`.
+# number `[]` with the dtype of `logits`.
 #
 # <details><summary>Hint: the classes stand last</summary>
 #
@@ -417,7 +418,7 @@ def masked_lm_loss(logits, labels):
 
     logits: [batch, words, vocabulary]
     labels: int64 [batch, words]; -100 where nothing is asked
-    returns: []
+    returns: [], in the dtype of logits
     """
     ### BEGIN SOLUTION
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
@@ -1024,23 +1025,23 @@ def names_of_parties_and_places():
 # `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
 #
 # Find for each text the first and the last place of the best span. A span may be a single word. With `max_words` spans
-# of more words are left out. Padding has scores of −∞.
+# of more words are left out. Padding has scores of −∞. There are no ties.
 #
 # Shapes: `logits` is `[batch, 2, words]`, row 0 for the beginning and row 1 for the end; the result is an integer tensor
 # `[batch, 2]`.
 #
 # <details><summary>Hint: all pairs at once</summary>
 #
-# `first.unsqueeze(2) + last.unsqueeze(1)` is a table `[batch, words, words]` with beginnings as rows and ends as columns.
-# The spans that exist are its upper triangle: make a boolean mask with `torch.ones(...).triu()`, fill the rest with −∞.
-# A limit on the length cuts off the upper right corner: `tril(max_words - 1)` of that mask.
+# Broadcasting makes a table `[batch, words, words]` of all sums, with beginnings as rows and ends as columns. Which of its
+# triangles holds the spans that exist? Sums may be negative: what must stand in the rest, so that it never wins? A limit
+# on the length cuts off a corner; see the argument `diagonal` of `torch.triu` and `torch.tril`.
 #
 # </details>
 #
 # <details><summary>Hint: from one number to two</summary>
 #
-# `argmax` over the flattened table gives `row * words + column`: divide by `words` for the row, and the remainder is the
-# column.
+# `argmax` over the flattened table gives one number, `row * words + column`. Which operations of whole numbers give back
+# the two?
 #
 # </details>
 
@@ -1142,12 +1143,11 @@ def who_did_it():
 # rows and put the scores back in their places.
 #
 # Shapes: `ids`, `segments` and `mask` are `[batch, choices, words]`, the result is `[batch, choices]`: probabilities that
-# sum to 1 for each question.
+# sum to 1 for each question, with the dtype of the scores. Gradients are not compared.
 #
 # <details><summary>Hint: rows and back</summary>
 #
-# `ids.flatten(0, 1)` is `[batch · choices, words]`, question by question. `scores.view(batch, choices)` takes the scores
-# back in the same order.
+# `flatten` makes one dimension of two neighbours; the rows then stand question by question, and so do their scores.
 #
 # </details>
 
@@ -1159,7 +1159,7 @@ def choice_probabilities(score, ids, segments, mask):
     score: a function of ids, segments and mask, [rows, words] each, which returns [rows]
     ids, segments: int64 [batch, choices, words]
     mask: bool [batch, choices, words]
-    returns: [batch, choices]
+    returns: [batch, choices], in the dtype of the scores
     """
     ### BEGIN SOLUTION
     rows = score(ids.flatten(0, 1), segments.flatten(0, 1), mask.flatten(0, 1))

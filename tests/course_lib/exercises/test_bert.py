@@ -59,6 +59,13 @@ def _masking(
     return read, labels
 
 
+def _fated(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int) -> object:
+    read = ids.clone()
+    read[fate < 0.8] = mask_id
+    read[(fate >= 0.8) & (fate < 0.9)] = anything[(fate >= 0.8) & (fate < 0.9)]
+    return read, ids.masked_fill((chance >= 0.15) | special, -100)
+
+
 def _loss(logits: Tensor, labels: Tensor, slip: str) -> Tensor:
     asked = labels.ne(-100)
     picked = logits.log_softmax(-1).gather(-1, labels.where(asked, 0)[..., None])[..., 0]
@@ -80,6 +87,30 @@ def _span(logits: Tensor, max_words: int | None, slip: str) -> Tensor:
     return torch.tensor(rows)
 
 
+def _searched(logits: Tensor, max_words: int | None = None) -> Tensor:
+    rows = []
+    for first, last in logits.tolist():
+        best, span = 0.0, [0, 0]
+        for i in range(len(first)):
+            for j in range(i, min(len(first), i + (max_words or len(first)))):
+                if first[i] + last[j] > best:
+                    best, span = first[i] + last[j], [i, j]
+        rows.append(span)
+    return torch.tensor(rows)
+
+
+def _tabled(logits: Tensor, max_words: int | None, slip: str) -> Tensor:
+    words = logits.shape[2]
+    ones = torch.ones(words, words)
+    keep = (ones.tril() if slip == "tril" else ones.triu()).bool()
+    keep &= ones.tril((max_words or words) - 1).bool()
+    first, last = logits[:, 0, :, None], logits[:, 1, None, :]
+    table = first * last if slip == "product" else first + last
+    best = table.masked_fill(~keep, 0.0 if slip == "zeros" else -torch.inf).flatten(1).argmax(1)
+    both = torch.stack([best // words, best % words], 1)
+    return both[:, [1, 0]] if slip == "turned" else both
+
+
 def _choices(score: Callable[..., Tensor], ids: Tensor, segments: Tensor, mask: Tensor, slip: str) -> Tensor:
     b, c, w = ids.shape
     rows = score(ids.reshape(b * c, w), segments.reshape(b * c, w), mask.reshape(b * c, w))
@@ -95,6 +126,22 @@ class _AllWithAll(nn.Module):
 
     def forward(self, states: Tensor, starts: Tensor) -> Tensor:
         return torch.stack([self.output(sentence)[starts] for sentence in states])
+
+
+class _Pieces(nn.Module):
+    """From loops over the words and their pieces."""
+
+    def __init__(self, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, states: Tensor, starts: Tensor) -> Tensor:
+        ends = [[*row[1:], states.shape[1]] for row in starts.tolist()]
+        pooled = [
+            torch.stack([states[i, a:b].mean(0) for a, b in zip(row, ends[i], strict=True)])
+            for i, row in enumerate(starts.tolist())
+        ]
+        return self.output(torch.stack(pooled))
 
 
 class _LastWord(nn.Module):
@@ -116,12 +163,19 @@ class _LastWord(nn.Module):
         ("bert.mask_words", lambda *args: _masking(*args, slip="special"), "special_chosen"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="changed"), "labels_only_where_changed"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="exchanged"), "others_and_stays_exchanged"),
+        ("bert.mask_words", _fated, "unchosen_hidden_too"),
         ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "all"), "divided_by_all_places"),
         ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "means"), "mean_of_means"),
         ("bert.sequence_classifier", _LastWord, "last_word"),
+        ("bert.token_classifier", _Pieces, "mean_of_pieces_and_sep"),
         ("bert.token_classifier", _AllWithAll, "every_row_of_starts"),
         ("bert.answer_span", lambda x, most=None: _span(x, most, "independent"), "each_by_itself"),
         ("bert.answer_span", lambda x, most=None: _span(x, most, "first"), "beginning_first"),
+        ("bert.answer_span", _searched, "search_from_zero"),
+        ("bert.answer_span", lambda x, most=None: _tabled(x, most, "zeros"), "impossible_spans_at_zero"),
+        ("bert.answer_span", lambda x, most=None: _tabled(x, most, "tril"), "lower_triangle"),
+        ("bert.answer_span", lambda x, most=None: _tabled(x, most, "turned"), "last_and_first"),
+        ("bert.answer_span", lambda x, most=None: _tabled(x, most, "product"), "multiplied"),
         ("bert.multiple_choice", lambda *args: _choices(*args, slip="all"), "softmax_over_all_rows"),
         ("bert.multiple_choice", lambda *args: _choices(*args, slip="batch"), "softmax_over_the_batch"),
     ],
