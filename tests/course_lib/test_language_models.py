@@ -19,6 +19,7 @@ from course_lib.language_models import (
     generate,
     gpt_parameters,
     lm_loss,
+    loss_without_mask,
     shifted_targets,
     tied_logits,
 )
@@ -26,6 +27,11 @@ from course_lib.losses import language_model_loss
 from course_lib.models import GPT, GPTConfig
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
+
+
+def test_without_a_mask_only_the_last_target_is_not_there_to_be_copied() -> None:
+    honest = torch.tensor([[2.0, 1.5, 0.5], [1.0, 3.0, 2.5]])
+    assert_close(loss_without_mask(honest), torch.tensor([[0.0, 0.0, 0.5], [0.0, 0.0, 2.5]]))
 
 
 def model(causal: bool = True) -> CausalLanguageModel:

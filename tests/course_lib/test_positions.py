@@ -9,14 +9,40 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from course_lib.attention import scaled_dot_product_attention
+from course_lib.masking import causal_mask
 from course_lib.positions import (
     LearnedPositions,
     SinusoidalPositions,
     appended_index,
     binary_counting,
+    same_under_causal_mask,
     shift_matrix,
+    shuffled_outputs,
     sinusoidal_encoding,
 )
+
+
+class TestShuffling:
+    """What is foretold of shuffled words, beside what self-attention does with them."""
+
+    ORDERS = ([0, 1, 2, 3, 4], [0, 2, 1, 3, 4], [4, 1, 2, 3, 0], [0, 1, 4, 2, 3], [1, 0, 2, 3, 4])
+
+    @pytest.mark.parametrize("order", ORDERS)
+    def test_the_outputs_move_with_their_words(self, order: list[int]) -> None:
+        x, places = torch.randn(2, 5, 4), torch.tensor(order)
+        shuffled = x[:, places]
+        out = scaled_dot_product_attention(x, x, x)
+        assert_close(shuffled_outputs(out, places), scaled_dot_product_attention(shuffled, shuffled, shuffled))
+
+    @pytest.mark.parametrize("order", ORDERS)
+    def test_a_causal_mask_keeps_only_words_whose_past_stays(self, order: list[int]) -> None:
+        x, mask = torch.randn(5, 4), causal_mask(5)
+        shuffled = x[order]
+        before = scaled_dot_product_attention(x, x, x, mask)
+        after = scaled_dot_product_attention(shuffled, shuffled, shuffled, mask)
+        same = torch.isclose(before[order], after, atol=1e-5).all(dim=-1)
+        assert_close(same_under_causal_mask(torch.tensor(order)), same)
 
 
 class TestSinusoidalEncoding:
