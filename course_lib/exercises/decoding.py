@@ -183,7 +183,7 @@ GREEDY = Exercise(
         Misconception(
             "end_left_out_of_a_list",
             "Your answer leaves out <e>. It is a word like any other, and the model wrote it: append it, then stop. "
-            "(And torch.tensor of an empty list is of floats, unless it is told dtype=torch.long.)",
+            "And torch.tensor of an empty list is of floats, unless it is told dtype=torch.long.",
             lambda step, start_id, end_id, max_length: torch.tensor(
                 [word for word in _greedily(step, start_id, end_id, max_length)[1:] if word != end_id]
             ),

@@ -20,6 +20,7 @@ from course_lib.checking import CORE, Case, Exercise, Misconception
 
 SCALE = exercises.find("attention.scale")
 RIGHT = len(SCALE.correct) + 1
+WRONG = len(SCALE.misconceptions)
 STUB = "def scale_scores(scores, d_head):\n    raise NotImplementedError()\n"
 RELEASE = Path(__file__).parents[2] / "notebooks"
 
@@ -57,7 +58,7 @@ class TestFails:
         correct, passed = found.correct
         assert passed == 1
         assert correct == RIGHT
-        assert found.misconceptions == (9, 8, 8)
+        assert found.misconceptions == (WRONG, WRONG - 1, WRONG - 1)
         assert any("divided_by_d_head is accepted" in failure for failure in found.failures)
         assert any(
             failure.startswith("correct answer 1 is not accepted: worked example A:") for failure in found.failures
@@ -78,7 +79,7 @@ class TestFails:
     def test_when_two_misconceptions_cannot_be_told_apart(self) -> None:
         twin = Misconception("twin", "The same again.", lambda scores, d_head: scores / d_head)
         found = certificate(misconceptions=(*SCALE.misconceptions, twin))
-        assert found.misconceptions == (10, 10, 9)
+        assert found.misconceptions == (WRONG + 1, WRONG + 1, WRONG)
         assert found.failures == (
             "the misconception twin is named divided_by_d_head: add a case that tells them apart",
         )
@@ -96,7 +97,7 @@ class TestFails:
     def test_when_a_misconception_is_right(self) -> None:
         right = Misconception("right", "It is right.", lambda scores, d_head: scores / d_head**0.5)
         found = certificate(misconceptions=(*SCALE.misconceptions, right))
-        assert found.misconceptions == (10, 9, 9)
+        assert found.misconceptions == (WRONG + 1, WRONG, WRONG)
         assert found.failures == ("the misconception right is accepted: add a case that shows it to be wrong",)
 
     def test_when_there_is_too_little(self) -> None:
@@ -231,14 +232,14 @@ class TestShown:
             "id": "attention.scale",
             "points": 1,
             "correct": [RIGHT, RIGHT],
-            "misconceptions": [9, 9, 9],
+            "misconceptions": [WRONG, WRONG, WRONG],
             "stub_rejected": True,
         }
 
     @pytest.mark.parametrize(
         ("make", "words"),
         [
-            (certificate, ("attention.scale ", f"{RIGHT}/{RIGHT}", "9/9", "yes")),
+            (certificate, ("attention.scale ", f"{RIGHT}/{RIGHT}", f"{WRONG}/{WRONG}", "yes")),
             (
                 lambda: certificate(STUB.replace("raise NotImplementedError()", "pass")),
                 ("attention.scale  FAILS", "NO", "attention.scale: the stub is wrong with 0.0 points"),
