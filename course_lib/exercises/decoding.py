@@ -228,8 +228,8 @@ GREEDY = Exercise(
         Misconception(
             "one_word_short_of_a_list",
             "Your answer stops one word too early where the model writes no <e>: <s> does not count. max_length is how "
-            "many new words there may be. (And torch.tensor of an empty list is of floats, unless it is told "
-            "dtype=torch.long.)",
+            "many new words there may be. And torch.tensor of an empty list is of floats, unless it is told "
+            "dtype=torch.long.",
             lambda step, start_id, end_id, max_length: torch.tensor(
                 _greedily(step, start_id, end_id, max_length - 1)[1:]
             ),

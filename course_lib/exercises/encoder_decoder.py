@@ -1387,7 +1387,7 @@ WARMUP_SCHEDULE = Exercise(
         ),
         Misconception(
             "sizes_swapped",
-            "Your answer takes `warmup` for `d_model` and `d_model` for `warmup`. Look at the order in which they come in.",
+            "Your answer takes `warmup` for `d_model`, and `d_model` for `warmup`. Mind the order in which they come.",
             lambda steps, d_model, warmup: warmup**-0.5 * torch.minimum(_falling(steps), _rising(steps, d_model)),
         ),
         Misconception(
