@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib.pyplot as plt
-from IPython.display import display
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,7 +18,7 @@ from matplotlib.patches import Circle
 from torch import Tensor
 
 from course_lib.show.figures import BLUE, GREY, LAID_OUT, ORANGE, figure
-from course_lib.show.live import live
+from course_lib.show.live import show_live
 
 _CLOCK, _LABEL, _HEAD = 0.92, 1.15, 0.62
 """Inches: a clock, the label of a row, and what stands above the first row."""
@@ -41,9 +40,7 @@ def clocks(
     """
     shown = Clocks(encoding, shift)
     figure(shown.draw(places, title), alt)
-    turning = live(shown.widget, "The slider that turns the hands needs a running kernel: run this cell.")
-    if turning:
-        display(turning, raw=True)
+    show_live(shown.widget, "The slider that turns the hands needs a running kernel: run this cell.")
 
 
 @dataclass(frozen=True)

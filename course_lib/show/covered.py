@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from IPython.display import display
-
 from course_lib.show.figures import BLUE, ORANGE
-from course_lib.show.live import live
+from course_lib.show.live import show_above_its_page
 
 Guesses = Sequence[tuple[str, float]]
 """Words with their probabilities, the most probable first."""
@@ -73,12 +71,13 @@ class Covered:
         return widgets.VBox([buttons, picture])
 
     def _ipython_display_(self) -> None:
-        clickable = live(self.widget, _NOTE)
-        page = self.html()
-        if clickable:
-            display(clickable, raw=True)
-            page = f"<details><summary>Every word covered once, on one page</summary>{page}</details>"
-        display({"text/html": page, "text/plain": self.text()}, raw=True)
+        show_above_its_page(
+            self.widget,
+            _NOTE,
+            page=self.html(),
+            text=self.text(),
+            summary="Every word covered once, on one page",
+        )
 
 
 def covered(words: Sequence[str], guesses: Sequence[Guesses]) -> Covered:

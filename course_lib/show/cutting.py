@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from IPython.display import display
-
 from course_lib.show.figures import INK
-from course_lib.show.live import live
+from course_lib.show.live import show_live
 from course_lib.show.pieces import FACES, piece_rows
 
 _NOTE = "The field to type a word in needs a running kernel: run this cell."
@@ -30,9 +28,7 @@ def cutting(
     """
     piece_rows([(f"{number} pairs", cut(word, number)) for number in numbers], title=title, alt=alt)
     shown = Cutting(cut, word, numbers[-1])
-    clickable = live(shown.widget, _NOTE)
-    if clickable:
-        display(clickable, raw=True)
+    show_live(shown.widget, _NOTE)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from IPython.core.getipython import get_ipython
+from IPython.display import display
 
 
 def live(widget: Callable[[], Any], note: str) -> dict[str, Any]:
@@ -22,3 +23,25 @@ def live(widget: Callable[[], Any], note: str) -> dict[str, Any]:
     except ImportError:
         return {}
     return {**view, "text/plain": note, "text/html": f"<p><em>{note}</em></p>"}
+
+
+def show_live(widget: Callable[[], Any], note: str) -> bool:
+    """Put the widget on the page, if somebody can answer its clicks; whether it is there. Arguments as for `live`."""
+    bundle = live(widget, note)
+    if bundle:
+        display(bundle, raw=True)
+    return bool(bundle)
+
+
+def show_above_its_page(widget: Callable[[], Any], note: str, *, page: str, text: str, summary: str) -> None:
+    """Put the widget on the page, and below it all that it can show; folded away where the widget is there.
+
+    Args:
+        widget, note: as for `live`.
+        page: all that it can show, as HTML.
+        text: the same where there is no HTML.
+        summary: what stands on the fold.
+    """
+    if show_live(widget, note):
+        page = f"<details><summary>{summary}</summary>{page}</details>"
+    display({"text/html": page, "text/plain": text}, raw=True)

@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from IPython.display import display
-
-from course_lib.show.live import live
+from course_lib.show.live import show_live
 
 _NOTE = "The field to write in needs a running kernel: run this cell."
 
@@ -22,9 +20,7 @@ def prompts(go_on: Callable[[str], str], beginnings: Sequence[str]) -> None:
     """
     for beginning in beginnings:
         print(f"{beginning} … {go_on(beginning).removeprefix(beginning).strip()}\n")
-    clickable = live(lambda: widget(go_on, beginnings[0] if beginnings else ""), _NOTE)
-    if clickable:
-        display(clickable, raw=True)
+    show_live(lambda: widget(go_on, beginnings[0] if beginnings else ""), _NOTE)
 
 
 def widget(go_on: Callable[[str], str], beginning: str) -> Any:

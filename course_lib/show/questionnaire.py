@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from IPython.display import display
-
-from course_lib.show.live import live
+from course_lib.show.live import show_above_its_page
 
 _NOTE = "The buttons of this questionnaire need a running kernel: run this cell."
 
@@ -76,12 +74,13 @@ class Questionnaire:
         return f"Without buttons: set .answers to a list of {len(self.questions)} numbers ({choices})."
 
     def _ipython_display_(self) -> None:
-        clickable = live(self.widget, _NOTE)
-        page = self.html()
-        if clickable:
-            display(clickable, raw=True)
-            page = f"<details><summary>All questions on one page, to answer without clicking</summary>{page}</details>"
-        display({"text/html": page, "text/plain": self.text()}, raw=True)
+        show_above_its_page(
+            self.widget,
+            _NOTE,
+            page=self.html(),
+            text=self.text(),
+            summary="All questions on one page, to answer without clicking",
+        )
 
 
 def questionnaire(questions: Sequence[str], choices: Sequence[str]) -> Questionnaire:

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-from IPython.display import display
-
-from course_lib.show.live import live
+from course_lib.show.live import show_above_its_page
 
 Matrix = tuple[tuple[float, ...], ...]
 Cell = tuple[str, int, int]
@@ -209,12 +207,13 @@ class AttentionStepper:
         )
 
     def _ipython_display_(self) -> None:
-        clickable = live(self.widget, "The clickable matrices need a running kernel: run this cell.")
-        page = self.html()
-        if clickable:
-            display(clickable, raw=True)
-            page = f"<details><summary>All cells on one page, to read without clicking</summary>{page}</details>"
-        display({"text/html": page, "text/plain": self.text()}, raw=True)
+        show_above_its_page(
+            self.widget,
+            "The clickable matrices need a running kernel: run this cell.",
+            page=self.html(),
+            text=self.text(),
+            summary="All cells on one page, to read without clicking",
+        )
 
 
 def attention_stepper() -> AttentionStepper:

@@ -9,12 +9,11 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
-from course_lib.show.live import live
+from course_lib.show.live import show_live
 from course_lib.show.matrices import WEIGHTS, readable_on
 
 _LETTER = 0.085
@@ -49,9 +48,7 @@ def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> Non
     """
     shown = Writing(tuple(source), tuple(steps))
     figure(shown.draw(), alt)
-    clickable = live(shown.widget, _NOTE)
-    if clickable:
-        display(clickable, raw=True)
+    show_live(shown.widget, _NOTE)
 
 
 @dataclass(frozen=True)

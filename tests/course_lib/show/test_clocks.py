@@ -18,7 +18,7 @@ from course_lib.positions import sinusoidal_encoding
 from course_lib.show import figures
 from course_lib.show.clocks import Clocks
 
-MODULE = import_module("course_lib.show.clocks")
+LIVE = import_module("course_lib.show.live")
 """The package has a function of the same name."""
 
 ENCODING = sinusoidal_encoding(20, 6)
@@ -74,7 +74,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> tuple[list[
     pictures: list[Image] = []
     bundles: list[dict[str, str]] = []
     monkeypatch.setattr(figures, "display", pictures.append)
-    monkeypatch.setattr(MODULE, "display", lambda bundle, raw: bundles.append(bundle))
+    monkeypatch.setattr(LIVE, "display", lambda bundle, raw: bundles.append(bundle))
     monkeypatch.setattr("course_lib.show.live.get_ipython", lambda: SimpleNamespace(kernel=kernel))
     show.clocks(ENCODING, [0, 1], alt="two rows of clocks", title="hands")
     return pictures, bundles

@@ -11,7 +11,6 @@ from course_lib.show import covered
 from course_lib.show.covered import CAT
 from course_lib.show.figures import ORANGE
 
-MODULE = sys.modules["course_lib.show.covered"]
 LIVE = sys.modules["course_lib.show.live"]
 WORDS = ["the", "cat", "<saw>", "the"]
 GUESSES = [[("a", 0.5)], [("dog", 0.6), ("cat", 0.3)], [("<saw>", 0.9)], [("the", 1.0)]]
@@ -51,7 +50,7 @@ def test_buttons_are_there_where_a_kernel_answers(
     monkeypatch: pytest.MonkeyPatch, kernel: object | None, bundles: int
 ) -> None:
     shown: list[dict[str, str]] = []
-    monkeypatch.setattr(MODULE, "display", lambda bundle, raw: shown.append(bundle))
+    monkeypatch.setattr(LIVE, "display", lambda bundle, raw: shown.append(bundle))
     monkeypatch.setattr(LIVE, "get_ipython", lambda: SimpleNamespace(kernel=kernel))
     covered(WORDS, GUESSES)._ipython_display_()
     assert len(shown) == bundles

@@ -51,7 +51,7 @@ def test_it_shows_the_picture_and_the_field_only_where_there_is_a_kernel(monkeyp
     monkeypatch.setattr(figures, "display", shown.append)
     show.cutting(cut, "cat", (0, 1, 2), title="cat", alt="three cuts")
     assert [type(one) for one in shown] == [Image]
-    module = import_module("course_lib.show.cutting")
+    module = import_module("course_lib.show.live")
     monkeypatch.setattr(module, "live", lambda widget, note: {"text/plain": note})
     monkeypatch.setattr(module, "display", lambda bundle, raw: shown.append(bundle))
     show.cutting(cut, "cat", (0, 1, 2), title="cat", alt="three cuts")

@@ -10,7 +10,6 @@ import pytest
 
 from course_lib.show import questionnaire
 
-MODULE = sys.modules["course_lib.show.questionnaire"]
 LIVE = sys.modules["course_lib.show.live"]
 QUESTIONS = ["Is <this> good?\nReally?", "And this?"]
 CHOICES = ["no", "yes"]
@@ -67,7 +66,7 @@ def test_nothing_to_ask_or_to_choose_is_refused(questions: list[str], choices: l
 
 def displayed(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> list[dict[str, str]]:
     bundles: list[dict[str, str]] = []
-    monkeypatch.setattr(MODULE, "display", lambda bundle, raw: bundles.append(bundle))
+    monkeypatch.setattr(LIVE, "display", lambda bundle, raw: bundles.append(bundle))
     monkeypatch.setattr(LIVE, "get_ipython", lambda: SimpleNamespace(kernel=kernel))
     questionnaire(QUESTIONS, CHOICES)._ipython_display_()
     return bundles

@@ -99,7 +99,7 @@ def test_the_page_holds_every_number_and_all_the_arithmetic() -> None:
 
 def displayed(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> list[dict[str, str]]:
     bundles: list[dict[str, str]] = []
-    monkeypatch.setattr(stepper, "display", lambda bundle, raw: bundles.append(bundle))
+    monkeypatch.setattr("course_lib.show.live.display", lambda bundle, raw: bundles.append(bundle))
     monkeypatch.setattr("course_lib.show.live.get_ipython", lambda: SimpleNamespace(kernel=kernel))
     attention_stepper()._ipython_display_()
     return bundles

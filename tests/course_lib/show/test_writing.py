@@ -50,7 +50,7 @@ def test_it_shows_the_picture_and_the_slider_only_where_there_is_a_kernel(monkey
     monkeypatch.setattr(figures, "display", shown.append)
     show.writing(WRITING.source, STEPS, alt="two steps")
     assert [type(one) for one in shown] == [Image]
-    module = import_module("course_lib.show.writing")
+    module = import_module("course_lib.show.live")
     monkeypatch.setattr(module, "live", lambda widget, note: {"text/plain": note})
     monkeypatch.setattr(module, "display", lambda bundle, raw: shown.append(bundle))
     show.writing(WRITING.source, STEPS, alt="two steps")
