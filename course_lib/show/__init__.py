@@ -1,6 +1,7 @@
 """Pictures and widgets for the lessons. They draw what they are given and compute nothing that is graded.
 
 - `use_style`, `frames`, `figure`: matplotlib figures, sharp and legible on light and dark pages
+- `BLUE`, `ORANGE`, `GREEN`, `GREY`, `INK`: their colours, for what a lesson draws itself
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
 - `families` and `Family`: tasks as boxes, what goes in and what comes out
@@ -29,7 +30,7 @@ from course_lib.show.cutting import cutting
 from course_lib.show.distributions import distributions
 from course_lib.show.edits import edits
 from course_lib.show.families import Family, families
-from course_lib.show.figures import figure, frames, use_style
+from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
 from course_lib.show.matrices import Panel, matrices
 from course_lib.show.pieces import merge_tree, piece_rows
 from course_lib.show.prompts import prompts
@@ -42,6 +43,11 @@ from course_lib.show.tree import tree
 from course_lib.show.writing import Written, writing
 
 __all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "INK",
+    "ORANGE",
     "AttentionStepper",
     "Covered",
     "Family",

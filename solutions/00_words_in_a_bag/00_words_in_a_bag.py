@@ -248,7 +248,7 @@ def neighbours_of_station():
     )
     drawn, [axes] = show.frames(width=6.4, height=4.0)
     for word, (x, y) in zip(nearby, vectors.tolist(), strict=True):
-        colour = "#d9822b" if word == "station" else "#3b6fb6"
+        colour = show.ORANGE if word == "station" else show.BLUE
         axes.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.5})
         beside = {"hits": (-26, 2), "ticket": (-2, -14)}.get(word, (5, 3))
         axes.annotate(word, (x, y), xytext=beside, textcoords="offset points", fontsize=10)
@@ -359,13 +359,13 @@ def meow_among_longer_and_longer_neighbours():
     x = torch.stack([meow] + [padding] * 8).unsqueeze(0)
     ours = mean_pooling(x, torch.arange(9).unsqueeze(0) < 1)[0]
     drawn, [axes] = show.frames(width=6.4, height=3.6)
-    axes.plot(*counted.T, "o-", color="#d9822b", label="padding counted, as on the slide")
+    axes.plot(*counted.T, "o-", color=show.ORANGE, label="padding counted, as on the slide")
     for longer in (0, 1, 2, 8):
         where = counted[longer].tolist()
         label = f"{longer} paddings" if longer != 1 else "1 padding"
         axes.annotate(label, where, xytext=(8, -12), textcoords="offset points", fontsize=9, color="#b5651d")
-    axes.plot(*ours, "s", ms=11, mfc="none", mew=2, color="#3b6fb6", label="padding left out, however many")
-    axes.plot(*padding, "x", ms=9, mew=2, color="#8a8f98", label="the vector of <pad>")
+    axes.plot(*ours, "s", ms=11, mfc="none", mew=2, color=show.BLUE, label="padding left out, however many")
+    axes.plot(*padding, "x", ms=9, mew=2, color=show.GREY, label="the vector of <pad>")
     axes.set(xlabel="dim 0", ylabel="dim 1", xlim=(-1.9, 3.0), ylim=(0.4, 2.3), title="Where “meow” is in a batch")
     axes.legend(loc="lower right")
     show.figure(
@@ -440,14 +440,14 @@ def two_walks_one_end():
         steps = look_up(table, torch.tensor([words.index(word) for word in text.split()]))
         places = torch.cat([torch.zeros(1, 2), steps.cumsum(dim=0)])
         for word, begin, end in zip(text.split(), places[:-1].tolist(), places[1:].tolist(), strict=True):
-            axes.annotate("", end, begin, arrowprops={"arrowstyle": "->", "color": "#3b6fb6", "linewidth": 1.8})
+            axes.annotate("", end, begin, arrowprops={"arrowstyle": "->", "color": show.BLUE, "linewidth": 1.8})
             middle = [(a + b) / 2 for a, b in zip(begin, end, strict=True)]
             beside = (5, -13) if word == "the" else (6, 5)
             axes.annotate(word, middle, xytext=beside, textcoords="offset points", fontsize=10)
-        axes.plot(*places[-1], "o", ms=9, color="#d9822b")
+        axes.plot(*places[-1], "o", ms=9, color=show.ORANGE)
         axes.annotate("the sum", places[-1].tolist(), xytext=(-4, 10), textcoords="offset points", color="#b5651d")
         mean = places[-1] / len(steps)
-        axes.plot(*mean, "D", ms=7, color="#3a8f5c")
+        axes.plot(*mean, "D", ms=7, color=show.GREEN)
         axes.annotate("the mean", mean.tolist(), xytext=(9, -5), textcoords="offset points", color="#2c6e46")
         axes.set(title=text, xlabel="dim 0", xlim=(-0.3, 5.4), ylim=(-1.1, 2.7))
     panels[0].set_ylabel("dim 1")
@@ -704,11 +704,11 @@ def two_tasks():
         results[name] = (majority_accuracy(training[2].cpu(), test_labels.cpu()).item(), right)
         print(f"{name}: majority {results[name][0]:.1%}, bag {right:.1%}")
     drawn, [axes] = show.frames(width=6.4, height=3.2)
-    for offset, colour, label in ((-0.2, "#8a8f98", "majority baseline"), (0.2, "#3b6fb6", "bag of embeddings")):
+    for offset, colour, label in ((-0.2, show.GREY, "majority baseline"), (0.2, show.BLUE, "bag of embeddings")):
         heights = [result[offset > 0] for result in results.values()]
         drawn_bars = axes.bar([place + offset for place in range(2)], heights, width=0.36, color=colour, label=label)
         axes.bar_label(drawn_bars, [f"{height:.0%}" for height in heights], padding=2)
-    axes.axhline(0.5, color="#22252b", linestyle=":", linewidth=1)
+    axes.axhline(0.5, color=show.INK, linestyle=":", linewidth=1)
     axes.set_xticks(range(2), labels=list(results))
     axes.set(ylim=(0, 1.25), title="Accuracy on the test: words are enough for one task only")
     axes.set_yticks([0, 0.5, 1], labels=["0", "50 %", "100 %"])

@@ -308,8 +308,8 @@ def the_index_takes_over():
             alpha = attention(vectors, vectors, vectors).alpha
             shares.append(float(alpha[:, words // 2, -1].mean()))
     drawn, [axes] = show.frames(height=3.2)
-    axes.plot(lengths, appended, "o-", color="#d9822b", label="with the position appended")
-    axes.plot(lengths, plain, "o-", color="#3b6fb6", label="words only")
+    axes.plot(lengths, appended, "o-", color=show.ORANGE, label="with the position appended")
+    axes.plot(lengths, plain, "o-", color=show.BLUE, label="words only")
     axes.set(xlabel="words in the sentence", ylabel="share of attention", ylim=(-0.05, 1.08))
     axes.set_title("What the middle word gives to the last one")
     axes.legend(loc="center right")
@@ -846,9 +846,9 @@ def past_the_trained_length():
 
     torch.manual_seed(0)
     kinds = {
-        "sinusoids": ("#3b6fb6", Sinusoids),
-        "learned": ("#d9822b", lambda: LearnedPositions(d_model, longest)),
-        "no positions": ("#8a8f98", nn.Identity),
+        "sinusoids": (show.BLUE, Sinusoids),
+        "learned": (show.ORANGE, lambda: LearnedPositions(d_model, longest)),
+        "no positions": (show.GREY, nn.Identity),
     }
     drawn, [axes] = show.frames(width=9.5, height=3.9)
     places = range(back, longest)
@@ -860,8 +860,8 @@ def past_the_trained_length():
         axes.plot(places, runs.mean(dim=0), color=colour, linewidth=2.2, label=name)
         curves[name] = runs.mean(dim=0)
     curves["by hand"] = right_at_each_place(by_hand)
-    axes.plot(places, curves["by hand"], color="#3a8f5c", linewidth=2.2, linestyle="--", label="your matrix, by hand")
-    axes.axhline(1 / symbols, color="#22252b", linewidth=0.8, linestyle=":")
+    axes.plot(places, curves["by hand"], color=show.GREEN, linewidth=2.2, linestyle="--", label="your matrix, by hand")
+    axes.axhline(1 / symbols, color=show.INK, linewidth=0.8, linestyle=":")
     axes.axvspan(0, trained - 0.5, color="#f1f4f8", zorder=0)
     axes.text(trained / 2, 1.1, "trained", ha="center", fontsize=9.5)
     axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.22))

@@ -756,7 +756,7 @@ def gradients_on_their_way_down():
         "pre-norm": sizes(lambda x, sublayer, norm: add_and_norm(x, sublayer, norm, nothing, True)),
     }
     drawn, [axes] = show.frames()
-    for (name, line), colour in zip(lines.items(), ("#8a8f98", "#d9822b", "#3b6fb6"), strict=True):
+    for (name, line), colour in zip(lines.items(), (show.GREY, show.ORANGE, show.BLUE), strict=True):
         axes.semilogy(range(1, 13), line, "o-", color=colour, label=name)
     axes.set(xlabel="block, the last is next to the loss", ylabel="size of the gradient", xticks=range(1, 13))
     axes.set_title("Without residual connections nothing reaches the first blocks")
@@ -850,9 +850,9 @@ def bending_a_line():
     left.plot(x, F.gelu(x), label="GELU (S3)")
     left.set(xlabel="z", title="Two activations")
     left.legend()
-    right_side.plot(x, wave, ":", color="#8a8f98", label="to be learned")
-    right_side.plot(x, bent, color="#3b6fb6", label="your FeedForward(1, 32)")
-    right_side.plot(x, straight, color="#d9822b", label="the same without activation")
+    right_side.plot(x, wave, ":", color=show.GREY, label="to be learned")
+    right_side.plot(x, bent, color=show.BLUE, label="your FeedForward(1, 32)")
+    right_side.plot(x, straight, color=show.ORANGE, label="the same without activation")
     right_side.set(xlabel="x", ylim=(-1.3, 2.6), title="What an activation is for")
     right_side.legend(loc="upper left")
     show.figure(
@@ -1030,9 +1030,9 @@ def post_norm_against_pre_norm():
         "pre-norm": losses(norm_first=True),
     }
     drawn, [axes] = show.frames()
-    for (name, curve), colour in zip(curves.items(), ("#d9822b", "#3a8f5c", "#3b6fb6"), strict=True):
+    for (name, curve), colour in zip(curves.items(), (show.ORANGE, show.GREEN, show.BLUE), strict=True):
         axes.plot(curve, color=colour, label=name)
-    axes.axhline(math.log(4), color="#8a8f98", linestyle=":", label="log 4: guessing")
+    axes.axhline(math.log(4), color=show.GREY, linestyle=":", label="log 4: guessing")
     axes.set(xlabel="training step", ylabel="loss", ylim=(-0.05, 2.0), title="Twelve blocks, one learning rate")
     axes.legend(loc="upper right", ncols=2)
     show.figure(drawn, "Training losses of twelve blocks: post-norm stays near guessing, pre-norm falls towards 0.")
@@ -1154,11 +1154,11 @@ def is_it_news():
     torch.manual_seed(0)
     models = {"bag of embeddings": Bag().to(device), "encoder": Encoder().to(device)}
     drawn, [axes] = show.frames()
-    for (name, model), colour in zip(models.items(), ("#d9822b", "#3b6fb6"), strict=True):
+    for (name, model), colour in zip(models.items(), (show.ORANGE, show.BLUE), strict=True):
         found = accuracies(model)
         axes.plot(range(0, 401, 20), found, color=colour, label=f"{name}, {parameters(model):,} parameters")
         print(f"{name:17} right on new sentences: {found[-1]:.0%}")
-    axes.axhline(0.5, color="#8a8f98", linestyle=":", label="guessing")
+    axes.axhline(0.5, color=show.GREY, linestyle=":", label="guessing")
     axes.set(xlabel="training step", ylabel="right on new sentences", ylim=(0.4, 1.02), title="Is it news?")
     axes.legend(loc="center right")
     show.figure(drawn, "Accuracy against training steps: the bag stays at one half, the encoder rises to nearly one.")
@@ -1279,7 +1279,7 @@ def the_bill():
         times["recurrent layer (GRU)"].append(milliseconds(lambda x: recurrent(x)[0], x))
     drawn, (left, right_side) = show.frames(2, width=10, height=3.6)
     for axes, lines in ((left, counts), (right_side, times)):
-        for (name, line), colour in zip(lines.items(), ("#3b6fb6", "#d9822b", "#8a8f98"), strict=False):
+        for (name, line), colour in zip(lines.items(), (show.BLUE, show.ORANGE, show.GREY), strict=False):
             axes.loglog(lengths, line, "o-", color=colour, label=name)
         axes.set_xticks(lengths[::2], labels=[str(n) for n in lengths[::2]])
         axes.minorticks_off()

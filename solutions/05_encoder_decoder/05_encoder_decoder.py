@@ -803,10 +803,10 @@ def a_valley():
     across, along = torch.linspace(-1, 1, 80), torch.linspace(-0.35, 1.15, 80)
     loss = 0.5 * (100 * across.unsqueeze(0) ** 2 + along.unsqueeze(1) ** 2)
     axes.contour(across, along, loss.sqrt(), levels=12, colors="#c9ccd2", linewidths=0.8)
-    for (name, path), colour in zip(paths.items(), ("#d9822b", "#3b6fb6"), strict=True):
+    for (name, path), colour in zip(paths.items(), (show.ORANGE, show.BLUE), strict=True):
         x, y = torch.stack(path).T.tolist()
         axes.plot(x, y, marker="o", ms=3, color=colour, label=name)
-    axes.plot(0, 0, marker="*", ms=13, color="#22252b", linestyle="none", label="the minimum")
+    axes.plot(0, 0, marker="*", ms=13, color=show.INK, linestyle="none", label="the minimum")
     axes.set(title="60 steps", xlabel="steep direction", ylabel="shallow direction")
     axes.legend(loc="lower right")
     show.figure(
@@ -981,7 +981,7 @@ def the_loss_rises_again():
     rest = ((1 - p) / (len(german) - 1)).unsqueeze(1).expand(-1, len(german) - 1)
     logits = torch.cat([p.unsqueeze(1), rest], dim=1).log()
     drawn, [axes] = show.frames(height=3.4)
-    for smoothing, colour in ((0.0, "#8a8f98"), (0.1, "#3b6fb6"), (0.3, "#d9822b")):
+    for smoothing, colour in ((0.0, show.GREY), (0.1, show.BLUE), (0.3, show.ORANGE)):
         losses = torch.stack([label_smoothing(row.unsqueeze(0), torch.tensor([0]), smoothing) for row in logits])
         axes.plot(p, losses, color=colour, label=f"ε = {smoothing:g}")
         lowest = int(losses.argmin())
@@ -1289,7 +1289,7 @@ def right_by_length():
     lengths = torch.tensor([len(pair.source.split()) for pair in held_out])
     ranges = ((2, 4), (5, 7), (8, 10), (11, 13), (14, 25))
     drawn, [axes] = show.frames(height=3.4)
-    for (name, answers), colour in zip(right.items(), ("#3b6fb6", "#d9822b", "#3a8f5c"), strict=True):
+    for (name, answers), colour in zip(right.items(), (show.BLUE, show.ORANGE, show.GREEN), strict=True):
         found = torch.tensor(answers).float()
         shares = [found[(lengths >= low) & (lengths <= high)].mean().item() for low, high in ranges]
         axes.plot(range(len(ranges)), shares, marker="o", color=colour, label=name)
@@ -1373,8 +1373,8 @@ drawn, frames = show.frames(2, width=9.0, height=3.3)
 ways = {"teacher forcing": plain_loss, "no teacher forcing": loss_on_its_own}
 for axes, (way, loss_of) in zip(frames, ways.items(), strict=True):
     steps, forced, free = zip(*watched(loss_of), strict=True)
-    axes.plot(steps, forced, color="#3b6fb6", label="right words before it")
-    axes.plot(steps, free, color="#d9822b", label="its own words before it")
+    axes.plot(steps, forced, color=show.BLUE, label="right words before it")
+    axes.plot(steps, free, color=show.ORANGE, label="its own words before it")
     axes.set(title=f"trained with {way}", xlabel="step", ylabel="share of words right", ylim=(0, 1))
     axes.legend(loc="lower right")
     print(f"{way:18}  right words before it {forced[-1]:.2f}   its own {free[-1]:.2f}")

@@ -621,7 +621,7 @@ def how_many_beams():
         same = [beam_search(step, 1, 2, beams, 5).tolist() == right for step, right in zip(steps, best, strict=True)]
         found[beams] = sum(same) / len(same)
     drawn, [axes] = show.frames(height=3.0)
-    axes.plot(widths, [found[beams] for beams in widths], "o-", color="#3b6fb6")
+    axes.plot(widths, [found[beams] for beams in widths], "o-", color=show.BLUE)
     axes.set(
         xlabel="beams", ylim=(0, 1.05), xticks=widths, title="share of 100 random models whose best sentence is found"
     )
@@ -662,8 +662,8 @@ def greedy_and_beam_on_the_translator():
     x, y = zip(*points, strict=True)
     lowest = min(*x, *y) - 0.5
     drawn, [axes] = show.frames(width=4.6, height=4.2)
-    axes.plot([lowest, 0], [lowest, 0], color="#8a8f98", linestyle=":")
-    axes.scatter(x, y, color="#d9822b", s=22)
+    axes.plot([lowest, 0], [lowest, 0], color=show.GREY, linestyle=":")
+    axes.scatter(x, y, color=show.ORANGE, s=22)
     axes.set(xlabel="greedy decoding", ylabel="4 beams", title="log-probability of what was found")
     show.figure(
         drawn, "Log-probabilities of what greedy decoding and beam search find: most dots lie on or above the diagonal."
@@ -752,9 +752,9 @@ def where_the_whole_sentence_wins():
     alphas = torch.linspace(0, 1, 51)
     scores = torch.stack([length_penalised(candidates, lengths, alpha) for alpha in alphas.tolist()])
     drawn, [axes] = show.frames(height=3.2)
-    for column, (sentence, colour) in enumerate(((short, "#d9822b"), (whole, "#3b6fb6"))):
+    for column, (sentence, colour) in enumerate(((short, show.ORANGE), (whole, show.BLUE))):
         axes.plot(alphas, scores[:, column], color=colour, label=sentence)
-    axes.axvline(0.6, color="#8a8f98", linestyle=":")
+    axes.axvline(0.6, color=show.GREY, linestyle=":")
     axes.annotate("0.6, the paper's", (0.6, -1.7), (-5, 0), textcoords="offset points", fontsize=9.5, ha="right")
     axes.set(xlabel="alpha", title="score of two candidates")
     axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
@@ -1154,9 +1154,9 @@ with torch.inference_mode():
     at_once = milliseconds(lambda: gpt(ids[:, :LONGEST]))
 
 drawn, [axes] = show.frames(height=3.6)
-axes.plot(at, without, "o-", color="#d9822b", label="GPT, all words again")
-axes.plot(at, with_cache, "o-", color="#3b6fb6", label="GPT, with a cache")
-axes.plot(at, network, "o-", color="#3a8f5c", label="GRU")
+axes.plot(at, without, "o-", color=show.ORANGE, label="GPT, all words again")
+axes.plot(at, with_cache, "o-", color=show.BLUE, label="GPT, with a cache")
+axes.plot(at, network, "o-", color=show.GREEN, label="GRU")
 axes.set(xlabel="words so far", ylim=(0, None), title=f"milliseconds for the next word, on this {device.upper()}")
 axes.legend(loc="upper left")
 show.figure(

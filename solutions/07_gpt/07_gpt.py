@@ -607,19 +607,19 @@ def the_loss_hits_zero():
     cheat, cheat_losses = trained(causal=False)
     by_place, by_place_cheat = loss_by_place(honest), loss_by_place(cheat)
     drawn, [left, right] = show.frames(2, width=10.4, height=3.7)
-    left.plot(honest_losses, color="#3b6fb6", label="with the mask")
-    left.plot(cheat_losses, color="#d9822b", label="without")
-    left.axhline(best_possible, color="#8a8f98", linestyle=":")
+    left.plot(honest_losses, color=show.BLUE, label="with the mask")
+    left.plot(cheat_losses, color=show.ORANGE, label="without")
+    left.axhline(best_possible, color=show.GREY, linestyle=":")
     left.annotate(
         "nobody can do better honestly", (600, best_possible), (0, -12), textcoords="offset points", ha="right"
     )
     left.set(xlabel="training step", ylabel="loss in nats", ylim=(0, 4.8), title="Training")
     left.legend()
     places = range(1, CONTEXT + 1)
-    right.plot(places, by_place, "o-", ms=4, color="#3b6fb6", label="with the mask")
-    right.plot(places, by_place_cheat, "o-", ms=4, color="#d9822b", label="without")
-    right.plot(places, loss_without_mask(by_place), "x", color="#22252b", label="your prediction")
-    right.axhline(best_possible, color="#8a8f98", linestyle=":")
+    right.plot(places, by_place, "o-", ms=4, color=show.BLUE, label="with the mask")
+    right.plot(places, by_place_cheat, "o-", ms=4, color=show.ORANGE, label="without")
+    right.plot(places, loss_without_mask(by_place), "x", color=show.INK, label="your prediction")
+    right.axhline(best_possible, color=show.GREY, linestyle=":")
     right.set(xlabel="position in the text", ylim=(-0.15, 4.8), title="On text never seen before")
     right.legend(loc=(0.1, 0.15))
     show.figure(
@@ -881,9 +881,9 @@ def zero_shot():
     right = sum(score > threshold for score in good) + sum(score <= threshold for score in bad)
     drawn, [axes] = show.frames(height=3.2)
     edges = torch.linspace(min(bad), max(good), 40).tolist()
-    axes.hist(bad, edges, color="#d9822b", alpha=0.75, label="two words exchanged")
-    axes.hist(good, edges, color="#3b6fb6", alpha=0.75, label="as they were")
-    axes.axvline(threshold, color="#22252b", linestyle=":", label="median of all: the threshold")
+    axes.hist(bad, edges, color=show.ORANGE, alpha=0.75, label="two words exchanged")
+    axes.hist(good, edges, color=show.BLUE, alpha=0.75, label="as they were")
+    axes.axvline(threshold, color=show.INK, linestyle=":", label="median of all: the threshold")
     axes.set(
         xlabel="mean log-probability of a word", ylabel="sentences", title="Zero-shot: which sentences are acceptable?"
     )
@@ -1039,7 +1039,7 @@ def three_candidates():
     drawn, panels = show.frames(3, width=11.4, height=3.4)
     titles = ("accuracy, labelled words", "accuracy, other words", "loss as a language model")
     for panel, what, title in zip(panels, [*test_sets, "language model"], titles, strict=True):
-        for name, colour in zip(CANDIDATES, ("#8a8f98", "#3b6fb6", "#d9822b"), strict=True):
+        for name, colour in zip(CANDIDATES, (show.GREY, show.BLUE, show.ORANGE), strict=True):
             panel.plot([mean(name, what, epoch) for epoch in range(EPOCHS + 1)], "o-", ms=4, color=colour, label=name)
         panel.set(xlabel="epoch", title=title, xticks=range(EPOCHS + 1))
         panel.set_ylim((0.3, 1.04) if "accuracy" in title else (0, 5.6))
@@ -1167,10 +1167,10 @@ def four_sizes():
         parts["feed-forward"].append(layers * (8 * d_model**2 + 5 * d_model) / 1e6)
     drawn, [axes] = show.frames(width=9.0, height=3.2)
     left = [0.0] * 4
-    for (name, sizes), colour in zip(parts.items(), ("#3a8f5c", "#22252b", "#d9822b", "#3b6fb6"), strict=True):
+    for (name, sizes), colour in zip(parts.items(), (show.GREEN, show.INK, show.ORANGE, show.BLUE), strict=True):
         axes.barh(range(4), sizes, left=left, height=0.62, color=colour, label=name)
         left = [a + b for a, b in zip(left, sizes, strict=True)]
-    axes.plot(list(PRINTED.values()), range(4), "|", color="#22252b", ms=24, mew=1.8, label="as printed")
+    axes.plot(list(PRINTED.values()), range(4), "|", color=show.INK, ms=24, mew=1.8, label="as printed")
     axes.set_yticks(range(4), labels=list(D_MODELS))
     axes.set(xlabel="millions of parameters", ylabel="layers", ylim=(3.6, -0.6), title="Where GPT-2's parameters are")
     axes.legend(loc="upper right", markerscale=0.45)
@@ -1209,7 +1209,7 @@ print(f"our text would fit into it {BYTES / our_bytes:,.0f} times")
 
 # %% tags=["demo"]
 drawn, [axes] = show.frames(width=9.0, height=2.3)
-axes.barh([0, 1], [LINKS / 1e6, DOCUMENTS / 1e6], height=0.7, color=["#c9dcf2", "#3b6fb6"])
+axes.barh([0, 1], [LINKS / 1e6, DOCUMENTS / 1e6], height=0.7, color=["#c9dcf2", show.BLUE])
 axes.text(0.7, 0, "45 million links, out of posts on Reddit with at least 3 karma", va="center", fontsize=11)
 axes.text(8.7, 1, "8 million documents: text only, none twice. 40 GB", va="center", fontsize=11)
 axes.set_yticks([])

@@ -639,7 +639,7 @@ def vocabulary_against_length():
     for number, size, length in zip(numbers, sizes, pieces_a_word, strict=True):
         if number in (0, 25, 50, 100, 200, 400):
             axes.annotate(f"{number} pairs", (size, length), xytext=(7, 5), textcoords="offset points", fontsize=9)
-    axes.axhline(1, color="#8a8f98", linestyle=":")
+    axes.axhline(1, color=show.GREY, linestyle=":")
     axes.annotate(
         "1: whole words, all of them unknown",
         (sizes[-1], 1),

@@ -50,6 +50,7 @@ from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.hub import PublishedModel
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.optional import needed_for
+from course_lib.show import BLUE, GREEN, GREY, ORANGE
 from course_lib.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, same_kind, tagged, texts, who_acts
 
 show.use_style()
@@ -488,7 +489,7 @@ def under_the_mask():
     sentences = ["the cat [MASK] the mouse .", "the baker [MASK] the bread .", "the [MASK] growled ."]
     for panel, text in zip(panels, sentences, strict=True):
         found, p = guesses(text)
-        panel.barh(range(len(found)), p.tolist(), color="#3b6fb6")
+        panel.barh(range(len(found)), p.tolist(), color=BLUE)
         panel.set_yticks(range(len(found)), labels=found)
         panel.invert_yaxis()
         panel.set(title=text, xlabel="probability", xlim=(0, 0.6), xticks=[0, 0.2, 0.4, 0.6])
@@ -748,10 +749,10 @@ def recurrent():
 
 # How each begins, whether it is frozen, its learning rate, and how its curve is drawn.
 CANDIDATES = {
-    "fine-tuned": (small_bert, False, 1e-3, {"color": "#3b6fb6"}),
-    "frozen features": (small_bert, True, 5e-3, {"color": "#3a8f5c", "linestyle": "--"}),
-    "recurrent, from nothing": (recurrent, False, 3e-3, {"color": "#8a8f98"}),
-    "BERT, from nothing": (new_bert, False, 1e-3, {"color": "#d9822b"}),
+    "fine-tuned": (small_bert, False, 1e-3, {"color": BLUE}),
+    "frozen features": (small_bert, True, 5e-3, {"color": GREEN, "linestyle": "--"}),
+    "recurrent, from nothing": (recurrent, False, 3e-3, {"color": GREY}),
+    "BERT, from nothing": (new_bert, False, 1e-3, {"color": ORANGE}),
 }
 
 
@@ -1197,7 +1198,7 @@ def how_does_the_story_go_on():
         batch = encoded([(first, choice) for choice in choices])
         with torch.no_grad():
             p = choice_probabilities(score, *(batch[name].unsqueeze(0) for name in ("ids", "segments", "mask")))[0]
-        panel.barh(range(len(choices)), p.tolist(), color="#3b6fb6")
+        panel.barh(range(len(choices)), p.tolist(), color=BLUE)
         panel.set_yticks(range(len(choices)), labels=choices)
         panel.invert_yaxis()
         panel.set(title=f"{first} …", xlim=(0, 1))

@@ -51,11 +51,11 @@ import torch.nn.functional as F
 from course_lib import show
 from course_lib.checking import check
 from course_lib.metrics import METRICS, evaluate_texts
+from course_lib.show import BLUE, GREY, INK, ORANGE
 from course_lib.similarity import TextEncoder, bertscore
 from course_lib.tables import Table
 
 show.use_style()
-BLUE, ORANGE, GREY, INK = "#3b6fb6", "#d9822b", "#8a8f98", "#22252b"
 
 # %% [markdown]
 # ## 1. Where there is one right answer
