@@ -142,7 +142,7 @@ def adam_update(
 def training_loop(
     W: Float[Tensor, "d_model vocabulary"],
     b: Float[Tensor, " vocabulary"],
-    batches: Sequence[tuple[Float[Tensor, "words d_model"], Int[Tensor, " words"]]],
+    batches: Sequence[tuple[Float[Tensor, "_words d_model"], Int[Tensor, " _words"]]],
     rate: float,
     clip: float,
 ) -> tuple[Float[Tensor, "d_model vocabulary"], Float[Tensor, " vocabulary"], Float[Tensor, " steps"]]:

