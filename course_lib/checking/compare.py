@@ -186,23 +186,12 @@ _LARGEST = 10**300
 
 
 def _way_to_a_number(expected: Value, actual: Value) -> str:
-    """How a tensor becomes the plain number that was asked for; empty where it is something else."""
-    plain = _plain_item(actual)
+    """How a tensor of one entry becomes the plain number that was asked for; empty where it is something else."""
+    if not isinstance(actual, Tensor) or actual.numel() != 1:
+        return ""
     asked = "bool" if type(expected) is bool else "number" if type(expected) in (int, float) else ""
-    return f": its .item() is a plain {asked}" if plain and plain == asked else ""
-
-
-def _plain_item(value: Value) -> str:
-    """What `.item()` makes of a tensor of one entry or a scalar of numpy: a "bool" or a "number"; empty for others."""
-    if isinstance(value, Tensor) and value.numel() == 1:
-        return "bool" if value.dtype == torch.bool else "number"
-    return _NUMPYS.get(value.type_name, "") if isinstance(value, Foreign) else ""
-
-
-_NUMPYS = {"numpy.bool": "bool", "numpy.bool_": "bool"} | dict.fromkeys(
-    ("numpy.int64", "numpy.int32", "numpy.float32", "numpy.float16"), "number"
-)
-"""Scalars of numpy that are none of Python's (see `observation`)."""
+    plain = "bool" if actual.dtype == torch.bool else "number"
+    return f": its .item() is a plain {asked}" if plain == asked else ""
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:

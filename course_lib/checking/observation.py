@@ -12,7 +12,7 @@ import os
 import sysconfig
 import time
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
@@ -329,9 +329,15 @@ _DICTS = (dict, Counter, defaultdict, OrderedDict)
 """Exact types that count as a dict: whoever counts with a `Counter` has counted."""
 
 
-_NUMPYS: Mapping[type, type] = {numpy.float64: float, numpy.str_: str}
-"""Scalars of numpy that are Python's by inheritance count as what they are. Its others (`numpy.bool_`, `numpy.int64`,
-`numpy.float32`) are no bool, int or float, just as a tensor of one entry is none: their `.item()` is."""
+_NUMPYS: tuple[tuple[type, type], ...] = (
+    *((numpys, int) for numpys in (numpy.int8, numpy.int16, numpy.int32, numpy.int64)),
+    *((numpys, int) for numpys in (numpy.uint8, numpy.uint16, numpy.uint32, numpy.uint64)),
+    *((numpys, float) for numpys in (numpy.float32, numpy.float64)),
+    (numpy.bool_, bool),
+    (numpy.str_, str),
+)
+"""Numpy's scalars, with Python's type for each: `scores.argmax()` of an array is as good an int as any. A tensor of one
+entry is none, for the lessons tell the two apart: its `.item()` is."""
 
 
 def _plain(value: Value) -> Value:
@@ -339,18 +345,24 @@ def _plain(value: Value) -> Value:
     kind = type(value)
     if kind is Tensor or kind is nn.Parameter:
         return Tensor.detach(value).clone()
-    if value is None or kind in (bool, int, float, str):
+    if value is None or _is_one_of(kind, (bool, int, float, str)):
         return value
-    if kind in _NUMPYS:
-        return _NUMPYS[kind](value)
-    if kind in (list, tuple):
+    for numpys, python in _NUMPYS:
+        if kind is numpys:
+            return python(value)
+    if _is_one_of(kind, (list, tuple)):
         return kind(_plain(item) for item in value)
-    if kind in _DICTS:
+    if _is_one_of(kind, _DICTS):
         keys = list(map(_plain_key, value))
         if all(map(is_key, keys)):
             return dict(zip(keys, map(_plain, value.values()), strict=True))
         return Foreign("dict whose keys are not all strings or tuples of strings")
     return Foreign(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("__main__."))
+
+
+def _is_one_of(kind: type, exact: Iterable[type]) -> bool:
+    """Whether this is one of these types itself; `in` would ask the type's own `==`, which may be the answer's."""
+    return any(kind is one for one in exact)
 
 
 def _plain_key(key: Any) -> Any:

@@ -220,11 +220,15 @@ def test_no_more_values_come_back_than_a_grader_can_look_at(box: Box) -> None:
         box.run_cell(forged_cell(outputs))
 
 
-def test_numpys_text_comes_back_as_text(box: Box) -> None:
-    box.run_cell("import numpy\ndef f():\n    return [numpy.array(list('BEA'))[1], numpy.float64(0.5), numpy.int64(3)]")
+def test_numpys_scalars_come_back_as_pythons(box: Box) -> None:
+    box.run_cell(
+        "import numpy\ndef f():\n"
+        "    x = numpy.array([0.25, 0.5])\n"
+        "    return [numpy.array(list('BEA'))[1], x.max(), x.argmax(), x[0] > 0, x]"
+    )
     [seen] = box.observe_cases("f", [Case("no arguments")], hidden=False)
-    assert seen.value == ["E", 0.5, Foreign("numpy.int64")]
-    assert type(seen.value[0]) is str
+    assert seen.value == ["E", 0.5, 1, True, Foreign("numpy.ndarray")]
+    assert [type(item) for item in seen.value] == [str, float, int, bool, Foreign]
 
 
 def test_visible_cases_do_not_seal_a_box(box: Box) -> None:

@@ -87,20 +87,6 @@ def test_a_tensor_in_place_of_a_number_is_told_how_to_become_one() -> None:
     assert kind(1.0, E) is Kind.TYPE
 
 
-def test_a_scalar_of_numpys_that_is_none_of_pythons_is_told_how_to_become_one() -> None:
-    def told(expected: object, type_name: str) -> str:
-        found = value_difference(expected, Foreign(type_name), "the result")
-        assert found is not None
-        return found.message
-
-    assert (
-        told(1, "numpy.int64") == "The result should be an int, but it is a numpy.int64: its .item() is a plain number."
-    )
-    assert told(True, "numpy.bool").endswith("but it is a numpy.bool: its .item() is a plain bool.")
-    assert told(1, "numpy.bool").endswith("but it is a numpy.bool.")
-    assert told(1, "numpy.ndarray").endswith("but it is a numpy.ndarray.")
-
-
 def test_numbers_that_print_alike_are_told_apart() -> None:
     expected = torch.tensor([[0.5, -0.630207], [1.0, 2.0]], dtype=torch.float64) / 3
     found = value_difference(expected, expected.float().double(), "the result")

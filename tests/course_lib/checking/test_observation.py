@@ -100,18 +100,46 @@ def test_what_is_not_plain_data_is_kept_as_its_type_name_only() -> None:
     assert observe(lambda x: [x.numpy(force=True)], VECTOR).value == [Foreign("numpy.ndarray")]
 
 
-def test_numpys_float_is_a_float() -> None:
-    value = observe(lambda x: [numpy.float64(0.5), numpy.float32(0.5)], VECTOR).value
-    assert value == [0.5, Foreign("numpy.float32")]
-    assert type(value[0]) is float
-
-
-def test_numpys_text_is_text_and_its_other_scalars_are_foreign() -> None:
+def test_numpys_scalars_are_pythons() -> None:
+    scores = numpy.array([0.25, 0.5])
     letter = numpy.array(list("BEA"))[1]
-    value = observe(lambda x: [letter, {letter: 1, (letter, "b"): 2}, numpy.int64(1), numpy.bool_(True)], VECTOR).value
-    assert value == ["E", {"E": 1, ("E", "b"): 2}, Foreign("numpy.int64"), Foreign(f"numpy.{numpy.bool_.__name__}")]
-    assert type(value[0]) is str
-    assert [type(key) for key in value[1]] == [str, tuple]
+    returned = [scores.argmax(), scores.max(), numpy.float32(0.5), numpy.uint8(255), scores[1] > 0.3, letter]
+    value = observe(lambda x: returned, VECTOR).value
+    assert value == [1, 0.5, 0.5, 255, True, "E"]
+    assert [type(item) for item in value] == [int, float, float, int, bool, str]
+
+
+def test_numpys_text_as_a_key_is_text() -> None:
+    letter = numpy.array(list("BEA"))[1]
+    value = observe(lambda x: {letter: 1, (letter, "b"): 2}, VECTOR).value
+    assert value == {"E": 1, ("E", "b"): 2}
+    assert [type(key) for key in value] == [str, tuple]
+
+
+def test_only_numpys_own_scalars_are_pythons() -> None:
+    class Lookalike(numpy.float64):
+        def __float__(self) -> float:
+            raise AssertionError("this is the answer's own code")
+
+    others = [Lookalike(0.5), numpy.float16(0.5), numpy.timedelta64(1), numpy.complex128(1), numpy.ones(1)]
+    value = observe(lambda x: others, VECTOR).value
+    assert [type(item) for item in value] == [Foreign] * len(others)
+    assert value[1:] == [Foreign(f"numpy.{name}") for name in ("float16", "timedelta64", "complex128", "ndarray")]
+
+
+@pytest.mark.parametrize("pretended", [int, list, dict, numpy.int64])
+def test_a_type_that_claims_to_equal_another_is_foreign(pretended: type) -> None:
+    class Meta(type):
+        def __eq__(cls, other: object) -> bool:
+            return True
+
+        def __hash__(cls) -> int:
+            return hash(pretended)
+
+    class Pretender(metaclass=Meta):
+        pass
+
+    assert type(observe(lambda x: Pretender(), VECTOR).value) is Foreign
 
 
 def test_a_parameter_is_a_tensor_and_one_of_another_class_is_not() -> None:
