@@ -1,8 +1,7 @@
 """Published models: found on the hub or in a folder, read as plain tensors, and checked name by name.
 
 A published model is a folder with `config.json` and the weights, as safetensors or, where only that exists, as torch's
-older file, which is read without running anything in it (`weights_only`). `course_lib.pretrained` says which of its
-tensors is which of ours.
+older file. Nothing in either is run. `course_lib.pretrained` says which of its tensors is which of ours.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from course_lib.optional import needed_for
+from course_lib.torch_files import first_line, read_torch_file
 
 WHOLE = "model.safetensors"
 """The weights in one file."""
@@ -155,7 +154,7 @@ def _from_hub(name: str) -> Path:
             "connect once, or give a folder with config.json and model.safetensors"
         ) from None
     except (HfHubHTTPError, HFValidationError) as error:
-        raise FileNotFoundError(f"{name} is neither a folder nor a model on the hub: {_first_line(error)}") from None
+        raise FileNotFoundError(f"{name} is neither a folder nor a model on the hub: {first_line(error)}") from None
     return folder
 
 
@@ -184,7 +183,7 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
     if index.is_file():
         return {name: tensor for part in _parts(index) for name, tensor in _read_safetensors(part).items()}
     if old.is_file():
-        return _read_torch(old)
+        return _read_pickled(old)
     raise FileNotFoundError(f"{folder} has neither {WHOLE} nor {old.name}")
 
 
@@ -209,21 +208,14 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except SafetensorError as error:
-        raise ValueError(f"{path} is damaged or no safetensors file: {_first_line(error)}") from None
+        raise ValueError(f"{path} is damaged or no safetensors file: {first_line(error)}") from None
 
 
-def _read_torch(path: Path) -> dict[str, Tensor]:
-    try:
-        tensors = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, UnpicklingError, LookupError, ValueError) as error:
-        raise ValueError(f"{path} is damaged or holds more than weights: {_first_line(error)}") from None
+def _read_pickled(path: Path) -> dict[str, Tensor]:
+    tensors = read_torch_file(path)
     if not isinstance(tensors, dict) or not all(isinstance(value, Tensor) for value in tensors.values()):
         raise ValueError(f"{path} must hold tensors by name, and nothing else")
     return tensors
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 # --- Their tensors as ours -------------------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from course_lib.checkpoints import Checkpoints, average_weights
 from course_lib.data import Batch, TextBatch, Windows, translation_data
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.processes import joined
 from course_lib.progress import Tell
-from course_lib.saving import Checkpoints, average_weights
 from course_lib.schedules import cosine_schedule, inverse_root_schedule
 from course_lib.texts import Pair
 from course_lib.tokenization import CharacterVocabulary

@@ -4,7 +4,7 @@
 
 What is minimised is passed in (`course_lib.losses` has the common ones), what is learned from is cut into batches by
 `course_lib.data`, and the learning rate follows one of `course_lib.schedules`. A training can be saved and resumed bit
-for bit (`course_lib.saving`), and runs in several processes under `torchrun` (`course_lib.processes`).
+for bit (`course_lib.checkpoints`), and runs in several processes under `torchrun` (`course_lib.processes`).
 
 Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 """
@@ -22,12 +22,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from course_lib.checkpoints import CheckpointError, Checkpoints, check_optimizer, check_weights, read_checkpoint
 from course_lib.data import AnyBatch, TrainingData
 from course_lib.modes import evaluating
 from course_lib.precision import Precision, autocast, precision_for
 from course_lib.processes import World, joined
 from course_lib.progress import Step, Tell
-from course_lib.saving import CheckpointError, Checkpoints, check_optimizer, check_weights, read
 from course_lib.schedules import Schedule
 
 M = TypeVar("M", bound=nn.Module)
@@ -151,7 +151,7 @@ def train(
     saved = checkpoints.files() if checkpoints else []
     if saved and not resume:
         raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; else choose another folder")
-    content = read(saved[-1]) if saved else None
+    content = read_checkpoint(saved[-1]) if saved else None
     with joined(device) as world:
         torch.manual_seed(config.seed + world.rank)
         run = _Run(model, data, loss, config, world, validation, checkpoints, progress if world.is_first else None)

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = [
     "optional",
     "tables",
+    "torch_files",
     "hub",
     "counting",
     "modes",
@@ -53,7 +54,7 @@ FLOORS = [
     "precision",
     "processes",
     "progress",
-    "saving",
+    "checkpoints",
     "training",
     "encoder_decoder",
     "continuation",

@@ -95,7 +95,7 @@ class TestReading:
 
         (folder / "model.safetensors").unlink()
         torch.save({"weight": Evil()}, folder / "pytorch_model.bin")
-        with pytest.raises(ValueError, match=r"pytorch_model.bin is damaged or holds more than weights"):
+        with pytest.raises(ValueError, match=r"pytorch_model.bin is damaged, or holds more than plain data"):
             PublishedModel.read(folder, "toy")
         assert not (folder / "was here").exists()
 

@@ -23,7 +23,7 @@ import torch
 from course_lib.data import LengthBuckets, collate
 from course_lib.losses import translation_loss
 from course_lib.models import Transformer, TransformerConfig
-from course_lib.saving import Checkpoints
+from course_lib.checkpoints import Checkpoints
 from course_lib.schedules import constant_schedule
 from course_lib.training import TrainingConfig, Validation, train
 

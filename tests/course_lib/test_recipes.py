@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from course_lib.checkpoints import Checkpoints, average_weights
 from course_lib.grammar import toy_translation
 from course_lib.models import GPT, Transformer
 from course_lib.progress import Step
 from course_lib.recipes import MULTI30K, SHAKESPEARE, learn_to_translate, learn_to_write
-from course_lib.saving import Checkpoints, average_weights
 
 SPLIT = toy_translation(training=60, held_out=10)
 SHORT = dataclasses.replace(MULTI30K, pieces=90, d_model=16, d_hidden=32, layers=1, max_tokens=600, steps=6)
@@ -80,7 +80,7 @@ import torch
 
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.recipes import learn_to_translate
-from course_lib.saving import Checkpoints
+from course_lib.checkpoints import Checkpoints
 from tests.course_lib.test_recipes import SHORT, SPLIT
 
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]

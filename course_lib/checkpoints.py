@@ -1,13 +1,12 @@
-"""Saving a training so that it can go on, bit for bit, and averaging what was saved.
+"""Checkpoints: a training saved so that it can go on, bit for bit; and the mean of several.
 
 A file is written beside its place and moved there whole: who stops the program, or pulls the plug, finds the last one
-complete. It is read as plain tensors and numbers (`weights_only`): nothing in it is run.
+complete. Nothing in a file is run when it is read (`course_lib.torch_files`).
 """
 
 from __future__ import annotations
 
 import os
-import pickle
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+from course_lib.torch_files import read_torch_file
 
 FORMAT = "katze-training-1"
 _NAME = re.compile(r"step-(\d{8})\.pt")
@@ -52,13 +53,13 @@ class Checkpoints:
         folder = Path(self.folder)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"step-{step:08d}.pt"
-        write(path, content)
+        write_checkpoint(path, content)
         for old in self.files()[: -self.keep]:
             old.unlink()
         return path
 
 
-def write(path: Path, content: Mapping[str, Any]) -> None:
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write a checkpoint whole or not at all."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -71,7 +72,7 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def read(path: Path | str) -> dict[str, Any]:
+def read_checkpoint(path: Path | str) -> dict[str, Any]:
     """What was saved, on the CPU.
 
     Raises:
@@ -79,12 +80,9 @@ def read(path: Path | str) -> dict[str, Any]:
         OSError: it cannot be read.
     """
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, pickle.UnpicklingError, LookupError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise CheckpointError(
-            f"{path} is no whole checkpoint ({reason[:120]}); remove it to go on from the one before"
-        ) from error
+        content = read_torch_file(path)
+    except ValueError as error:
+        raise CheckpointError(f"{error}; remove it to go on from the checkpoint before") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
         raise CheckpointError(f"{path} is no checkpoint of a training: expected format {FORMAT!r}, got {found!r}")
@@ -149,7 +147,7 @@ def average_weights(paths: Sequence[Path | str]) -> dict[str, Tensor]:
         raise ValueError("there are no checkpoints to average")
     total: dict[str, Tensor] = {}
     for path in paths:
-        weights: dict[str, Tensor] = read(path)["model"]
+        weights: dict[str, Tensor] = read_checkpoint(path)["model"]
         check_weights(weights, total or weights, path)
         for name, tensor in weights.items():
             wide = tensor.double() if tensor.is_floating_point() else tensor

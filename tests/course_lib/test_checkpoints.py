@@ -10,7 +10,15 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from course_lib.saving import CheckpointError, Checkpoints, average_weights, check_optimizer, check_weights, read, write
+from course_lib.checkpoints import (
+    CheckpointError,
+    Checkpoints,
+    average_weights,
+    check_optimizer,
+    check_weights,
+    read_checkpoint,
+    write_checkpoint,
+)
 
 
 def weights(value: float) -> dict[str, torch.Tensor]:
@@ -18,8 +26,8 @@ def weights(value: float) -> dict[str, torch.Tensor]:
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    write(tmp_path / "x.pt", {"model": weights(1.5), "losses": [0.5], "validations": {3: 0.25}})
-    content = read(tmp_path / "x.pt")
+    write_checkpoint(tmp_path / "x.pt", {"model": weights(1.5), "losses": [0.5], "validations": {3: 0.25}})
+    content = read_checkpoint(tmp_path / "x.pt")
     assert_close(content["model"], weights(1.5))
     assert content["losses"] == [0.5]
     assert content["validations"] == {3: 0.25}
@@ -29,26 +37,26 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path / "x.pt", {"model": weights(1)})
+    write_checkpoint(tmp_path / "x.pt", {"model": weights(1)})
 
     def interrupted(_: int) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "x.pt", {"model": weights(2)})
-    assert read(tmp_path / "x.pt")["model"]["count"] == 1
+        write_checkpoint(tmp_path / "x.pt", {"model": weights(2)})
+    assert read_checkpoint(tmp_path / "x.pt")["model"]["count"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["x.pt"]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
 def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -> None:
     path = tmp_path / "x.pt"
-    write(path, {"model": weights(1)})
+    write_checkpoint(path, {"model": weights(1)})
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(CheckpointError, match="x.pt is no whole checkpoint .* remove it to go on from the one before"):
-        read(path)
+    with pytest.raises(CheckpointError, match="x.pt is damaged, .* remove it to go on from the checkpoint before"):
+        read_checkpoint(path)
 
 
 class Planted:
@@ -61,8 +69,8 @@ class Planted:
 def test_nothing_in_a_file_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     torch.save({"format": "katze-training-1", "model": Planted()}, "x.pt")
-    with pytest.raises(CheckpointError, match="is no whole checkpoint"):
-        read("x.pt")
+    with pytest.raises(CheckpointError, match="is damaged, or holds more than plain data"):
+        read_checkpoint("x.pt")
     assert not Path("planted").exists()
 
 
@@ -70,14 +78,14 @@ def test_nothing_in_a_file_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_foreign_files_are_refused(tmp_path: Path, content: object) -> None:
     torch.save(content, tmp_path / "x.pt")
     with pytest.raises(CheckpointError, match="expected format 'katze-training-1', got"):
-        read(tmp_path / "x.pt")
+        read_checkpoint(tmp_path / "x.pt")
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"\x80\x02.", b"(dp0\n."])
 def test_what_torch_has_not_written_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.pt").write_bytes(content)
-    with pytest.raises(CheckpointError, match="is no whole checkpoint"):
-        read(tmp_path / "x.pt")
+    with pytest.raises(CheckpointError, match="is damaged, or holds more than plain data"):
+        read_checkpoint(tmp_path / "x.pt")
 
 
 def test_weights_of_another_model_are_refused_by_name() -> None:
@@ -137,17 +145,17 @@ class TestFolder:
 class TestAverage:
     def test_is_the_mean_of_fractions_and_the_last_of_counters(self, tmp_path: Path) -> None:
         for value in (1, 2, 6):
-            write(tmp_path / f"{value}.pt", {"model": weights(value)})
+            write_checkpoint(tmp_path / f"{value}.pt", {"model": weights(value)})
         mean = average_weights([tmp_path / f"{value}.pt" for value in (1, 2, 6)])
         assert_close(mean, {"a": torch.full((2, 3), 3.0), "count": torch.tensor(6)})
 
     def test_of_one_is_itself(self, tmp_path: Path) -> None:
-        write(tmp_path / "1.pt", {"model": {"a": torch.tensor([1.1], dtype=torch.bfloat16)}})
+        write_checkpoint(tmp_path / "1.pt", {"model": {"a": torch.tensor([1.1], dtype=torch.bfloat16)}})
         assert_close(average_weights([tmp_path / "1.pt"]), {"a": torch.tensor([1.1], dtype=torch.bfloat16)})
 
     def test_of_different_models_is_refused(self, tmp_path: Path) -> None:
-        write(tmp_path / "1.pt", {"model": {"a": torch.zeros(2)}})
-        write(tmp_path / "2.pt", {"model": {"a": torch.zeros(3)}})
+        write_checkpoint(tmp_path / "1.pt", {"model": {"a": torch.zeros(2)}})
+        write_checkpoint(tmp_path / "2.pt", {"model": {"a": torch.zeros(3)}})
         with pytest.raises(CheckpointError, match="2.pt is of another model"):
             average_weights([tmp_path / "1.pt", tmp_path / "2.pt"])
 
