@@ -25,7 +25,7 @@ from course_lib.metrics import Texts, bleu
 from course_lib.progress import progress_bar
 from course_lib.recipes import MULTI30K, TranslationRecipe, learn_to_translate
 from course_lib.texts import Pair
-from course_lib.translation import Translator
+from course_lib.translator import Translator
 
 BEST_KNOWN = 41.02
 LONGEST = 100

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from benchmarks.table import Row, report
-from course_lib.data import Batch, Example, LengthBuckets, collate, pad, translation_data
+from course_lib.data import LengthBuckets, TranslationBatch, TranslationExample, collate, pad, translation_data
 from course_lib.downloads import multi30k
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.grammar import toy_translation
@@ -39,8 +39,7 @@ from course_lib.precision import Precision, precision_for
 from course_lib.schedules import constant_schedule
 from course_lib.texts import Pair
 from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
-from course_lib.training import TrainingConfig, train
-from course_lib.translation import (
+from course_lib.toy_translator import (
     TOY_STEPS,
     TOY_TOKENS,
     one_thread,
@@ -49,6 +48,7 @@ from course_lib.translation import (
     toy_training,
     train_toy_translator,
 )
+from course_lib.training import TrainingConfig, train
 
 MATCHES = 0.99
 SECONDS = 120.0
@@ -119,7 +119,7 @@ class Text:
         per_batch: how many pairs there are in a batch on average.
     """
 
-    data: LengthBuckets[Example, Batch]
+    data: LengthBuckets[TranslationExample, TranslationBatch]
     sizes: TransformerConfig
     per_batch: int
 
@@ -164,7 +164,7 @@ def theirs(text: Text, device: str, clock: Clock) -> Callable[[int], float]:
     torch.manual_seed(0)
     model = TorchTranslator(text.sizes).to(device)
     optimizer = torch.optim.Adam(model.parameters(), 3e-4, betas=(0.9, 0.98), eps=1e-9)
-    examples: Sequence[Example] = text.data.examples
+    examples: Sequence[TranslationExample] = text.data.examples
     batches = _forever(DataLoader(examples, text.per_batch, shuffle=True, collate_fn=collate))  # type: ignore[arg-type]
 
     def run(steps: int) -> float:
@@ -186,7 +186,7 @@ def theirs(text: Text, device: str, clock: Clock) -> Callable[[int], float]:
     return run
 
 
-def _forever(loader: DataLoader[Example]) -> Iterator[Batch]:
+def _forever(loader: DataLoader[TranslationExample]) -> Iterator[TranslationBatch]:
     while True:
         yield from loader
 

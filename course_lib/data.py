@@ -53,7 +53,7 @@ class TrainingData(Protocol[B_co]):
 
 
 @dataclass(frozen=True)
-class Batch:
+class TranslationBatch:
     """Sequences of ids, padded to the longest of their side.
 
     Attributes:
@@ -74,16 +74,16 @@ class Batch:
         """How many words there are on both sides."""
         return int((self.source != PADDING_ID).sum() + (self.target != PADDING_ID).sum())
 
-    def to(self, device: torch.device | str) -> Batch:
+    def to(self, device: torch.device | str) -> TranslationBatch:
         """The same batch on another device."""
-        return Batch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
+        return TranslationBatch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
 
 
-Example = tuple[Int[Tensor, " _"], Int[Tensor, " _"]]
+TranslationExample = tuple[Int[Tensor, " _"], Int[Tensor, " _"]]
 """The ids of a source and of its target, from <s> to <e>; of any lengths."""
 
 
-def examples(pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary) -> list[Example]:
+def examples(pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary) -> list[TranslationExample]:
     """Pairs as ids, with <s> and <e> around each translation.
 
     Raises:
@@ -109,9 +109,9 @@ def pad(sequences: Sequence[Int[Tensor, " _"]]) -> Int[Tensor, "batch longest"]:
     return pad_sequence(list(sequences), batch_first=True, padding_value=PADDING_ID)
 
 
-def collate(batch: Sequence[Example]) -> Batch:
+def collate(batch: Sequence[TranslationExample]) -> TranslationBatch:
     """A batch of these examples."""
-    return Batch(pad([source for source, _ in batch]), pad([target for _, target in batch]))
+    return TranslationBatch(pad([source for source, _ in batch]), pad([target for _, target in batch]))
 
 
 # --- Like lengths together -------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class LengthBuckets(Generic[E, B]):
 
 def translation_data(
     pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary, max_tokens: int
-) -> LengthBuckets[Example, Batch]:
+) -> LengthBuckets[TranslationExample, TranslationBatch]:
     """Pairs to learn to translate, in batches of at most so many tokens (both languages, padding included).
 
     Raises:
@@ -189,7 +189,7 @@ def translation_data(
     return LengthBuckets(examples(pairs, source, target), _pair_lengths, max_tokens, collate)
 
 
-def _pair_lengths(example: Example) -> tuple[int, int]:
+def _pair_lengths(example: TranslationExample) -> tuple[int, int]:
     return len(example[0]), len(example[1])
 
 

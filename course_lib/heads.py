@@ -34,12 +34,12 @@ from course_lib.baselines import (
     RecurrentEncoder,
     mean_pooling,
 )
-from course_lib.labelled import IGNORED, LabelledBatch
+from course_lib.labelled_data import IGNORED, LabelledBatch
 from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT, BERTConfig, BERTOutput
 
 
-def head_loss(model: nn.Module, batch: LabelledBatch, label_smoothing: float = 0.0) -> Float[Tensor, ""]:
+def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
     """The mean cross-entropy, in nats, of the labels that are to be learned: for every head on an encoder.
 
     Raises:
@@ -52,18 +52,18 @@ def head_loss(model: nn.Module, batch: LabelledBatch, label_smoothing: float = 0
         )
     if not (batch.labels != IGNORED).any():
         raise ValueError("there is nothing to learn from: no label of this batch counts")
-    return label_loss(logits, batch.labels, label_smoothing)
+    return label_loss(logits, batch.labels, smoothing)
 
 
 def label_loss(
-    logits: Float[Tensor, "*places classes"], labels: Int[Tensor, "*places"], label_smoothing: float = 0.0
+    logits: Float[Tensor, "*places classes"], labels: Int[Tensor, "*places"], smoothing: float = 0.0
 ) -> Float[Tensor, ""]:
     """The mean cross-entropy, in nats, over the places whose label is not `IGNORED`; NaN where there is none.
 
     For masked words it is the loss of Devlin et al. (2019), section 3.1, task 1.
     """
     flat = logits.flatten(0, -2), labels.flatten()
-    return F.cross_entropy(*flat, ignore_index=IGNORED, label_smoothing=label_smoothing)
+    return F.cross_entropy(*flat, ignore_index=IGNORED, label_smoothing=smoothing)
 
 
 # --- Encoders, and using them as they are ----------------------------------------------------------------------

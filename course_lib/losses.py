@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.data import Batch, TextBatch
+from course_lib.data import TextBatch, TranslationBatch
 from course_lib.tokenization import PADDING_ID
 
 Spread = Literal["all", "others"]
@@ -77,7 +77,7 @@ def shift_right(
 
 
 def translation_loss(
-    model: nn.Module, batch: Batch, smoothing: float = 0.0, spread: Spread = "all"
+    model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0, spread: Spread = "all"
 ) -> Float[Tensor, ""]:
     """The mean over the target's words; padding does not count. For `Transformer`, and what is called like it."""
     read, expected = shift_right(batch.target)

@@ -24,11 +24,11 @@ from course_lib.attention import require_boolean
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForward
 from course_lib.caching import TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+from course_lib.from_pretrained import FromPretrained
 from course_lib.linear import Linear
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import LearnedPositions, SinusoidalPositions
-from course_lib.published import Published
 
 __all__ = [
     "BERT",
@@ -71,7 +71,7 @@ class States:
     cross_alpha: tuple[Tensor, ...] = ()
 
 
-class Transformer(Published, nn.Module):
+class Transformer(FromPretrained, nn.Module):
     """The encoder-decoder transformer.
 
     `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
@@ -175,7 +175,7 @@ class Transformer(Published, nn.Module):
         return x
 
 
-class GPT(Published, nn.Module):
+class GPT(FromPretrained, nn.Module):
     """The decoder-only transformer: a language model.
 
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
@@ -265,7 +265,7 @@ class BERTOutput:
     pooled: Float[Tensor, "batch d_model"]
 
 
-class BERT(Published, nn.Module):
+class BERT(FromPretrained, nn.Module):
     """The encoder-only transformer: every word sees every other, so it can read but not write."""
 
     def __init__(self, config: BERTConfig) -> None:

@@ -15,7 +15,7 @@ from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.heads import MaskedLanguageModel, head_loss
-from course_lib.labelled import IGNORED, LabelledBatch
+from course_lib.labelled_data import IGNORED, LabelledBatch
 from course_lib.masking import padding_mask
 from course_lib.tokenization import join_pair
 

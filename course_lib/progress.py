@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """What is told after a step.
 
     Attributes:
@@ -34,11 +34,11 @@ class Step:
         return self.tokens / self.seconds if self.seconds else 0.0
 
 
-Tell = Callable[[Step], None]
+ProgressCallback = Callable[[TrainingStep], None]
 
 
 @contextmanager
-def progress_bar(steps: int, title: str = "training", console: Console | None = None) -> Iterator[Tell]:
+def progress_bar(steps: int, title: str = "training", console: Console | None = None) -> Iterator[ProgressCallback]:
     """A bar with the loss, the speed and the time left; silent where there is neither a terminal nor a notebook.
 
     Args:
@@ -57,7 +57,7 @@ def progress_bar(steps: int, title: str = "training", console: Console | None = 
     with Progress(*columns, console=console, disable=silent) as progress:
         task = progress.add_task(title, total=steps, state="")
 
-        def tell(step: Step) -> None:
+        def tell(step: TrainingStep) -> None:
             state = f"loss {step.loss:.3f}  {step.tokens_per_second:,.0f} tokens/s"
             progress.update(task, completed=step.number, state=state)
 

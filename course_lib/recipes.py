@@ -14,17 +14,17 @@ import torch
 from torch import Tensor
 
 from course_lib.checkpoints import Checkpoints, average_weights
-from course_lib.data import Batch, TextBatch, Windows, translation_data
+from course_lib.data import TextBatch, TranslationBatch, Windows, translation_data
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.processes import joined
-from course_lib.progress import Tell
+from course_lib.progress import ProgressCallback
 from course_lib.schedules import cosine_schedule, inverse_root_schedule
 from course_lib.texts import Pair
 from course_lib.tokenization import CharacterVocabulary
 from course_lib.training import TrainingConfig, TrainingResult, Validation, train
-from course_lib.translation import Translator
+from course_lib.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class TranslationRecipe:
             shared_embeddings=True,
         )
 
-    def loss(self, model: Transformer, batch: Batch) -> Tensor:
+    def loss(self, model: Transformer, batch: TranslationBatch) -> Tensor:
         """What is minimised."""
         return translation_loss(model, batch, self.smoothing)
 
@@ -105,7 +105,7 @@ def learn_to_translate(
     *,
     seed: int = 0,
     compiled: bool = False,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Translated:
     """Follow a recipe, from pairs to a translator. Stopped, the same call goes on from its last checkpoint.
 
@@ -231,7 +231,7 @@ def learn_to_write(
     *,
     seed: int = 0,
     compiled: bool = False,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Written:
     """Follow a recipe, from a text to a model that continues it. Stopped, the same call goes on where it was.
 

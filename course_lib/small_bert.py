@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.heads import MaskedLanguageModel, NextSentencePredictor, head_loss
-from course_lib.labelled import LabelledBatch, LabelledText, labelled_data
+from course_lib.labelled_data import LabelledBatch, LabelledText, labelled_data
 from course_lib.models import BERT, BERTConfig
 from course_lib.pretrained import save_bert
 from course_lib.pretraining import MaskedWords, sentence_pairs

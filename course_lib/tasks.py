@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from course_lib.grammar import Clause, NounPhrase, Sentence, Subordinate, is_held_out, random_clause, random_sentence
-from course_lib.labelled import LabelledText
+from course_lib.labelled_data import LabelledText
 from course_lib.lexicon import (
     ADJECTIVES,
     ADJECTIVES_OF_THE_LIVING,

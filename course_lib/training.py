@@ -27,7 +27,7 @@ from course_lib.data import AnyBatch, TrainingData
 from course_lib.modes import evaluating
 from course_lib.precision import Precision, autocast, precision_for
 from course_lib.processes import World, joined
-from course_lib.progress import Step, Tell
+from course_lib.progress import ProgressCallback, TrainingStep
 from course_lib.schedules import Schedule
 
 M = TypeVar("M", bound=nn.Module)
@@ -125,7 +125,7 @@ def train(
     validation: Validation[B] | None = None,
     checkpoints: Checkpoints | None = None,
     resume: bool = False,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> TrainingResult:
     """Train `model` in place on `device`, with AdamW.
 
@@ -264,7 +264,7 @@ class _Run(Generic[M, B]):
         world: World,
         validation: Validation[B] | None,
         checkpoints: Checkpoints | None,
-        progress: Tell | None,
+        progress: ProgressCallback | None,
     ) -> None:
         self.order = _Order(data, torch.Generator().manual_seed(config.seed))
         self.model, self.data, self.loss, self.config, self.world = model, data, loss, config, world
@@ -368,7 +368,7 @@ class _Run(Generic[M, B]):
             self.losses.append(loss)
             if self.progress:
                 seconds = time.perf_counter() - self.began
-                self.progress(Step(number, loss, self.config.schedule(number), self.tokens, seconds))
+                self.progress(TrainingStep(number, loss, self.config.schedule(number), self.tokens, seconds))
 
     def _validate(self, validation: Validation[B]) -> None:
         self._settle()

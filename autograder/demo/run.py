@@ -20,7 +20,7 @@ from autograder.errors import BadInput
 from autograder.release import release
 from autograder.report import print_class
 from autograder.results import ClassResult
-from course_lib.translation import TOY_STEPS
+from course_lib.toy_translator import TOY_STEPS
 
 MARKER = ".katze-demo"
 """A file in each folder that the demo has made, and may therefore remove."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from course_lib.grammar import toy_translation
-from course_lib.translation import train_toy_translator
+from course_lib.toy_translator import train_toy_translator
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from course_lib import heads, pretraining
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, integer, kinds, sizes
 from course_lib.exercises.correct import bert as correct
-from course_lib.labelled import IGNORED
+from course_lib.labelled_data import IGNORED
 
 LESSON = "09_bert"
 WITHHELD = ("course_lib.heads", "course_lib.pretraining")

@@ -18,7 +18,7 @@ from course_lib.baselines import (
     mean_pooling,
 )
 from course_lib.continuation import continuation
-from course_lib.data import Batch, Windows, collate
+from course_lib.data import TranslationBatch, Windows, collate
 from course_lib.decoding import greedy_decode
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.schedules import constant_schedule
@@ -256,11 +256,11 @@ class TestSeq2Seq:
 class AllAtOnce:
     """Training data of one batch."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: TranslationBatch) -> None:
         self._batch = batch
 
     def plan(self, generator: torch.Generator) -> list[list[int]]:
         return [[0]]
 
-    def batch(self, indices: list[int]) -> Batch:
+    def batch(self, indices: list[int]) -> TranslationBatch:
         return self._batch

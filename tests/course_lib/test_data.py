@@ -7,7 +7,16 @@ from collections import Counter
 import pytest
 import torch
 
-from course_lib.data import Batch, LengthBuckets, TextBatch, Windows, collate, examples, pad, translation_data
+from course_lib.data import (
+    LengthBuckets,
+    TextBatch,
+    TranslationBatch,
+    Windows,
+    collate,
+    examples,
+    pad,
+    translation_data,
+)
 from course_lib.grammar import toy_translation
 from course_lib.texts import Pair
 from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
@@ -57,7 +66,7 @@ class TestBatch:
 class TestLengthBuckets:
     DATA = translation_data(PAIRS, SOURCE, TARGET, max_tokens=400)
 
-    def drawn(self, seed: int = 0) -> list[Batch]:
+    def drawn(self, seed: int = 0) -> list[TranslationBatch]:
         return [self.DATA.batch(indices) for indices in self.DATA.plan(generator(seed))]
 
     def test_a_pass_holds_every_pair_once(self) -> None:
@@ -95,7 +104,9 @@ class TestLengthBuckets:
         assert lengths != sorted(lengths)
 
     def test_an_example_that_fills_a_batch_stands_alone(self) -> None:
-        data = LengthBuckets([3, 9, 9, 1], lambda n: (n,), 10, lambda batch: Batch(*2 * (torch.tensor([batch]),)))
+        data = LengthBuckets(
+            [3, 9, 9, 1], lambda n: (n,), 10, lambda batch: TranslationBatch(*2 * (torch.tensor([batch]),))
+        )
         groups = sorted(sorted(data.examples[i] for i in group) for group in data.plan(generator()))
         assert groups == [[1, 3], [9], [9]]
 

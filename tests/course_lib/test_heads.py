@@ -33,7 +33,7 @@ from course_lib.heads import (
     head_loss,
     label_loss,
 )
-from course_lib.labelled import IGNORED, LabelledBatch, collate_labelled, labelled_data
+from course_lib.labelled_data import IGNORED, LabelledBatch, collate_labelled, labelled_data
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.pretraining import MaskedWords

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from course_lib.data import Batch, TextBatch
+from course_lib.data import TextBatch, TranslationBatch
 from course_lib.losses import language_model_loss, shift_right, smoothed_cross_entropy, translation_loss
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
@@ -96,7 +96,7 @@ def test_the_decoder_reads_each_word_before_it_has_to_say_it() -> None:
 
 class TestTranslation:
     MODEL = Transformer(TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1))
-    BATCH = Batch(torch.tensor([[5, 6, 7], [8, 0, 0]]), torch.tensor([[1, 9, 10, 2], [1, 11, 2, 0]]))
+    BATCH = TranslationBatch(torch.tensor([[5, 6, 7], [8, 0, 0]]), torch.tensor([[1, 9, 10, 2], [1, 11, 2, 0]]))
 
     def test_is_the_mean_over_the_words_that_are_no_padding(self) -> None:
         model = self.MODEL.eval()

@@ -9,7 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from course_lib.heads import MaskedLanguageModel
-from course_lib.labelled import IGNORED, LabelledBatch
+from course_lib.labelled_data import IGNORED, LabelledBatch
 from course_lib.models import BERT, BERTConfig
 from course_lib.pretraining import FOLLOWS, RANDOM, MaskedWords, encode_pairs, expected_counts, sentence_pairs
 

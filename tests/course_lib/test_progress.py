@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from course_lib.progress import Step, progress_bar
+from course_lib.progress import TrainingStep, progress_bar
 
 
 def drawn(terminal: bool) -> str:
@@ -14,7 +14,7 @@ def drawn(terminal: bool) -> str:
     console = Console(file=file, force_terminal=terminal, force_jupyter=False, width=120)
     with progress_bar(4, "learning", console) as tell:
         for number in range(1, 5):
-            tell(Step(number, 2.0 / number, rate=0.1, tokens=3000 * number, seconds=0.5 * number))
+            tell(TrainingStep(number, 2.0 / number, rate=0.1, tokens=3000 * number, seconds=0.5 * number))
     return file.getvalue()
 
 
@@ -31,4 +31,4 @@ def test_a_file_sees_nothing() -> None:
 
 
 def test_no_time_is_no_speed() -> None:
-    assert Step(1, 1.0, 0.1, tokens=5, seconds=0.0).tokens_per_second == 0
+    assert TrainingStep(1, 1.0, 0.1, tokens=5, seconds=0.0).tokens_per_second == 0

@@ -14,7 +14,7 @@ import torch
 from course_lib.checkpoints import Checkpoints, average_weights
 from course_lib.grammar import toy_translation
 from course_lib.models import GPT, Transformer
-from course_lib.progress import Step
+from course_lib.progress import TrainingStep
 from course_lib.recipes import MULTI30K, SHAKESPEARE, learn_to_translate, learn_to_write
 
 SPLIT = toy_translation(training=60, held_out=10)
@@ -38,7 +38,7 @@ def test_the_published_sizes() -> None:
 
 
 def test_a_translator_has_the_mean_of_the_last_weights(tmp_path: Path) -> None:
-    told: list[Step] = []
+    told: list[TrainingStep] = []
     learned = learn_to_translate(SHORT, SPLIT.training, SPLIT.held_out, tmp_path, "cpu", progress=told.append)
     assert [step.number for step in told] == [1, 2, 3, 4, 5, 6]
     files = Checkpoints(tmp_path).files()

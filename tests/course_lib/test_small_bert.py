@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from course_lib import small_bert
 from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary
-from course_lib.labelled import IGNORED, LabelledBatch, LabelledText, collate_labelled
+from course_lib.labelled_data import IGNORED, LabelledBatch, LabelledText, collate_labelled
 from course_lib.models import BERT
 from course_lib.pretrained import load_masked_language_model, load_next_sentence_predictor
 from course_lib.pretraining import MaskedWords, sentence_pairs

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from course_lib import tasks
-from course_lib.labelled import LabelledText
+from course_lib.labelled_data import LabelledText
 from course_lib.lexicon import ADVERBS, CONJUNCTIONS, LIVING, VERBS, VERBS_WITH_LIVING_OBJECT, VERBS_WITH_OBJECT
 from course_lib.tasks import (
     CLS_ID,

@@ -14,10 +14,10 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib.checkpoints import CheckpointError, Checkpoints, average_weights
-from course_lib.data import Batch, Example, LengthBuckets, Windows, collate
+from course_lib.data import LengthBuckets, TranslationBatch, TranslationExample, Windows, collate
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
-from course_lib.progress import Step
+from course_lib.progress import TrainingStep
 from course_lib.schedules import constant_schedule, linear_schedule
 from course_lib.training import DivergedError, TrainingConfig, TrainingResult, Validation, evaluate, train
 
@@ -34,14 +34,14 @@ SMALL = TransformerConfig(
 WITH_DROPOUT = dataclasses.replace(SMALL, dropout=0.2)
 
 
-def reversals() -> list[Example]:
+def reversals() -> list[TranslationExample]:
     """Eight sequences of different lengths; each target is its source backwards, from <s> to <e>."""
     generator = torch.Generator().manual_seed(0)
     sources = [torch.randint(4, 12, (length,), generator=generator) for length in (2, 3, 3, 4, 4, 5, 5, 6)]
     return [(source, torch.tensor([1, *source.flip(0).tolist(), 2])) for source in sources]
 
 
-def data(max_tokens: int) -> LengthBuckets[Example, Batch]:
+def data(max_tokens: int) -> LengthBuckets[TranslationExample, TranslationBatch]:
     return LengthBuckets(reversals(), lambda pair: (len(pair[0]), len(pair[1])), max_tokens, collate)
 
 
@@ -100,7 +100,7 @@ class TestLearning:
         assert losses(1) != losses(2)
 
     def test_every_step_is_told(self) -> None:
-        told: list[Step] = []
+        told: list[TrainingStep] = []
         result = learn(model(), 5, progress=told.append)
         assert [step.number for step in told] == [1, 2, 3, 4, 5]
         assert [step.loss for step in told] == result.losses
@@ -287,11 +287,11 @@ class TestResuming:
         transformer.load_state_dict(average_weights(checkpoints.files()))
 
 
-def failing_at(step: int, failure: Callable[[Tensor], Tensor]) -> Callable[[Transformer, Batch], Tensor]:
+def failing_at(step: int, failure: Callable[[Tensor], Tensor]) -> Callable[[Transformer, TranslationBatch], Tensor]:
     """A loss that is all right before its n-th call."""
     calls = 0
 
-    def loss(transformer: Transformer, batch: Batch) -> Tensor:
+    def loss(transformer: Transformer, batch: TranslationBatch) -> Tensor:
         nonlocal calls
         calls += 1
         value = translation_loss(transformer, batch)
@@ -383,7 +383,7 @@ class TestEvaluation:
         assert not any(module.training for module in transformer.encoder.modules())
 
     def test_random_losses_are_the_same_each_time_and_draw_from_nobody(self) -> None:
-        def noisy(transformer: Transformer, batch: Batch) -> Tensor:
+        def noisy(transformer: Transformer, batch: TranslationBatch) -> Tensor:
             return torch.rand(())
 
         before = torch.get_rng_state()
@@ -399,7 +399,7 @@ class Nothing:
     def plan(self, generator: torch.Generator) -> list[list[int]]:
         return []
 
-    def batch(self, indices: object) -> Batch:
+    def batch(self, indices: object) -> TranslationBatch:
         raise AssertionError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.demo.translation import Learned, learn, learn_here
-from course_lib import translation
+from course_lib import toy_translator
 from course_lib.grammar import Split, toy_translation
 
 
@@ -22,7 +22,7 @@ class Recorder:
 @pytest.fixture
 def little_data(monkeypatch: pytest.MonkeyPatch) -> Split:
     little = toy_translation(training=60, held_out=6)
-    for module in (translation, __import__("autograder.demo.translation", fromlist=["x"])):
+    for module in (toy_translator, __import__("autograder.demo.translation", fromlist=["x"])):
         monkeypatch.setattr(module, "toy_translation", lambda **options: little)
     return little
 

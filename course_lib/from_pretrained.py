@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 
-class Published:
+class FromPretrained:
     """Adds `from_pretrained` to a model that has published weights."""
 
     @classmethod

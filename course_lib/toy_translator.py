@@ -1,74 +1,23 @@
-"""A transformer that learns to translate, from nothing, while you wait."""
+"""A transformer that learns to translate the toy grammar, from nothing, while you wait: its sizes, its training."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from course_lib.beam import beam_search
-from course_lib.data import Batch, pad, translation_data
-from course_lib.decoding import greedy_decode
+from course_lib.data import TranslationBatch, translation_data
 from course_lib.grammar import toy_translation
 from course_lib.losses import translation_loss
 from course_lib.models import Transformer, TransformerConfig
 from course_lib.schedules import linear_schedule
-from course_lib.texts import Pair
-from course_lib.tokenization import Vocabulary, WordVocabulary
+from course_lib.tokenization import WordVocabulary
 from course_lib.training import TrainingConfig, train
-
-
-@dataclass(frozen=True)
-class Translator:
-    """A trained model with the vocabularies of its two languages."""
-
-    model: Transformer
-    source: Vocabulary
-    target: Vocabulary
-
-    def translate(
-        self, sentences: Sequence[str], batch_size: int = 256, *, beams: int = 1, max_length: int = 50
-    ) -> list[str]:
-        """The translation of each sentence.
-
-        Args:
-            sentences: to translate.
-            batch_size: how many at once.
-            beams: how many translations beam search follows at once; 1 is greedy decoding.
-            max_length: the most words of a translation, <e> included.
-
-        Raises:
-            ValueError: a sentence is empty, or `batch_size` is below 1.
-        """
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
-        device = self.model.output.weight.device
-        translations: list[str] = []
-        for start in range(0, len(sentences), batch_size):
-            ids = [torch.tensor(self._ids(sentence)) for sentence in sentences[start : start + batch_size]]
-            inputs = pad(ids).to(device)
-            if beams == 1:
-                decoded = greedy_decode(self.model, inputs, max_length)
-            else:
-                decoded = beam_search(self.model, inputs, beams, max_length=max_length).words[:, 0]
-            translations += [self.target.decode(row) for row in decoded.tolist()]
-        return translations
-
-    def exact_matches(self, pairs: Sequence[Pair]) -> int:
-        """How many sources are translated word for word as in their pair."""
-        translations = self.translate([pair.source for pair in pairs])
-        return sum(ours == pair.target for ours, pair in zip(translations, pairs, strict=True))
-
-    def _ids(self, sentence: str) -> list[int]:
-        ids = self.source.encode(sentence)
-        if not ids:
-            raise ValueError("there is nothing to translate: a sentence without words")
-        return ids
-
+from course_lib.translator import Translator
 
 TOY_STEPS = 1300
 """Enough for more than 99 % exact match; about half a minute on one processor core."""
@@ -90,7 +39,7 @@ def toy_training(steps: int, seed: int = 0) -> TrainingConfig:
     return TrainingConfig(steps, schedule, precision="fp32", seed=seed)
 
 
-def toy_loss(model: Transformer, batch: Batch) -> Tensor:
+def toy_loss(model: Transformer, batch: TranslationBatch) -> Tensor:
     """What it minimises."""
     return translation_loss(model, batch, smoothing=0.1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course_lib.labelled import IGNORED, LabelledText, collate_labelled, labelled_data
+from course_lib.labelled_data import IGNORED, LabelledText, collate_labelled, labelled_data
 from course_lib.tokenization import JoinedPair
 
 

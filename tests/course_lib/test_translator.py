@@ -1,14 +1,13 @@
-"""The demonstration: a transformer that learns to translate."""
+"""A model with its vocabularies, as a translator."""
 
 from __future__ import annotations
 
 import pytest
-import torch
 
 from course_lib.models import Transformer, TransformerConfig
 from course_lib.texts import Pair
 from course_lib.tokenization import WordVocabulary
-from course_lib.translation import Translator, train_toy_translator
+from course_lib.translator import Translator
 
 
 @pytest.fixture
@@ -49,31 +48,3 @@ class TestTranslator:
     def test_an_empty_sentence_is_refused(self, translator: Translator) -> None:
         with pytest.raises(ValueError, match="nothing to translate"):
             translator.translate(["the cat", " "])
-
-
-def test_a_short_training_reports_what_it_did() -> None:
-    told: list[int] = []
-    result = train_toy_translator(progress=lambda step, loss: told.append(step), steps=3)
-    assert told == [1, 2, 3]
-    assert result.training_pairs == 20_000
-    assert result.held_out == 1000
-    assert 0 <= result.matches < 500
-
-
-def test_the_number_of_threads_comes_back() -> None:
-    before = torch.get_num_threads()
-    during: list[int] = []
-    torch.set_num_threads(2)
-    try:
-        train_toy_translator(progress=lambda step, loss: during.append(torch.get_num_threads()), steps=1)
-        assert during == [1]
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-
-
-@pytest.mark.slow
-def test_it_learns_to_translate_what_it_has_never_seen() -> None:
-    result = train_toy_translator(seed=3)
-    assert result.matches >= 0.99 * result.held_out
-    assert result.translator.translate(["the cat danced"]) == ["die Katze tanzte"]
