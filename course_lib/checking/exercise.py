@@ -100,7 +100,8 @@ class Case:
         gradients: positions in `args` whose gradients are compared; for a class, the gradients of all
             its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
         weight_gradients: compare the gradients of the weights (classes only).
-        training: leave a class in training mode, where dropout drops: drop everything, and no lot decides.
+        training: leave a class in training mode, where dropout drops. The lots are the same in every run, but who draws
+            in another order gets others: the result must depend on none. Drop everything, or nothing but zeros.
         part: the part of the exercise that this case belongs to (`Exercise.parts`).
         refused: the name of the built-in exception with which this call must end, such as "ValueError"; by default it
             must return.

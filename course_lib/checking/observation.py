@@ -12,8 +12,8 @@ import os
 import sysconfig
 import time
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -171,7 +171,7 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
     start = time.perf_counter()
     try:
         callee, weights = _prepared(answer, case, {name: fresh(value) for name, value in case.construct.items()})
-        with _grad_mode(case), trap or nullcontext():
+        with _grad_mode(case), _lots(case), trap or nullcontext():
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
@@ -204,6 +204,20 @@ def _grad_mode(case: Case) -> AbstractContextManager[object]:
     Only a class whose gradients nobody asks for goes without: it may take its own parameters to numpy.
     """
     return torch.no_grad() if case.weights and not gradient_names(case) else torch.enable_grad()
+
+
+@contextmanager
+def _lots(case: Case) -> Iterator[None]:
+    """In training the same lots in every run, so that a mistake gives the same numbers again and can be recognised."""
+    if not case.training:
+        yield
+        return
+    with torch.random.fork_rng(devices=()):  # the notebook's own lots go on where they were
+        torch.default_generator.manual_seed(_SEED_OF_LOTS)
+        yield
+
+
+_SEED_OF_LOTS = 0
 
 
 def cotangent(value: Tensor) -> Tensor:

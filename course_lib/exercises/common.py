@@ -18,6 +18,10 @@ SIZES = (2, 3, 5, 6, 7)
 """Sizes to draw from."""
 
 
+ALMOST_EVERYTHING = 1 - 1e-12
+"""A share to drop with which no lot decides. With 1 itself, dropout written by the formula would divide by 0."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of input that an answer must handle, and how to draw one.

@@ -6,8 +6,8 @@ Built like those of `course_lib/exercises/attention.py`; read that file first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ from torch import Generator, Tensor, nn
 from course_lib import blocks, multihead
 from course_lib.attention import attention
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer, kinds, sizes
 from course_lib.exercises.correct import heads_and_blocks as correct
 from course_lib.exercises.worked_examples import A, B
 from course_lib.multihead import join_heads, split_heads
@@ -1103,46 +1103,81 @@ FEED_FORWARD = Exercise(
 
 
 def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    def case(
-        name: str,
-        x: Tensor,
-        mask: Tensor,
-        heads: int,
-        norm_first: bool,
-        gradients: bool = False,
-        training: bool = False,
-    ) -> Case:
-        sizes_of: dict[str, int] = {"d_model": x.shape[-1], "heads": heads, "d_hidden": integer(generator, 9, 20)}
-        share = 1.0 if training else 0.1
-        construct: dict[str, int | float | bool] = {**sizes_of, "dropout": share, "norm_first": norm_first}
-        return Case(
-            name,
-            (x, mask),
-            construct=construct,
-            weights=_drawn_weights(blocks.PlainEncoderBlock, generator, **construct),
-            gradients=(0,) if gradients else (),
-            weight_gradients=gradients,
-            training=training,
-            part="pre-norm" if norm_first else "dropout" if training else CORE,
-        )
-
     for norm_first, order in _ORDERS:
         if not hidden:
             x = torch.stack([_FOUR_NUMBERS_A_WORD, _FOUR_NUMBERS_A_WORD.flip(0)])
             mask = torch.tensor([[True, True, True, False], [True, True, False, False]])
-            yield case(f"{B.name} with padding, {order}", x, mask, 2, norm_first)
-        for name, heads, transposed, gradients, training in (
-            ("a batch", 2, False, False, False),
-            ("with gradients", 3, False, True, False),
-            ("transposed in memory", 2, True, False, False),
-            ("in training with a dropout of 1", 2, False, False, True),
+            yield _encoder_block_case(f"{B.name} with padding, {order}", generator, (x, mask), 2, norm_first)
+        for name, heads, transposed, gradients in (
+            ("a batch", 2, False, False),
+            ("with gradients", 3, False, True),
+            ("transposed in memory", 2, True, False),
         ):
-            batch, words = integer(generator, 2, 5), integer(generator, 5, 8)
-            kind = Kind("", generator, (batch,), transposed=transposed)
-            lengths = torch.randint(1, words, (batch, 1), generator=generator)
-            mask = torch.arange(words) < lengths
-            x = kind.normal(words, 4 * heads)
-            yield case(f"{name}, {order}", x, mask, heads, norm_first, gradients, training)
+            inputs = _padded(Kind("", generator, transposed=transposed), 4 * heads)
+            yield _encoder_block_case(f"{name}, {order}", generator, inputs, heads, norm_first, gradients)
+        name = f"in training, where almost everything is dropped, {order}"
+        inputs = _padded(Kind("", generator), 8)
+        yield _encoder_block_case(name, generator, inputs, 2, norm_first, training=True)
+        name = f"in training, where the sublayers add only zeros, and dropping changes none, {order}"
+        x, mask = _padded(Kind("", generator), 8)
+        word = x[:1, :1]
+        case = _encoder_block_case(name, generator, (word.expand_as(x).clone(), mask), 2, norm_first, training=True)
+        construct = {**case.construct, "dropout": 0.5}
+        yield replace(case, construct=construct, weights=_adding_zeros(case.weights, word, construct))
+
+
+def _padded(kind: Kind, d_model: int) -> tuple[Tensor, Tensor]:
+    """A batch of sentences and its mask, with padding after all of them."""
+    batch, words = integer(kind.generator, 2, 5), integer(kind.generator, 5, 8)
+    lengths = torch.randint(1, words, (batch, 1), generator=kind.generator)
+    return replace(kind, leading=(batch,)).normal(words, d_model), torch.arange(words) < lengths
+
+
+def _encoder_block_case(
+    name: str,
+    generator: Generator,
+    inputs: tuple[Tensor, Tensor],
+    heads: int,
+    norm_first: bool,
+    gradients: bool = False,
+    training: bool = False,
+) -> Case:
+    """One call with random weights; who drops where nothing is to be dropped loses almost everything."""
+    construct: dict[str, int | float | bool] = {
+        "d_model": inputs[0].shape[-1],
+        "heads": heads,
+        "d_hidden": integer(generator, 9, 20),
+        "dropout": ALMOST_EVERYTHING,
+        "norm_first": norm_first,
+    }
+    return Case(
+        name,
+        inputs,
+        construct=construct,
+        weights=_drawn_weights(blocks.PlainEncoderBlock, generator, **construct),
+        gradients=(0,) if gradients else (),
+        weight_gradients=gradients,
+        training=training,
+        part="pre-norm" if norm_first else "dropout" if training else CORE,
+    )
+
+
+@torch.no_grad()
+def _adding_zeros(
+    weights: Mapping[str, Tensor], word: Tensor, construct: Mapping[str, int | float | bool]
+) -> dict[str, Tensor]:
+    """These weights, with biases that take away what each sublayer makes of sentences of this word, [1, 1, d_model].
+
+    Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
+    """
+    block = blocks.PlainEncoderBlock(**construct).eval()  # type: ignore[arg-type]
+    block.load_state_dict(weights)
+    alone = torch.ones(1, 1, dtype=torch.bool)
+    first = block.norm_1(word)
+    attended = _attended(block, first if block.norm_first else word, alone)
+    block.attention.out_proj.bias.sub_(attended[0, 0])
+    block.W_2.bias.sub_(_fed(block, block.norm_2(word) if block.norm_first else first)[0, 0])
+    return block.state_dict()
 
 
 def _block(forward: Callable[[blocks.PlainEncoderBlock, Tensor, Tensor], Tensor]) -> type[nn.Module]:
@@ -1266,6 +1301,37 @@ def _feed_forward_left_out(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tens
     return blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
 
 
+def _with_dropout_inside(attention: bool, network: bool, outside: bool = True) -> type[nn.Module]:
+    """A block that drops weights of attention or numbers of the hidden layer, as torch's own encoder layer does."""
+
+    class EncoderBlock(blocks.PlainEncoderBlock):
+        def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float, norm_first: bool) -> None:
+            super().__init__(d_model, heads, d_hidden, dropout, norm_first)
+            if attention:
+                self.attention = nn.MultiheadAttention(d_model, heads, dropout, batch_first=True)
+
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            join = blocks.add_and_norm if outside else _undropped
+            x = join(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
+            return join(x, self.feed, self.norm_2, self.dropout, self.norm_first)
+
+        def feed(self, y: Tensor) -> Tensor:
+            hidden = F.relu(self.W_1(y))
+            out: Tensor = self.W_2(self.dropout(hidden) if network else hidden)
+            return out
+
+    return EncoderBlock
+
+
+@_block
+def _dropped_in_evaluation(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
+    def dropped(y: Tensor) -> Tensor:
+        return F.dropout(y, self.dropout.p)
+
+    x = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, dropped, self.norm_first)
+    return blocks.add_and_norm(x, lambda y: _fed(self, y), self.norm_2, dropped, self.norm_first)
+
+
 def _inverted(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor) -> Tensor:
     out: Tensor = self.attention(y, y, y, key_padding_mask=mask)[0]
     return out
@@ -1358,6 +1424,36 @@ ENCODER_BLOCK = Exercise(
             "Your answer is right in evaluation, but in training it drops what the sublayers read. Dropout is for what "
             "they add: x + self.dropout(...).",
             _joined(joins=(_input_dropped, _input_dropped)),
+        ),
+        Misconception(
+            "dropped_in_evaluation",
+            "Your answer drops in evaluation, too. self.dropout does so only in training; F.dropout has to be told: "
+            "F.dropout(y, p, training=self.training).",
+            _dropped_in_evaluation,
+        ),
+        Misconception(
+            "attention_weights_dropped",
+            "Your answer is right in evaluation, but in training it also drops weights of the attention. Leave the "
+            "constructor as it is: dropout is only for what the sublayers add.",
+            _with_dropout_inside(attention=True, network=False),
+        ),
+        Misconception(
+            "hidden_dropped",
+            "Your answer is right in evaluation, but in training it also drops numbers of the hidden layer, before "
+            "W_2. Dropout is only for what the sublayers add.",
+            _with_dropout_inside(attention=False, network=True),
+        ),
+        Misconception(
+            "attention_weights_and_hidden_dropped",
+            "Your answer is right in evaluation, but in training it also drops inside both sublayers, as torch's own "
+            "encoder layer does. Here dropout is only for what the sublayers add.",
+            _with_dropout_inside(attention=True, network=True),
+        ),
+        Misconception(
+            "dropped_inside_only",
+            "Your answer is right in evaluation, but in training it drops numbers of the hidden layer, before W_2, and "
+            "nothing of what the sublayers add. That is what dropout is for: x + self.dropout(...).",
+            _with_dropout_inside(attention=False, network=True, outside=False),
         ),
         Misconception(
             "pre_norm_although_not_first",

@@ -908,7 +908,9 @@ for hidden_dim in (128, 1_000_000):
 # The constructor is given, with names that the check loads weights into. Write `forward`: attention with `norm_1`, then
 # the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first` chooses
 # the order. Torch's ready-made encoder layer is not allowed. Gradients are compared. How can dropout, which draws
-# lots, be checked? With a share of 1 nothing is left to the lots: whatever your block drops is gone.
+# lots, be checked? With a share of almost 1 nothing is left to the lots: whatever your block drops is gone. And where a
+# sublayer's output happens to be all zeros, dropping some of them changes nothing: if something does change, your block
+# drops something else.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, True at words and False at padding; the
 # result is `[batch, words, d_model]`. What comes out at padding does not matter to anybody, but is compared all the same:

@@ -582,12 +582,31 @@ class _BlockDroppingByFunction(_Block):
         return x if first else self.norm_2(x)
 
 
+class _BlockDroppingByHand(_Block):
+    """With the formula of the lesson's own dropout; the feed-forward network's lots are drawn first."""
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        share = self.dropout.p
+        kept = {name: torch.rand(x.shape) >= share for name in ("feed-forward network", "attention")}
+
+        def add(x: Tensor, y: Tensor, name: str) -> Tensor:
+            return x + (torch.where(kept[name], y, 0.0) / (1 - share) if self.training else y)
+
+        first = self.norm_first
+        y = self.norm_1(x) if first else x
+        x = add(x, self.attention(y, y, y, key_padding_mask=~mask)[0], "attention")
+        x = x if first else self.norm_1(x)
+        x = add(x, self.W_2(torch.relu(self.W_1(self.norm_2(x) if first else x))), "feed-forward network")
+        return x if first else self.norm_2(x)
+
+
 ENCODER_BLOCK = (
     _BlockLineByLine,
     _BlockWithHelpers,
     _BlockSentenceBySentence,
     _BlockByHand,
     _BlockDroppingByFunction,
+    _BlockDroppingByHand,
 )
 
 

@@ -175,6 +175,16 @@ def test_a_module_drops_only_where_a_case_trains_it(training: bool, kept: float)
     assert torch.equal(observe(nn.Dropout, case).value, torch.full((3,), kept))
 
 
+def test_lots_are_the_same_in_every_run_and_leave_the_notebooks_own_alone() -> None:
+    case = Case("half dropped", (torch.ones(100),), construct={"p": 0.5}, training=True)
+    before = torch.random.get_rng_state()
+    first = observe(nn.Dropout, case).value
+    assert torch.equal(torch.random.get_rng_state(), before)
+    torch.rand(1)
+    assert torch.equal(observe(nn.Dropout, case).value, first)
+    assert 0 < int((first == 0).sum()) < 100
+
+
 def test_a_class_that_is_not_a_module_is_told_so() -> None:
     case = Case("built", (torch.ones(1),), construct={}, weights={"weight": torch.ones(1)})
     seen = observe(dict, case)

@@ -11,8 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course_lib.attention import attention
+from course_lib.blocks import add_and_norm
 from course_lib.checking import Outcome
 from course_lib.exercises.correct.heads_and_blocks import _Block
+from course_lib.multihead import join_heads, split_heads
 from tests.course_lib.exercises.judging import mistake, verdict
 
 MULTI_HEAD = "heads_and_blocks.multi_head_attention"
@@ -259,8 +262,33 @@ class TestParts:
         assert found.points == 4
 
     def test_without_dropout_a_block_is_right_in_evaluation_alone(self) -> None:
-        for name in ("dropout_left_out", "sum_dropped", "dropped_after_the_norm", "input_dropped"):
+        for name in ("dropout_left_out", "sum_dropped", "dropped_after_the_norm", "input_dropped", "hidden_dropped"):
             assert verdict(BLOCK, mistake(BLOCK, name)).points == 3
+
+    @pytest.mark.parametrize("more", ["read", "heads joined", "read by the network", "alpha"])
+    def test_dropping_more_than_what_is_added_costs_the_dropout(self, more: str) -> None:
+        class Block(_Block):
+            def dropped(self, y: Tensor, name: str) -> Tensor:
+                return F.dropout(y, self.dropout.p, self.training) if name == more else y
+
+            def attend(self, y: Tensor, mask: Tensor) -> Tensor:
+                y = self.dropped(y, "read")
+                q, k, v = F.linear(y, self.attention.in_proj_weight, self.attention.in_proj_bias).chunk(3, dim=-1)
+                q, k, v = (split_heads(part, self.attention.num_heads) for part in (q, k, v))
+                joined = join_heads(self.dropped(attention(q, k, v, mask[:, None, None]).alpha, "alpha") @ v)
+                out: Tensor = self.attention.out_proj(self.dropped(joined, "heads joined"))
+                return out
+
+            def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+                def fed(y: Tensor) -> Tensor:
+                    out: Tensor = self.W_2(F.relu(self.W_1(self.dropped(y, "read by the network"))))
+                    return out
+
+                x = add_and_norm(x, lambda y: self.attend(y, mask), self.norm_1, self.dropout, self.norm_first)
+                return add_and_norm(x, fed, self.norm_2, self.dropout, self.norm_first)
+
+        for seed in range(5):
+            assert verdict(BLOCK, Block, seed).points == 3
 
 
 def _norm_in_one_pass(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
