@@ -1,18 +1,20 @@
 """Words in a bag: every word a vector, every sentence the mean of its words, and a linear layer to classify it (S3).
 
 The first model of the course, and what it cannot do: a bag knows which words a sentence has, and not their order.
-`course_lib.baselines.BagOfEmbeddings` is the same bag, called as the transformers are, to compare them with it.
+`BagClassifier` is the lesson's; `BagOfEmbeddings` is the same bag in the place of `BERT`, under the same heads, to
+compare them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.baselines import mean_pooling
+from course_lib.models import BERTOutput, require_ids, require_mask
 
 
 def look_up(
@@ -39,6 +41,19 @@ def same_vector(first: str, second: str) -> bool:
     ours, theirs = Counter(first.split()), Counter(second.split())
     words, others = ours.total(), theirs.total()
     return all(ours[word] * others == theirs[word] * words for word in ours | theirs)
+
+
+def mean_pooling(
+    x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"] | None = None
+) -> Float[Tensor, "batch d_model"]:
+    """The mean of each sequence's words, padding left out; zeros for a sequence without words.
+
+    The slide's mean counts padding (S3): a sentence's vector would then depend on its neighbours in the batch.
+    """
+    if mask is None:
+        return x.mean(dim=1)
+    words = mask.unsqueeze(-1).to(x.dtype)
+    return (x * words).sum(dim=1) / words.sum(dim=1).clamp(min=1)
 
 
 class BagClassifier(nn.Module):
@@ -80,3 +95,52 @@ def majority_accuracy(
 ) -> Float[Tensor, ""]:
     """The accuracy of always giving the answer that is most frequent in training: what any model must beat."""
     return (test_labels == torch.bincount(training_labels).argmax()).float().mean()
+
+
+# --- In the place of an encoder --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BagOfEmbeddingsConfig:
+    """The sizes of a bag of embeddings.
+
+    Attributes:
+        vocabulary: how many words there are.
+        d_model: the length of a word's vector.
+        dropout: the share of values that training drops from the embeddings.
+    """
+
+    vocabulary: int
+    d_model: int = 128
+    dropout: float = 0.1
+
+
+class BagOfEmbeddings(nn.Module):
+    """Each word is its embedding, and the whole is their mean: *dog bites man* is *man bites dog* (S3)."""
+
+    def __init__(self, config: BagOfEmbeddingsConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences.
+
+        Args:
+            ids: the words.
+            segments: not used; a bag holds all the words together.
+            mask: True at words, False at padding; None where there is none.
+
+        Raises:
+            TypeError, ValueError: as for `BERT`.
+        """
+        require_ids(ids, self.config.vocabulary, "ids")
+        require_mask(mask, ids)
+        x = self.dropout(self.embedding(ids))
+        return BERTOutput(x, mean_pooling(x, mask))

@@ -9,9 +9,9 @@
     masked language modelling   `MaskedLanguageModel`  BERT        [batch, words, vocabulary]
     conditional generation      `Transformer` itself               [batch, target, vocabulary], for two texts
 
-An encoder is `BERT`, or one of the baselines that are called like it, or `FrozenEncoder` around either. A head adds
-little: most are one linear layer, and all but the generating ones are trained by one loss, `head_loss`, since each
-answers "which of these?" for every label.
+An encoder is `BERT`; `BagOfEmbeddings` or `RecurrentEncoder`, called like it; or `FrozenEncoder` around one of
+them. A head adds little: most are one linear layer, and all but the generating ones are trained by one loss,
+`head_loss`, since each answers "which of these?" for every label.
 
 Devlin et al. (2019), section 4; Radford et al. (2018), "Improving Language Understanding by Generative
 Pre-Training", section 3.
@@ -27,16 +27,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.baselines import (
-    BagOfEmbeddings,
-    BagOfEmbeddingsConfig,
-    RecurrentConfig,
-    RecurrentEncoder,
-    mean_pooling,
-)
+from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
 from course_lib.labelled_data import IGNORED, LabelledBatch
 from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT, BERTConfig, BERTOutput
+from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 
 
 def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib import __version__
-from course_lib.baselines import mean_pooling
+from course_lib.bags import mean_pooling
 from course_lib.data import pad
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.hub import find_folder

@@ -66,7 +66,7 @@ FLOORS = [
     "translator",
     "toy_translator",
     "recipes",
-    "baselines",
+    "recurrent",
     "bags",
     "labelled_data",
     "tasks",

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib import bags, baselines
+from course_lib import bags
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, integer, sizes
 from course_lib.exercises.correct import words_in_a_bag as correct
 from course_lib.masking import padding_mask
 
 LESSON = "00_words_in_a_bag"
-WITHHELD = ("course_lib.bags", "course_lib.baselines", "course_lib.scoring")
+WITHHELD = ("course_lib.bags", "course_lib.scoring")
 
 DOG_CHASED_CAT = torch.tensor([[1, 2, 3, 1, 4]])
 """The ids of *the dog chased the cat*, where the is 1."""
@@ -287,7 +287,7 @@ MEAN_POOLING = Exercise(
     minutes=15,
     section="A sentence is the mean of its words",
     source="S3, a simple model: mean pooling",
-    reference=baselines.mean_pooling,
+    reference=bags.mean_pooling,
     cases=_pooling_cases,
     parts={CORE: 3, "sentences without words": 1},
     correct=correct.MEAN_POOLING,
@@ -371,13 +371,13 @@ MEAN_POOLING = Exercise(
             "dimension_kept",
             "The numbers are right, but your answer is [batch, 1, d_model]: leave out the keepdim of the sum over the "
             "words, or end with squeeze(1).",
-            lambda x, mask: baselines.mean_pooling(x, mask).unsqueeze(1),
+            lambda x, mask: bags.mean_pooling(x, mask).unsqueeze(1),
         ),
         Misconception(
             "detached",
             "The values are right, but no gradient reaches `x`: somewhere you use .data, .detach(), numpy or "
             "torch.tensor(...). Without it the embeddings can never be learned.",
-            lambda x, mask: baselines.mean_pooling(x.detach(), mask),
+            lambda x, mask: bags.mean_pooling(x.detach(), mask),
         ),
     ),
     withheld=WITHHELD,
@@ -611,28 +611,24 @@ BAG_OF_EMBEDDINGS = Exercise(
             "probabilities",
             "Your answer is the softmax of the right numbers. Return the numbers before it, the logits: the loss "
             "takes the softmax itself.",
-            _bag(lambda embedding, output, ids, mask: output(baselines.mean_pooling(embedding(ids), mask)).softmax(-1)),
+            _bag(lambda embedding, output, ids, mask: output(bags.mean_pooling(embedding(ids), mask)).softmax(-1)),
         ),
         Misconception(
             "log_probabilities",
             "Your answer is the log softmax of the right numbers. Return the numbers before it, the logits.",
-            _bag(
-                lambda embedding, output, ids, mask: output(baselines.mean_pooling(embedding(ids), mask)).log_softmax(
-                    -1
-                )
-            ),
+            _bag(lambda embedding, output, ids, mask: output(bags.mean_pooling(embedding(ids), mask)).log_softmax(-1)),
         ),
         Misconception(
             "classes_picked",
             "Your answer is the class with the largest number. Return the numbers of all classes, [batch, classes]: "
             "the loss needs them, and an argmax has no gradient.",
-            _bag(lambda embedding, output, ids, mask: output(baselines.mean_pooling(embedding(ids), mask)).argmax(-1)),
+            _bag(lambda embedding, output, ids, mask: output(bags.mean_pooling(embedding(ids), mask)).argmax(-1)),
         ),
         Misconception(
             "no_output_layer",
             "Your answer is the mean of the words, [batch, d_model]. Put it through self.output: one number for each "
             "class.",
-            _bag(lambda embedding, output, ids, mask: baselines.mean_pooling(embedding(ids), mask)),
+            _bag(lambda embedding, output, ids, mask: bags.mean_pooling(embedding(ids), mask)),
         ),
         Misconception(
             "not_pooled",
@@ -646,7 +642,7 @@ BAG_OF_EMBEDDINGS = Exercise(
             "self.output(...).",
             _bag(
                 lambda embedding, output, ids, mask: (
-                    baselines.mean_pooling(embedding(ids), mask) @ output.get_parameter("weight").T
+                    bags.mean_pooling(embedding(ids), mask) @ output.get_parameter("weight").T
                 )
             ),
         ),
@@ -654,7 +650,7 @@ BAG_OF_EMBEDDINGS = Exercise(
             "hidden_activation",
             "Your answer sets the negative components of the mean to 0 (a ReLU) before the output layer. This model "
             "has none: embeddings, mean, one linear layer.",
-            _bag(lambda embedding, output, ids, mask: output(baselines.mean_pooling(embedding(ids), mask).relu())),
+            _bag(lambda embedding, output, ids, mask: output(bags.mean_pooling(embedding(ids), mask).relu())),
         ),
         Misconception(
             "maximum",
@@ -669,7 +665,7 @@ BAG_OF_EMBEDDINGS = Exercise(
             "embeddings_detached",
             "The values are right, but no gradient reaches the embeddings: somewhere you use .data, .detach(), numpy "
             "or torch.tensor(...). They could never be learned.",
-            _bag(lambda embedding, output, ids, mask: output(baselines.mean_pooling(embedding(ids).detach(), mask))),
+            _bag(lambda embedding, output, ids, mask: output(bags.mean_pooling(embedding(ids).detach(), mask))),
         ),
     ),
     withheld=WITHHELD,

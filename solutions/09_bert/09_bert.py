@@ -44,12 +44,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.baselines import RecurrentConfig, RecurrentEncoder
 from course_lib.checking import check
 from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.hub import PublishedModel
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.optional import needed_for
+from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.show import BLUE, GREEN, GREY, ORANGE
 from course_lib.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, same_kind, tagged, texts, who_acts
 

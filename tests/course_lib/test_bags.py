@@ -14,9 +14,9 @@ from course_lib.bags import (
     logits_accuracy,
     look_up,
     majority_accuracy,
+    mean_pooling,
     same_vector,
 )
-from course_lib.baselines import mean_pooling
 from course_lib.counting import count_parameters
 
 TABLE = torch.tensor([[0.0, 1.0], [2.0, 0.0], [3.0, 4.0], [-6.0, -8.0]])
@@ -47,6 +47,16 @@ def test_same_vector_is_what_the_means_say(first: str, second: str, same: bool) 
     table = torch.randn(len(words), 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     means = [table[[words.index(word) for word in text.split()]].mean(dim=0) for text in (first, second)]
     assert torch.allclose(*means) is same
+
+
+class TestMeanPooling:
+    def test_leaves_padding_out(self) -> None:
+        x = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [100.0, 100.0]]])
+        assert mean_pooling(x, torch.tensor([[True, True, False]])).tolist() == [[2.0, 4.0]]
+        assert_close(mean_pooling(x), x.mean(dim=1))
+
+    def test_of_no_words_is_zero(self) -> None:
+        assert mean_pooling(torch.ones(1, 2, 3), torch.zeros(1, 2, dtype=torch.bool)).tolist() == [[0.0] * 3]
 
 
 class TestBagClassifier:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from course_lib.baselines import RecurrentConfig, RecurrentSeq2SeqConfig
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+from course_lib.recurrent import RecurrentConfig, RecurrentSeq2SeqConfig
 
 
 def test_gpt2_is_as_wide_and_deep_as_its_report_says() -> None:

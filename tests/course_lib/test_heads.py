@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib import tasks
-from course_lib.baselines import BagOfEmbeddings, BagOfEmbeddingsConfig, RecurrentConfig, RecurrentEncoder, mean_pooling
+from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
 from course_lib.data import Windows, pad, translation_data
 from course_lib.decoding import greedy_decode
 from course_lib.grammar import toy_translation
@@ -37,6 +37,7 @@ from course_lib.labelled_data import IGNORED, LabelledBatch, collate_labelled, l
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.pretraining import MaskedWords
+from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.schedules import linear_schedule
 from course_lib.scoring import accuracy, perplexity, precision_recall_f1
 from course_lib.tasks import Task

@@ -1,4 +1,4 @@
-"""Bags and recurrent networks: called like the transformers, trained and decoded by the same functions."""
+"""Recurrent networks, and bags beside them: called like the transformers, trained and decoded by the same functions."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from course_lib.baselines import (
-    BagOfEmbeddings,
-    BagOfEmbeddingsConfig,
+from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig
+from course_lib.continuation import continuation
+from course_lib.data import TranslationBatch, Windows, collate
+from course_lib.decoding import greedy_decode
+from course_lib.losses import language_model_loss, translation_loss
+from course_lib.recurrent import (
     RecurrentConfig,
     RecurrentEncoder,
     RecurrentLanguageModel,
     RecurrentSeq2Seq,
     RecurrentSeq2SeqConfig,
-    mean_pooling,
 )
-from course_lib.continuation import continuation
-from course_lib.data import TranslationBatch, Windows, collate
-from course_lib.decoding import greedy_decode
-from course_lib.losses import language_model_loss, translation_loss
 from course_lib.schedules import constant_schedule
 from course_lib.tracing import trace_greedy
 from course_lib.training import TrainingConfig, train
@@ -41,16 +39,6 @@ def seq2seq(*, attention: bool = True, layers: int = 2) -> RecurrentSeq2Seq:
 
 def language_model(**changes: int) -> RecurrentLanguageModel:
     return RecurrentLanguageModel(RecurrentConfig(12, 16, layers=2, **changes)).eval()
-
-
-class TestMeanPooling:
-    def test_leaves_padding_out(self) -> None:
-        x = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [100.0, 100.0]]])
-        assert mean_pooling(x, torch.tensor([[True, True, False]])).tolist() == [[2.0, 4.0]]
-        assert_close(mean_pooling(x), x.mean(dim=1))
-
-    def test_of_no_words_is_zero(self) -> None:
-        assert mean_pooling(torch.ones(1, 2, 3), torch.zeros(1, 2, dtype=torch.bool)).tolist() == [[0.0] * 3]
 
 
 @pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)

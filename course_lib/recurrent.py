@@ -1,12 +1,12 @@
-"""What came before the transformer, to compare it with: a bag of embeddings, and recurrent networks (S1, S3, S4).
+"""Recurrent networks: what came before the transformer, to compare it with (S1, S3, S4).
 
-    reads    `BagOfEmbeddings`, `RecurrentEncoder`      in the place of `BERT`, under the same heads
+    reads    `RecurrentEncoder`                         in the place of `BERT`, under the same heads
     writes   `RecurrentLanguageModel`                   in the place of `GPT`
     both     `RecurrentSeq2Seq`, with attention or not  in the place of `Transformer`
 
 They are called as the transformers are, trained by the same loop and decoded by the same functions, so that a
-comparison changes nothing but the model. All recurrent ones are gated recurrent units (Cho et al., 2014): a word's
-state is made from the state before it, so that n words take n steps, one after the other.
+comparison changes nothing but the model. All are gated recurrent units (Cho et al., 2014): a word's state is made from
+the state before it, so that n words take n steps, one after the other.
 """
 
 from __future__ import annotations
@@ -25,65 +25,6 @@ from course_lib.masking import at_last_word, padding_mask
 from course_lib.models import BERTOutput, require_ids, require_mask
 
 # --- Reading ---------------------------------------------------------------------------------------------------
-
-
-def mean_pooling(
-    x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"] | None = None
-) -> Float[Tensor, "batch d_model"]:
-    """The mean of each sequence's words, padding left out; zeros for a sequence without words.
-
-    The slide's mean counts padding (S3): a sentence's vector would then depend on its neighbours in the batch.
-    """
-    if mask is None:
-        return x.mean(dim=1)
-    words = mask.unsqueeze(-1).to(x.dtype)
-    return (x * words).sum(dim=1) / words.sum(dim=1).clamp(min=1)
-
-
-@dataclass(frozen=True)
-class BagOfEmbeddingsConfig:
-    """The sizes of a bag of embeddings.
-
-    Attributes:
-        vocabulary: how many words there are.
-        d_model: the length of a word's vector.
-        dropout: the share of values that training drops from the embeddings.
-    """
-
-    vocabulary: int
-    d_model: int = 128
-    dropout: float = 0.1
-
-
-class BagOfEmbeddings(nn.Module):
-    """Each word is its embedding, and the whole is their mean: *dog bites man* is *man bites dog* (S3)."""
-
-    def __init__(self, config: BagOfEmbeddingsConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> BERTOutput:
-        """Read a batch of sequences.
-
-        Args:
-            ids: the words.
-            segments: not used; a bag holds all the words together.
-            mask: True at words, False at padding; None where there is none.
-
-        Raises:
-            TypeError, ValueError: as for `BERT`.
-        """
-        require_ids(ids, self.config.vocabulary, "ids")
-        require_mask(mask, ids)
-        x = self.dropout(self.embedding(ids))
-        return BERTOutput(x, mean_pooling(x, mask))
 
 
 @dataclass(frozen=True)
