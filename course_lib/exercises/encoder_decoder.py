@@ -9,8 +9,9 @@ are joined is checked with blocks that the case passes in (`Callback`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -18,9 +19,9 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks, encoder_decoder, losses
 from course_lib.blocks import AddAndNorm, BlockConfig, FeedForward
-from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Value
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Value
 from course_lib.encoder_decoder import BETAS, EPSILON
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer, kinds, sizes
 from course_lib.exercises.correct import encoder_decoder as correct
 from course_lib.exercises.worked_examples import A, B
 from course_lib.masking import causal_mask, padding_mask
@@ -495,33 +496,80 @@ def _weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]:
 
 
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    def case(
-        name: str, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, heads: int, d_hidden: int
-    ) -> Case:
-        construct = {"d_model": x.shape[-1], "heads": heads, "d_hidden": d_hidden}
-        weights = _weights(_Layers(**construct), generator)
-        inputs = (x, memory, mask, memory_mask)
-        return Case(name, inputs, construct=construct, weights=weights, gradients=(0, 1), weight_gradients=True)
-
     if not hidden:
         # Of two numbers a norm leaves no more than the sign, so each word's vector is given two more.
         x, memory = (torch.cat([words, 0.5 * words.flip(1)], dim=-1) for words in (B.q, A.k))
         x, memory = torch.stack([x, 0.5 * x.flip(0)]), torch.stack([memory, memory.flip(0)])
-        seen = torch.ones(2, 1, 3, dtype=torch.bool)
+        inputs = (x, memory, causal_mask(4), torch.ones(2, 1, 3, dtype=torch.bool))
         name = "worked example: <s> die Katze tanzte, looking at the cat danced"
-        yield case(name, x, memory, causal_mask(4), seen, heads=2, d_hidden=5)
+        yield _block_case(name, generator, inputs, heads=2, d_hidden=5)
     for name, heads, target, source in (
         ("a batch with padding in the source", 2, 5, 3),
         ("a source longer than the target", 3, 4, 7),
         ("any masks", 2, 3, 6),
     ):
-        kind = Kind(name, generator, (integer(generator, 2, 4),))
-        d_model = heads * integer(generator, 4, 6)
-        lengths = torch.full((kind.leading[0],), source)
-        lengths[:-1] = integer(generator, 1, source)
-        mask = kind.mask(target, target) if name == "any masks" else causal_mask(target)
-        x, memory = kind.normal(target, d_model), kind.normal(source, d_model)
-        yield case(name, x, memory, mask, padding_mask(lengths, source).unsqueeze(1), heads, d_hidden=4 * heads + 1)
+        inputs = _block_inputs(generator, heads, target, source, any_mask=name == "any masks")
+        yield _block_case(name, generator, inputs, heads, d_hidden=4 * heads + 1)
+    inputs = _block_inputs(generator, 2, 5, 4)
+    yield _block_case("in training, where almost everything is dropped", generator, inputs, 2, 9, training=True)
+    x, memory, mask, memory_mask = _block_inputs(generator, 2, 4, 6)
+    word, read = x[:1, :1], memory[:1, :1]
+    inputs = (word.expand_as(x).clone(), read.expand_as(memory).clone(), mask, memory_mask)
+    name = "in training, where the sublayers add only zeros, and dropping changes none"
+    case = _block_case(name, generator, inputs, 2, 9, training=True)
+    construct = {**case.construct, "dropout": 0.5}
+    yield replace(case, construct=construct, weights=_adding_zeros(case.weights, word, read, construct))
+
+
+Inputs = tuple[Tensor, Tensor, Tensor, Tensor]
+"""x, memory, mask, memory_mask"""
+
+
+def _block_inputs(generator: Generator, heads: int, target: int, source: int, any_mask: bool = False) -> Inputs:
+    """A batch of random words, with padding in all its sources but one."""
+    kind = Kind("", generator, (integer(generator, 2, 4),))
+    d_model = heads * integer(generator, 4, 6)
+    lengths = torch.full((kind.leading[0],), source)
+    lengths[:-1] = integer(generator, 1, source)
+    mask = kind.mask(target, target) if any_mask else causal_mask(target)
+    x, memory = kind.normal(target, d_model), kind.normal(source, d_model)
+    return x, memory, mask, padding_mask(lengths, source).unsqueeze(1)
+
+
+def _block_case(
+    name: str, generator: Generator, inputs: Inputs, heads: int, d_hidden: int, training: bool = False
+) -> Case:
+    """One call with random weights; who drops where nothing is to be dropped loses almost everything."""
+    sizes_of: dict[str, Any] = {"d_model": inputs[0].shape[-1], "heads": heads, "d_hidden": d_hidden}
+    construct = {**sizes_of, "dropout": ALMOST_EVERYTHING}
+    return Case(
+        name,
+        inputs,
+        construct=construct,
+        weights=_weights(_Layers(**construct), generator),
+        gradients=() if training else (0, 1),
+        weight_gradients=not training,
+        training=training,
+        part="dropout" if training else CORE,
+    )
+
+
+@torch.no_grad()
+def _adding_zeros(
+    weights: Mapping[str, Tensor], word: Tensor, read: Tensor, construct: Mapping[str, Any]
+) -> dict[str, Tensor]:
+    """These weights, with biases that take away what each sublayer makes of these words, [1, 1, d_model] both.
+
+    Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
+    """
+    block = _Layers(**construct).eval()
+    block.load_state_dict(weights)
+    block.self_attention.W_o.bias.sub_(block.self_attention(word).out[0, 0])
+    word = block.add_and_norm_1.norm(word)
+    block.cross_attention.W_o.bias.sub_(block.cross_attention(word, read).out[0, 0])
+    word = block.add_and_norm_2.norm(word)
+    block.feed_forward.W_2.bias.sub_(block.feed_forward(word)[0, 0])
+    return block.state_dict()
 
 
 def _everything(mask: Tensor) -> Tensor:
@@ -636,6 +684,55 @@ def _one_attention_for_both(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor,
     return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
 
 
+Join = Callable[[AddAndNorm, Tensor, Tensor], Tensor]
+"""What a block does with what went into a sublayer and what came out of it."""
+
+
+def _joined_by(*joins: Join) -> type[nn.Module]:
+    """A block right in all but how the three sublayers' outputs are joined to what went in."""
+
+    def forward(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        x = joins[0](b.add_and_norm_1, x, b.self_attention(x, None, mask).out)
+        x = joins[1](b.add_and_norm_2, x, b.cross_attention(x, memory, memory_mask).out)
+        return joins[2](b.add_and_norm_3, x, b.feed_forward(x))
+
+    return decoder_block(forward)
+
+
+def _right(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer(x, y)  # type: ignore[no-any-return]
+
+
+def _swapped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer(y, x)  # type: ignore[no-any-return]
+
+
+def _undropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(x + y)  # type: ignore[no-any-return]
+
+
+def _sum_dropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(layer.dropout(x + y))  # type: ignore[no-any-return]
+
+
+def _dropped_last(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.dropout(layer.norm(x + y))  # type: ignore[no-any-return]
+
+
+def _always_dropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(x + F.dropout(y, layer.dropout.p))  # type: ignore[no-any-return]
+
+
+class _AttentionWeightsDropped(_Layers):
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__(d_model, heads, d_hidden, dropout)
+        self.self_attention = MultiHeadAttention(d_model, heads, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads, dropout)
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        return _no_masking(self, x, memory, mask, memory_mask, own=True, other=True)
+
+
 def _memory_detached(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
     return _no_masking(b, x, memory.detach(), mask, memory_mask, own=True, other=True)
 
@@ -651,6 +748,7 @@ DECODER_BLOCK = Exercise(
         "network, each with add & norm after it."
     ),
     points=5,
+    parts={CORE: 4, "dropout": 1},
     minutes=20,
     section="The decoder block",
     source="S2, T-ED; S4, the decoder; Vaswani et al. (2017), section 3.1",
@@ -784,6 +882,60 @@ DECODER_BLOCK = Exercise(
             "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
             "cross_attention.",
             decoder_block(_one_attention_for_both),
+        ),
+        Misconception(
+            "dropout_left_out",
+            "Your answer is right in evaluation, but drops nothing in training. Use add_and_norm_1 to 3 as they are: "
+            "they drop what came out of the sublayer, add and norm.",
+            _joined_by(_undropped, _undropped, _undropped),
+        ),
+        Misconception(
+            "arguments_swapped",
+            "Your answer is right in evaluation, but hands each add_and_norm its two vectors in the wrong order, so "
+            "that training drops what went into the sublayers. First what went in, then what came out.",
+            _joined_by(_swapped, _swapped, _swapped),
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_1_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_1 its two vectors in the wrong order, so that "
+            "training drops what went into the self-attention. What came out of it is the second one.",
+            _joined_by(_swapped, _right, _right),
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_2_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_2 its two vectors in the wrong order, so that "
+            "training drops what went into the cross-attention. What came out of it is the second one.",
+            _joined_by(_right, _swapped, _right),
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_3_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_3 its two vectors in the wrong order, so that "
+            "training drops what went into the feed-forward network. What came out of it is the second one.",
+            _joined_by(_right, _right, _swapped),
+        ),
+        Misconception(
+            "sum_dropped",
+            "Your answer is right in evaluation, but in training it drops the sum, so that what went into the sublayer "
+            "is dropped, too. Dropout is only for what came out.",
+            _joined_by(_sum_dropped, _sum_dropped, _sum_dropped),
+        ),
+        Misconception(
+            "dropped_after_the_norm",
+            "Your answer is right in evaluation, but in training it drops what the norms return. Dropout is for what "
+            "came out of a sublayer, before the sum.",
+            _joined_by(_dropped_last, _dropped_last, _dropped_last),
+        ),
+        Misconception(
+            "attention_weights_dropped",
+            "Your answer is right in evaluation, but in training it also drops weights of both attentions. Leave the "
+            "constructor as it is: dropout is only for what came out of a sublayer.",
+            _AttentionWeightsDropped,
+        ),
+        Misconception(
+            "dropped_in_evaluation",
+            "Your answer drops in evaluation, too. F.dropout has to be told when it is training "
+            "(training=self.training); add_and_norm_1 to 3 know.",
+            _joined_by(_always_dropped, _always_dropped, _always_dropped),
         ),
         Misconception(
             "memory_detached",

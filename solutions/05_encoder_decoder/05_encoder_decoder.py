@@ -430,14 +430,14 @@ class EncoderBlock(nn.Module):
 # After each of them comes its own add & norm.
 #
 # ### Exercise 4 · The decoder block
-# `encoder_decoder.decoder_block` · 5 points · about 20 minutes
+# `encoder_decoder.decoder_block` · 5 points (4 for evaluation, 1 more for training) · about 20 minutes
 #
 # The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`. Values
 # are compared, and the gradients of both inputs and of all weights.
 #
 # `MultiHeadAttention` is the library's. Its arguments are what asks, what is looked at (by default the same), and `mask`; of
-# what it returns you need `.out`. The check runs in evaluation mode, where dropout does nothing, so it cannot see in
-# which order you hand `AddAndNorm` its two vectors. Mind it: only what came out of the sublayer may be dropped.
+# what it returns you need `.out`. Mind the order in which you hand `AddAndNorm` its two vectors. In evaluation mode,
+# where dropout does nothing, it does not show; in training only what came out of the sublayer may be dropped.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
 # `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where one may attend. The result has the shape of

@@ -161,15 +161,34 @@ class _BlockStraight(_Layers):
 
 
 class _BlockByHand(_Layers):
-    """Sums and norms written out, by torch's function."""
+    """Dropouts, sums and norms written out, by torch's functions."""
 
-    def _norm(self, x: Tensor, norm: nn.LayerNorm) -> Tensor:
-        return F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias, norm.eps)
+    def _join(self, layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+        total = x + F.dropout(y, layer.dropout.p, self.training)
+        return F.layer_norm(total, x.shape[-1:], layer.norm.weight, layer.norm.bias, layer.norm.eps)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        x = self._norm(x + self.self_attention(x, x, mask).out, self.add_and_norm_1.norm)
-        x = self._norm(self.cross_attention(x, memory, memory_mask).out + x, self.add_and_norm_2.norm)
-        return self._norm(x + self.feed_forward(x), self.add_and_norm_3.norm)
+        x = self._join(self.add_and_norm_1, x, self.self_attention(x, x, mask).out)
+        x = self._join(self.add_and_norm_2, x, self.cross_attention(x, memory, memory_mask).out)
+        return self._join(self.add_and_norm_3, x, self.feed_forward(x))
+
+
+class _BlockDroppingByLots(_Layers):
+    """Dropout by its formula, with a norm that is called by itself; the last sublayer's lots are drawn first."""
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        layers = [self.add_and_norm_1, self.add_and_norm_2, self.add_and_norm_3]
+        lots = [torch.rand_like(x) for _ in layers][::-1]
+
+        def join(x: Tensor, y: Tensor) -> Tensor:
+            layer, drawn = layers.pop(0), lots.pop(0)
+            share = layer.dropout.p
+            out: Tensor = layer.norm(x + (y * (drawn >= share) / (1 - share) if self.training else y))
+            return out
+
+        x = join(x, self.self_attention(x, mask=mask).out)
+        x = join(x, self.cross_attention(x, memory, memory_mask).out)
+        return join(x, self.feed_forward(x))
 
 
 class _BlockSentenceBySentence(_Layers):
@@ -237,6 +256,7 @@ class _BlockInALoop(_Layers):
 DECODER_BLOCK = (
     _BlockStraight,
     _BlockByHand,
+    _BlockDroppingByLots,
     _BlockSentenceBySentence,
     _BlockWithWeights,
     _BlockByEinsum,

@@ -83,6 +83,22 @@ class _ForgottenMask(_Block):
         return out
 
 
+class _Swapped(_Block):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
+        x = self.add_and_norm_2(self.cross_attention(x, memory, memory_mask).out, x)
+        out: Tensor = self.add_and_norm_3(x, self.feed_forward(x))
+        return out
+
+
+class _MemoryDropped(_Block):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
+        x = self.add_and_norm_2(x, self.cross_attention(x, self.add_and_norm_2.dropout(memory), memory_mask).out)
+        out: Tensor = self.add_and_norm_3(x, self.feed_forward(x))
+        return out
+
+
 class _FirstX(_Block):
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
         own = self.self_attention(x, x, mask).out
@@ -286,6 +302,7 @@ def _only_up(steps: Tensor, d_model: int, warmup: int) -> Tensor:
         ("perplexity", lambda nll, mask: torch.exp(nll.masked_fill(~mask, 0).mean()), "divided_by_all_places"),
         ("perplexity", _sentences_first, "mean_of_sentences"),
         ("decoder_block", _ForgottenMask, "padding_seen"),
+        ("decoder_block", _Swapped, "arguments_of_add_and_norm_2_swapped"),
         ("decoder_block", _FirstX, "asks_with_the_input"),
         ("decoder_block", _SecondNormTwice, "second_norm_twice"),
         ("encode_and_decode", _padding_left_in, "padding_seen"),
@@ -322,6 +339,15 @@ def test_the_first_block_of_each_stack_is_not_the_whole() -> None:
 
 def test_a_mask_of_its_own_does_not_pass() -> None:
     assert verdict("encoder_decoder.decoder_block", _OwnCausalMask).outcome is Outcome.WRONG
+
+
+def test_dropping_wrongly_costs_the_dropout_alone() -> None:
+    exercise_id = "encoder_decoder.decoder_block"
+    for name in ("dropout_left_out", "arguments_swapped", "sum_dropped", "attention_weights_dropped"):
+        assert verdict(exercise_id, mistake(exercise_id, name)).points == 4
+    assert verdict(exercise_id, mistake(exercise_id, "dropped_in_evaluation")).points == 0
+    for seed in range(5):
+        assert verdict(exercise_id, _MemoryDropped, seed).points == 4
 
 
 class TestMasksOfAnotherKind:
