@@ -137,9 +137,18 @@ def result_difference(
     """As `difference`, for the value and the gradients only."""
     found = value_difference(expected.value, actual.value, "the result")
     if found is not None:
-        return found
+        return replace(found, message=f"{found.message}{_dtype_that_came_in(case, expected.value, found, parameters)}")
     gradients = zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True)
     return _first(_gradient_difference(name, wanted, got) for name, wanted, got in gradients)
+
+
+def _dtype_that_came_in(case: Case, expected: Value, found: Difference, parameters: Sequence[str]) -> str:
+    """Where a tensor should have the dtype of an argument, which one; empty elsewhere."""
+    if found.kind is not Kind.DTYPE or not isinstance(expected, Tensor) or not expected.is_floating_point():
+        return ""
+    same = (i for i, value in enumerate(case.args) if isinstance(value, Tensor) and value.dtype == expected.dtype)
+    place = next(same, None)
+    return "" if place is None else f" It should be that of {argument_name(place, parameters)}."
 
 
 def value_difference(expected: Value, actual: Value, where: str) -> Difference | None:
@@ -151,7 +160,7 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
             Kind.TYPE,
             _several_values(expected, actual, where)
             or f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}"
-            f"{_way_to_a_number(expected, actual)}.",
+            f"{_way_to_a_number(expected, actual)}{_way_to_a_tensor(expected, actual)}.",
             expected=_type_phrase(expected),
             actual=_type_phrase(actual),
         )
@@ -192,6 +201,17 @@ def _way_to_a_number(expected: Value, actual: Value) -> str:
     asked = "bool" if type(expected) is bool else "number" if type(expected) in (int, float) else ""
     plain = "bool" if actual.dtype == torch.bool else "number"
     return f": its .item() is a plain {asked}" if plain == asked else ""
+
+
+def _way_to_a_tensor(expected: Value, actual: Value) -> str:
+    """How what came back stays the tensor that was asked for; empty where it is something else."""
+    if not isinstance(expected, Tensor):
+        return ""
+    if isinstance(actual, Foreign) and actual.type_name == "numpy.ndarray":
+        return ": compute with torch's functions, or turn it into a tensor with torch.from_numpy(...)"
+    if expected.numel() == 1 and isinstance(actual, (bool, int, float)):
+        return ": leave out .item(), float(...) or int(...)"
+    return ""
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:

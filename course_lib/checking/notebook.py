@@ -7,11 +7,12 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 
 from course_lib.checking.exercise import Exercise, Value
 from course_lib.checking.judge import AnswerKey, judge, rule_broken
-from course_lib.checking.observation import Outcome, observe
+from course_lib.checking.observation import Outcome, observe, with_article
 from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
 
@@ -47,18 +48,31 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
         answer = namespace.get(exercise.name)
     if answer is None:
         return never_defined(exercise)
+    if not callable(answer):
+        return given_away(exercise, answer)
     rule = Code(cells).broken_rule(exercise.name, exercise.forbidden)
     if rule is not None:
         return rule_broken(exercise, rule.name, rule.place)
     written = answer
     key = AnswerKey(exercise, PUBLIC_SEED if hidden else None)
-    with _quiet():
-        return judge(key, lambda case: observe(written, case, exercise.forbidden))
+    with _quiet() as printed:
+        verdict = judge(key, lambda case: observe(written, case, exercise.forbidden))
+    return replace(verdict, prints=bool(printed.getvalue()))
 
 
 def never_defined(exercise: Exercise) -> Verdict:
     """The verdict where the name does not exist (yet)."""
     note = f"There is no {exercise.name} yet. Run the cell that defines it, and look for a typing slip in its name."
+    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def given_away(exercise: Exercise, value: Value) -> Verdict:
+    """The verdict where the name stands for something that cannot be called, such as a result."""
+    kind = "class" if exercise.is_class else "function"
+    note = (
+        f"{exercise.name} is not a {kind} but {with_article(type(value).__name__)}: a cell has given its name to "
+        f"something else. Use another name there, then run the cell that defines {exercise.name} again."
+    )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
@@ -72,9 +86,9 @@ def _notebook() -> tuple[dict[str, Value], list[str]]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Swallow what an answer prints: nbgrader scores any stderr in a check cell as zero."""
+def _quiet() -> Iterator[io.StringIO]:
+    """Keep back what an answer prints: nbgrader scores any stderr in a check cell as zero."""
     nowhere = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):
         warnings.simplefilter("ignore")
-        yield
+        yield nowhere

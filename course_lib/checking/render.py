@@ -107,6 +107,18 @@ def waiting(verdict: Verdict) -> str:
     return f"{count} once these values are right."
 
 
+def unheard(verdict: Verdict) -> str:
+    """A sentence on what an answer prints, which a check does not show; empty where there is nothing to look for."""
+    if verdict.passed or not verdict.prints:
+        return ""
+    return f"What your answer prints is not shown here. To see it, call {verdict.exercise.name} in a cell of your own."
+
+
+def _closing(verdict: Verdict) -> list[str]:
+    """The sentences below the cases."""
+    return [sentence for sentence in (waiting(verdict), unheard(verdict)) if sentence]
+
+
 def verdict_text(verdict: Verdict) -> str:
     """The verdict for a terminal: a line for each visible case, one for the hidden ones, details of one failure."""
     lines = [f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"]
@@ -119,8 +131,8 @@ def verdict_text(verdict: Verdict) -> str:
         lines.append(f"  {'ok  ' if item.passed else 'FAIL'}  {item.label}")
         if item.shown is not None:
             lines += [f"        {line}" for line in _details_text(verdict, item.shown)]
-    if waiting(verdict):
-        lines += ["", f"  {waiting(verdict)}"]
+    for sentence in _closing(verdict):
+        lines += ["", *(f"  {line}" for line in textwrap.wrap(sentence, TEXT_WIDTH))]
     return "\n".join(map(_printable, lines))
 
 
@@ -148,8 +160,7 @@ def verdict_html(verdict: Verdict) -> str:
         rows.append(f"<li>{row}{'' if item.shown is None else _details_html(verdict, item.shown)}</li>")
     if rows:
         body.append(f"<ul>{''.join(rows)}</ul>")
-    if waiting(verdict):
-        body.append(f'<p class="katze-waiting">{escape(waiting(verdict))}</p>')
+    body += [f'<p class="katze-closing">{escape(sentence)}</p>' for sentence in _closing(verdict)]
     body.append("</div>")
     return "\n".join(body)
 
@@ -221,6 +232,8 @@ def _told_apart(found: Difference, expected: Value, actual: Value) -> tuple[str,
             place = ", ".join(f"item {key}" if isinstance(key, int) else _key(key) for key in found.path)
             inner = _told_apart(replace(found, path=()), expected, actual)
             return _beside(f"{place}: ", inner[0]), _beside(f"{place}: ", inner[1])
+    elif found.kind is Kind.DTYPE and texts[0] == texts[1]:
+        return _beside(f"{found.expected} ", texts[0]), _beside(f"{found.actual} ", texts[1])
     elif isinstance(expected, Tensor) and isinstance(actual, Tensor):
         for decimals in _MORE_DECIMALS:
             if texts[0] != texts[1]:
@@ -403,7 +416,7 @@ STYLE = """<style>
 .katze-verdict ul { list-style: none; margin: .4em 0 0; padding: 0; }
 .katze-verdict li { margin: .15em 0; }
 .katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 46em; }
-.katze-verdict .katze-waiting { margin: .4em 0 0; }
+.katze-verdict .katze-closing { margin: .4em 0 0; }
 .katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }
 .katze-verdict table { margin: .2em 0 .4em 1.4em; border-collapse: collapse; background: none; border: 0; }
 .katze-verdict th, .katze-verdict td { text-align: left; vertical-align: top; padding: .1em .8em .1em 0;

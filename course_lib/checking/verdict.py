@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,6 +98,7 @@ class Verdict:
         cases: the cases that were run, in order. A call that does not come back ends the run.
         misconception: the known mistake that gives exactly this answer on every case, if there is one.
         note: a sentence on the whole answer, where no case tells the story (a broken rule, a missing name).
+        prints: whether the answer printed something, which a check does not show.
     """
 
     exercise: Exercise
@@ -105,6 +107,7 @@ class Verdict:
     cases: tuple[CaseResult, ...] = ()
     misconception: Misconception | None = None
     note: str = ""
+    prints: bool = False
 
     @property
     def max_points(self) -> int:
@@ -152,8 +155,15 @@ class Verdict:
         return self.text()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """HTML for notebooks. The plain text is the points alone, because nbgrader reads it as the score."""
-        return {"text/html": self.html(), "text/plain": str(self.points)}
+        """HTML for notebooks, where the plain text is the points alone: nbgrader reads it as the score."""
+        return {"text/html": self.html(), "text/plain": self.text() if _in_a_terminal() else str(self.points)}
+
+
+def _in_a_terminal() -> bool:
+    """Whether this is an IPython without a kernel, which shows nothing but the plain text."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and getattr(shell, "kernel", None) is None
 
 
 FAILURE_SENTENCES: Mapping[Outcome, str] = {

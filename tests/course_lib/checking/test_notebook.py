@@ -47,8 +47,24 @@ def test_an_answer_that_warns_and_prints_leaves_no_trace(
 ) -> None:
     body = "    warnings.warn('hm')\n    print('a', file=sys.stderr)\n    return x + x"
     cell = f"import sys, warnings\ndef double(x):\n{body}"
-    assert verdict_after(shell, cell).passed
+    verdict = verdict_after(shell, cell)
+    assert verdict.passed
+    assert verdict.prints
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_name_that_was_given_to_a_result_says_what_it_is_now(shell: InteractiveShell) -> None:
+    verdict = verdict_after(shell, "def double(x):\n    return x + x", "double = [double(2)]")
+    assert verdict.outcome is Outcome.NEVER_DEFINED
+    assert verdict.points == 0
+    assert verdict.note.startswith("double is not a function but a list: a cell has given its name to something else.")
+
+
+def test_a_terminal_shows_the_verdict_in_words_and_a_kernel_leaves_the_points(shell: InteractiveShell) -> None:
+    verdict = verdict_after(shell, "def double(x):\n    return x + x")
+    assert verdict._repr_mimebundle_()["text/plain"] == verdict.text()
+    shell.kernel = object()
+    assert verdict._repr_mimebundle_()["text/plain"] == "3.0"
 
 
 def test_an_answer_may_be_passed_in() -> None:

@@ -176,3 +176,27 @@ def test_values_are_shown_whole_or_by_their_first_row() -> None:
 def test_whatever_comes_back_is_shown_in_few_words(value: object) -> None:
     assert len(value_text(value)) < 2_000
     assert Case("unused").args == ()
+
+
+def test_a_dtype_is_told_by_the_argument_that_has_it_and_stands_before_equal_numbers() -> None:
+    text = returning(E, E.double())
+    assert "The result should have dtype float32, but its dtype is float64. It should be that of x." in " ".join(
+        text.split()
+    )
+    assert "expected  float32 [[1.0000, 2.0000],\n" in text
+    assert "got  float64 [[1.0000, 2.0000],\n" in text
+    assert "that of" not in returning(E.double(), E)
+    assert "that of" not in returning(E.bool(), E)
+
+
+def test_what_has_left_torch_is_told_the_way_back() -> None:
+    assert "it is a numpy.ndarray: compute with torch's functions" in " ".join(returning(E, E.numpy()).split())
+    assert "it is a float: leave out .item()" in " ".join(returning(E.sum(), E.sum().item()).split())
+    assert "leave out" not in returning(E, 1.0)
+
+
+@pytest.mark.parametrize(("right", "told"), [(True, False), (False, True)])
+def test_only_who_looks_for_a_mistake_hears_that_prints_are_not_shown(right: bool, told: bool) -> None:
+    verdict = replace(verdict_on(lambda x: 2 * x if right else 3 * x), prints=True)
+    for page in (verdict.text(), verdict.html()):
+        assert ("What your answer prints is not shown here." in page) == told
