@@ -44,16 +44,14 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
 
     exercise = exercises.find(exercise_id)
     namespace, cells = _notebook()
-    if answer is None:
-        answer = namespace.get(exercise.name)
-    if answer is None:
+    written: Value = namespace.get(exercise.name) if answer is None else answer
+    if written is None:
         return never_defined(exercise)
-    if not callable(answer):
-        return given_away(exercise, answer)
+    if not callable(written):
+        return given_away(exercise, written)
     rule = Code(cells).broken_rule(exercise.name, exercise.forbidden)
     if rule is not None:
         return rule_broken(exercise, rule.name, rule.place)
-    written = answer
     key = AnswerKey(exercise, PUBLIC_SEED if hidden else None)
     with _quiet() as printed:
         verdict = judge(key, lambda case: observe(written, case, exercise.forbidden))
