@@ -89,7 +89,8 @@ def figure(drawn: Figure, alt: str) -> None:
         drawn: the figure, as `plt.subplots` returns it.
         alt: one sentence for readers who cannot see it.
     """
-    display(Image(data=png(drawn), format="png", retina=True, alt=alt))
+    # As metadata, not as an argument of its own: Colab's IPython is older than that argument.
+    display(Image(data=png(drawn), format="png", retina=True, metadata={"alt": alt}))
     plt.close(drawn)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
+_VIEW = "application/vnd.jupyter.widget-view+json"
+
 
 def live(widget: Callable[[], Any], note: str) -> dict[str, Any]:
     """The widget as a mime bundle; empty without a kernel or without ipywidgets.
@@ -19,10 +21,10 @@ def live(widget: Callable[[], Any], note: str) -> dict[str, Any]:
     if getattr(get_ipython(), "kernel", None) is None:
         return {}
     try:
-        view: dict[str, Any] = widget()._repr_mimebundle_()
+        view = widget().get_view_spec()  # which ipywidgets 7, still Colab's, has as well
     except ImportError:
         return {}
-    return {**view, "text/plain": note, "text/html": f"<p><em>{note}</em></p>"}
+    return {_VIEW: view, "text/plain": note, "text/html": f"<p><em>{note}</em></p>"}
 
 
 def show_live(widget: Callable[[], Any], note: str) -> bool:

@@ -82,7 +82,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> tuple[list[
 
 def test_the_picture_is_there_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     pictures, bundles = shown(monkeypatch, kernel=None)
-    assert [picture.alt for picture in pictures] == ["two rows of clocks"]
+    assert [picture.metadata["alt"] for picture in pictures] == ["two rows of clocks"]
     assert bundles == []
 
 

@@ -106,7 +106,7 @@ def test_a_figure_is_sharp_opaque_and_described(monkeypatch: pytest.MonkeyPatch)
         drawn, axes = plt.subplots(figsize=(3, 2))
         axes.plot([1, 2])
         show.figure(drawn, "a line")
-    assert shown[0].alt == "a line"
+    assert shown[0].metadata["alt"] == "a line"
     assert shown[0].width == 300, "shown at half the 600 pixels that it has"
     pixels = image.imread(io.BytesIO(shown[0].data))
     assert pixels.shape[:2] == (400, 600)
@@ -132,4 +132,4 @@ def test_matrices_and_bars_reach_the_page(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(figures, "display", shown.append)
     show.matrices(show.Panel("scores", VALUES, WORDS, KEYS), alt="scores", title="example A")
     show.bars(KEYS, torch.ones(3), title="ones", alt="three bars")
-    assert [picture.alt for picture in shown] == ["scores", "three bars"]
+    assert [picture.metadata["alt"] for picture in shown] == ["scores", "three bars"]

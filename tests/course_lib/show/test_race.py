@@ -33,4 +33,4 @@ def test_it_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Image] = []
     monkeypatch.setattr(figures, "display", shown.append)
     show.race(LENGTHS, STEPS, TIMES, machine="cpu", alt="two pictures of two lines")
-    assert [picture.alt for picture in shown] == ["two pictures of two lines"]
+    assert [picture.metadata["alt"] for picture in shown] == ["two pictures of two lines"]
