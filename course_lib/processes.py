@@ -7,13 +7,15 @@ stays what it is, and each of n processes takes every n-th example of it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 
 @dataclass(frozen=True)
@@ -95,3 +97,39 @@ def _own(device: torch.device) -> torch.device:
         raise ValueError(f"process {local} of this machine has no GPU: there are {torch.cuda.device_count()}")
     torch.cuda.set_device(local)
     return torch.device("cuda", local)
+
+
+class SharedLoss:
+    """A loss that all processes compute at once, each for its own batch; their gradients become the mean of all."""
+
+    def __init__(self, model: nn.Module, loss: Callable[[Any, Any], Tensor], world: World) -> None:
+        """The loss of a model that is on this process's device already."""
+        module = _LossModule(model, loss)
+        self._module = DistributedDataParallel(module) if world.size > 1 else module
+
+    def __call__(self, batch: Any, *, counts: bool) -> Tensor:
+        """The loss of a batch; where the batch does not count it is 0."""
+        loss: Tensor = self._module(batch, counts)
+        return loss
+
+    def exchanging(self, now: bool) -> AbstractContextManager[Any]:
+        """Within it, gradients are exchanged with the other processes, or `now` being False gathered for later."""
+        if now or not isinstance(self._module, DistributedDataParallel):
+            return nullcontext()
+        return self._module.no_sync()
+
+
+class _LossModule(nn.Module):
+    """The loss as a module, so that `DistributedDataParallel` can wrap it whatever the loss calls of the model."""
+
+    def __init__(self, model: nn.Module, loss: Callable[[Any, Any], Tensor]) -> None:
+        super().__init__()
+        self.model = model
+        self.loss = loss
+
+    def forward(self, batch: Any, counts: bool) -> Tensor:
+        """The loss; where the batch does not count 0, of all parameters, for the exchange waits for each of them."""
+        if counts:
+            return self.loss(self.model, batch)
+        weights = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        return torch.stack([0.0 * parameter.sum() for parameter in weights]).sum()

@@ -2,32 +2,31 @@
 
     for each step: draw batches -> loss -> gradients -> clip them -> move the weights -> now and then validate and save
 
-What is minimised is passed in (`course_lib.losses` has the common ones), what is learned from is cut into batches by
-`course_lib.data`, and the learning rate follows one of `course_lib.schedules`. A training can be saved and resumed bit
-for bit (`course_lib.checkpoints`), and runs in several processes under `torchrun` (`course_lib.processes`).
+What is minimised is passed in (`course_lib.losses` has the common ones); what is learned from is cut into batches by
+`course_lib.data`, in the order of `course_lib.batch_order`; the learning rate follows one of `course_lib.schedules`;
+the losses are kept by `course_lib.loss_log`. A training can be saved and resumed bit for bit
+(`course_lib.checkpoints`), and runs in several processes under `torchrun` (`course_lib.processes`).
 
 Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 """
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
+from course_lib.batch_order import BatchOrder
 from course_lib.checkpoints import CheckpointError, Checkpoints, check_optimizer, check_weights, read_checkpoint
 from course_lib.data import AnyBatch, TrainingData
+from course_lib.loss_log import DivergedError, LossLog
 from course_lib.modes import evaluating
 from course_lib.precision import Precision, autocast, precision_for
-from course_lib.processes import World, joined
-from course_lib.progress import ProgressCallback, TrainingStep
+from course_lib.processes import SharedLoss, World, joined
+from course_lib.progress import ProgressCallback
 from course_lib.schedules import Schedule
 
 M = TypeVar("M", bound=nn.Module)
@@ -35,10 +34,6 @@ B = TypeVar("B", bound=AnyBatch)
 
 Loss = Callable[[M, B], Tensor]
 """The mean loss over a batch's targets."""
-
-
-class DivergedError(ValueError):
-    """The loss or the gradients are no longer numbers."""
 
 
 @dataclass(frozen=True)
@@ -202,56 +197,6 @@ def _evaluate(model: M, data: TrainingData[B], loss: Loss[M, B], world: World, p
 # --- The loop --------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Order:
-    """Batches without end, pass after pass, each pass in its own order; where it stands can be saved."""
-
-    data: TrainingData[Any]
-    generator: torch.Generator
-    plan: list[list[int]] = field(init=False)
-    begun_at: Tensor = field(init=False)
-    used: int = 0
-
-    def __post_init__(self) -> None:
-        self.begun_at = self.generator.get_state()
-        self.plan = self.data.plan(self.generator)
-        if not self.plan:
-            raise ValueError("there is nothing to train on: the data gives no batches")
-
-    def next(self) -> list[int]:
-        """The examples of the next batch."""
-        if self.used == len(self.plan):
-            self.used = 0
-            self.__post_init__()
-        self.used += 1
-        return self.plan[self.used - 1]
-
-    def saved(self) -> dict[str, Any]:
-        return {"begun_at": self.begun_at, "used": self.used, "batches": len(self.plan)}
-
-    @classmethod
-    def at(cls, data: TrainingData[Any], saved: dict[str, Any]) -> _Order:
-        generator = torch.Generator()
-        generator.set_state(saved["begun_at"])
-        return cls(data, generator, used=saved["used"])
-
-
-class _Answer(nn.Module):
-    """The loss as a module, so that `DistributedDataParallel` can wrap it whatever the loss calls of the model."""
-
-    def __init__(self, model: nn.Module, loss: Loss[Any, Any]) -> None:
-        super().__init__()
-        self.model = model
-        self.loss = loss
-
-    def forward(self, batch: AnyBatch, counts: bool) -> Tensor:
-        """The loss; where the batch does not count 0, of all parameters, for the exchange waits for each of them."""
-        if counts:
-            return self.loss(self.model, batch)
-        weights = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
-        return torch.stack([0.0 * parameter.sum() for parameter in weights]).sum()
-
-
 class _Run(Generic[M, B]):
     """A training under way."""
 
@@ -266,22 +211,19 @@ class _Run(Generic[M, B]):
         checkpoints: Checkpoints | None,
         progress: ProgressCallback | None,
     ) -> None:
-        self.order = _Order(data, torch.Generator().manual_seed(config.seed))
+        self.order = BatchOrder(data, torch.Generator().manual_seed(config.seed))
         self.model, self.data, self.loss, self.config, self.world = model, data, loss, config, world
-        self.validation, self.checkpoints, self.progress = validation, checkpoints, progress
+        self.validation, self.checkpoints = validation, checkpoints
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
         model.to(world.device).train()
-        answer = _Answer(model, loss)
-        self.answer = DistributedDataParallel(answer) if world.size > 1 else answer
+        self.shared_loss = SharedLoss(model, loss, world)
         self.optimizer = _adamw(model, config)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == "fp16")
+        self.log = LossLog(world, config.schedule, progress, scaled=self.precision == "fp16")
         self.step = 0
-        self.losses: list[float] = []
         self.validations: dict[int, float] = {}
         self.best_weights: dict[str, Tensor] | None = None
-        self.unsettled: list[tuple[Tensor, Tensor]] = []  # loss and norm of steps that are not yet read back
         self.tokens = 0
-        self.began = time.perf_counter()
 
     def to_its_end(self) -> TrainingResult:
         """Take the steps that are left."""
@@ -292,11 +234,10 @@ class _Run(Generic[M, B]):
                 self._validate(self.validation)
             if self.checkpoints and (is_last or self.step % self.checkpoints.every == 0 or self._is_stale()):
                 self._save(self.checkpoints)
-        self._settle()
+        self.log.settle()
         if self.best_weights is not None:
             self.model.load_state_dict(self.best_weights)
-        seconds = time.perf_counter() - self.began
-        return TrainingResult(self.losses, self.validations, self.tokens, seconds, self._best_step())
+        return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds, self._best_step())
 
     def _take_step(self) -> None:
         """Learn from the next batches together: every target counts the same, whichever batch it is in."""
@@ -308,14 +249,15 @@ class _Run(Generic[M, B]):
         loss = torch.zeros((), device=self.world.device)
         self.optimizer.zero_grad()
         for i, (batch, count) in enumerate(zip(batches, targets, strict=True), start=1):
-            with self._shared_only_if(i == len(batches)), autocast(self.world.device, self.precision):
-                share = self.answer(batch.to(self.world.device), count > 0) * (count / total)
+            is_last = i == len(batches)  # gradients are exchanged once a step, with those of the last batch
+            with self.shared_loss.exchanging(is_last), autocast(self.world.device, self.precision):
+                share = self.shared_loss(batch.to(self.world.device), counts=count > 0) * (count / total)
                 # DistributedDataParallel takes the mean over the processes; we want the sum.
                 self.scaler.scale(share * self.world.size).backward()
             loss += share.detach()
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-        self._note(loss, norm)
+        self.log.note(loss, norm, self.tokens)
         for group in self.optimizer.param_groups:
             group["lr"] = self.config.schedule(self.step)
         self.scaler.step(self.optimizer)
@@ -334,44 +276,10 @@ class _Run(Generic[M, B]):
             self.tokens += batch.tokens if mine else 0
         return batches, targets
 
-    def _shared_only_if(self, last: bool) -> AbstractContextManager[Any]:
-        """Gradients are exchanged once a step, with those of the last batch."""
-        if last or not isinstance(self.answer, DistributedDataParallel):
-            return nullcontext()
-        return self.answer.no_sync()
-
     # --- What is looked at on the way ---
 
-    def _note(self, loss: Tensor, norm: Tensor) -> None:
-        """Remember a step's loss. On a GPU it is read back later, since waiting for each would leave it idle."""
-        self.unsettled.append((loss, norm))
-        if self.world.device.type != "cuda" or len(self.unsettled) == 10:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Read back the losses that are not yet known, refuse what is no number, and tell about the others."""
-        if not self.unsettled:
-            return
-        losses = self.world.sum([float(loss) for loss, _ in self.unsettled])
-        norms = [float(norm) for _, norm in self.unsettled]
-        self.unsettled.clear()
-        for loss, norm in zip(losses, norms, strict=True):
-            number = len(self.losses) + 1
-            # Where the loss is scaled, gradients out of range are normal: such a step is left out by the scaler.
-            if not math.isfinite(loss) or not (math.isfinite(norm) or self.precision == "fp16"):
-                what = "loss" if not math.isfinite(loss) else "norm of the gradients"
-                value, rate = loss if what == "loss" else norm, self.config.schedule(number)
-                raise DivergedError(
-                    f"the {what} of step {number} is {value}, with a learning rate of {rate:.3g}; a smaller rate, a "
-                    "longer warm-up or a smaller clip may help, unless the data or the loss itself is at fault"
-                )
-            self.losses.append(loss)
-            if self.progress:
-                seconds = time.perf_counter() - self.began
-                self.progress(TrainingStep(number, loss, self.config.schedule(number), self.tokens, seconds))
-
     def _validate(self, validation: Validation[B]) -> None:
-        self._settle()
+        self.log.settle()
         loss = evaluate(self.model, validation.data, self.loss, self.world.device, self.precision)
         self.validations[self.step] = loss
         if validation.patience is not None and self._best_step() == self.step:
@@ -390,7 +298,7 @@ class _Run(Generic[M, B]):
     # --- Saving and going on ---
 
     def _save(self, checkpoints: Checkpoints) -> None:
-        self._settle()
+        self.log.settle()
         device = self.world.device
         on_device = torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.empty(0, dtype=torch.uint8)
         content = {
@@ -400,10 +308,10 @@ class _Run(Generic[M, B]):
             "best": self.best_weights,
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
-            "order": self.order.saved(),
+            "order": self.order.state(),
             "random": self.world.gather(torch.get_rng_state()),
             "random_on_device": self.world.gather(on_device),
-            "losses": self.losses,
+            "losses": self.log.losses,
             "validations": self.validations,
         }
         if self.world.is_first:
@@ -426,7 +334,7 @@ class _Run(Generic[M, B]):
         """
         check_weights(saved["model"], self.model.state_dict(), path)
         check_optimizer(saved["optimizer"], self.optimizer, path)
-        order = _Order.at(self.data, saved["order"])
+        order = BatchOrder.at(self.data, saved["order"])
         # Compared for the pass that was under way: passes differ in how many batches they have.
         found = {**saved["settings"], "batches in a pass": saved["order"]["batches"]}
         for name, ours in {**self._settings(), "batches in a pass": len(order.plan)}.items():
@@ -437,7 +345,7 @@ class _Run(Generic[M, B]):
         self.optimizer.load_state_dict(saved["optimizer"])
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
-        self.losses, self.validations = saved["losses"], saved["validations"]
+        self.log.losses, self.validations = saved["losses"], saved["validations"]
         self.best_weights = saved["best"]
         torch.set_rng_state(saved["random"][self.world.rank])
         if self.world.device.type == "cuda":

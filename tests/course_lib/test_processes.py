@@ -20,10 +20,10 @@ from pathlib import Path
 
 import torch
 
+from course_lib.checkpoints import Checkpoints
 from course_lib.data import LengthBuckets, collate
 from course_lib.losses import translation_loss
 from course_lib.models import Transformer, TransformerConfig
-from course_lib.checkpoints import Checkpoints
 from course_lib.schedules import constant_schedule
 from course_lib.training import TrainingConfig, Validation, train
 

@@ -15,11 +15,12 @@ from torch.testing import assert_close
 
 from course_lib.checkpoints import CheckpointError, Checkpoints, average_weights
 from course_lib.data import LengthBuckets, TranslationBatch, TranslationExample, Windows, collate
+from course_lib.loss_log import DivergedError
 from course_lib.losses import language_model_loss, translation_loss
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.progress import TrainingStep
 from course_lib.schedules import constant_schedule, linear_schedule
-from course_lib.training import DivergedError, TrainingConfig, TrainingResult, Validation, evaluate, train
+from course_lib.training import TrainingConfig, TrainingResult, Validation, evaluate, train
 
 SMALL = TransformerConfig(
     source_vocabulary=12,
