@@ -1,6 +1,7 @@
-"""Katze's reference library: the transformer, one module a lesson.
+"""Katze's library: the transformer, from its one equation to trained, published and measured models.
 
-Read it in lesson order, and start with `course_lib.attention`, which needs nothing above it.
+`course_lib/README.md` says what stands where. Read it in the order of the lessons, and start with
+`course_lib.attention`, which needs nothing above it.
 Nothing is imported here, so that a lesson can withhold the modules its students are to write.
 """
 
