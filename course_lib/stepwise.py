@@ -6,6 +6,7 @@ A model is here nothing but a step function: the words so far go in, a score for
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import torch
@@ -44,15 +45,20 @@ def beam_search(step: Step, start_id: int, end_id: int, beams: int, max_length: 
     Returns:
         The new words, as for `greedy`.
     """
+    return torch.tensor(beams_kept(step, start_id, end_id, beams, max_length)[0][1][1:])
+
+
+def beams_kept(step: Step, start_id: int, end_id: int, beams: int, length: int) -> list[tuple[float, list[int]]]:
+    """What a beam search holds after `length` words, the best first: log-probabilities and words, those from <s> on."""
     kept = [(0.0, [start_id])]
-    for _ in range(max_length):
+    for _ in range(length):
         candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
         for score, words in kept:
             if words[-1] != end_id:
                 log_probabilities = torch.log_softmax(step(torch.tensor(words)), dim=-1).tolist()
                 candidates += [(score + more, [*words, word]) for word, more in enumerate(log_probabilities)]
         kept = sorted(candidates, reverse=True)[:beams]
-    return torch.tensor(kept[0][1][1:])
+    return kept
 
 
 def length_penalised(
@@ -180,8 +186,15 @@ def tree_step(tree: Tree, vocabulary: tuple[str, ...]) -> Step:
     return step
 
 
-def sentence_found(beams: int) -> str:
-    """The letter of the sentence that a search of so many beams writes with `TANZTE`; 1 is greedy decoding."""
-    found = beam_search(tree_step(TANZTE, TANZTE_WORDS), 1, 2, beams, max_length=8)
+def sentence_found(beams: int) -> tuple[str, list[float]]:
+    """What a search of so many beams does with `TANZTE`; 1 is greedy decoding.
+
+    Returns:
+        The letter of the sentence that it writes, and the probabilities of the beginnings that it holds after the third
+        word, the best first.
+    """
+    step = tree_step(TANZTE, TANZTE_WORDS)
+    found = beam_search(step, 1, 2, beams, max_length=8)
     words = " ".join(TANZTE_WORDS[word] for word in found.tolist()[:-1])
-    return next(letter for letter, sentence in SENTENCES.items() if sentence == words)
+    letter = next(letter for letter, sentence in SENTENCES.items() if sentence == words)
+    return letter, [math.exp(score) for score, _ in beams_kept(step, 1, 2, beams, 3)]

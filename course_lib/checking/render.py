@@ -217,7 +217,7 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
             if refused
             else _told_apart(result.difference, expected, actual)
         )
-        if not result.keeps_its_secret:
+        if not result.case.secret:
             yield "expected", texts[0]
         yield "got", texts[1]
 

@@ -49,10 +49,8 @@ class CaseResult:
         raised = self.actual.raised
         if self.hidden:
             return self._message_without_inputs()
-        if self.keeps_its_secret:
-            return "This is not the value that was expected. Which one is, the check does not tell."
         if self.difference is not None:
-            return self.difference.message
+            return _without_the_value(self.difference) if self.case.secret else self.difference.message
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
         if raised.type_name == Unfit.__name__:
@@ -63,11 +61,6 @@ class CaseResult:
         missing = self.outcome is Outcome.NOT_ATTEMPTED
         why = ": this part of it, or a function that it calls, is not written yet" if missing else ""
         return f"{asked}Your answer raised {raised.type_name}{said}{place}{why}"
-
-    @property
-    def keeps_its_secret(self) -> bool:
-        """Whether the value that was expected must not be shown."""
-        return self.case.secret and self.difference is not None and self.difference.kind is Kind.VALUE
 
     def _message_without_inputs(self) -> str:
         """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""
@@ -85,6 +78,16 @@ class CaseResult:
         if kind is Kind.ENDING:
             return f"the call should be refused with {with_article(self.case.refused)}, but the answer returned"
         return f"the answer differs in its {kind}"
+
+
+def _without_the_value(found: Difference) -> str:
+    """What a secret case tells: of what type or size the value should be, and never which one of several is right."""
+    if found.kind is Kind.VALUE:
+        return "This is not the value that was expected. Which one is, the check does not tell."
+    if found.kind is Kind.TYPE:
+        what = f"item {found.path[0]} of the result" if found.path else "the result"
+        return f"This is not what was expected: {what} should be {found.expected}, but it is {found.actual}."
+    return found.message
 
 
 @dataclass(frozen=True)

@@ -430,9 +430,14 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name if hidden else f"{TREE}, {name}", (beams,), secret=True)
 
 
-def _always(letters: str) -> Callable[[int], str]:
-    """The same prediction for 1, 2 and 3 beams as these letters."""
-    return lambda beams: letters[beams - 1]
+_KEPT = [0.27, 0.24, 0.216]
+"""What a search holds after the third word: “die Katze hat”, “eine Katze tanzte”, “die Katze tanzte”."""
+
+
+def _predicted(letters: str, *kept: list[float]) -> Callable[[int], tuple[str, list[float]]]:
+    """A prediction for 1, 2 and 3 beams: these letters, each with what it keeps; by default what is kept indeed."""
+    held = kept or [_KEPT[:beams] for beams in (1, 2, 3)]
+    return lambda beams: (letters[beams - 1], list(held[beams - 1]))
 
 
 SENTENCE_FOUND = Exercise(
@@ -440,7 +445,10 @@ SENTENCE_FOUND = Exercise(
     lesson=LESSON,
     name="sentence_found",
     title="Predict first",
-    statement='sentence_found(beams) -> str: "A" to "F", the sentence that a search of 1, 2 or 3 beams writes.',
+    statement=(
+        'sentence_found(beams) -> (letter, kept): "A" to "F", the sentence that a search of 1, 2 or 3 beams writes, '
+        "and the probabilities of the beginnings that it holds after the third word, the best first."
+    ),
     points=2,
     minutes=10,
     section="Where greedy decoding loses",
@@ -450,70 +458,97 @@ SENTENCE_FOUND = Exercise(
     correct=correct.SENTENCE_FOUND,
     misconceptions=(
         Misconception(
+            "one_beginning_continued",
+            "One beam is right. With more, you keep the best beginning alone and two or three of its continuations. "
+            "Keep so many beginnings at every step: behind two words “die Katze” and “eine Katze”, and continue both.",
+            _predicted("BAA", [0.27], [0.27, 0.216], [0.27, 0.216, 0.054]),
+        ),
+        Misconception(
+            "each_beginning_continued_once",
+            "You continue each beginning by one word, its best. A beginning may be continued by several: of all that "
+            "there are, keep the most probable. “die Katze tanzte” (0.216) comes before “die Mieze tanzte” (0.06).",
+            _predicted("BEE", [0.27], [0.27, 0.24], [0.27, 0.24, 0.06]),
+        ),
+        Misconception(
+            "kept_by_their_ends",
+            "You keep the beginnings of the sentences that are the most probable in the end. A search does not see the "
+            "end: after three words it knows only their product, and keeps the largest.",
+            _predicted("AAA", [0.216], [0.24, 0.216], [0.27, 0.24, 0.216]),
+        ),
+        Misconception(
             "always_the_best",
             "You predict the most probable sentence of all, A, at every width. A search sees only the next word: "
             "behind “die Katze” the most probable one is “hat” (0.5, against 0.4), so that one beam never sees A.",
-            _always("AAA"),
+            _predicted("AAA"),
         ),
         Misconception(
             "width_changes_nothing",
             "One beam is right: greedy decoding takes “hat”. But more beams also keep other beginnings, such as “eine "
             "Katze tanzte” (0.24), and one of these may end as a more probable sentence.",
-            _always("BBB"),
+            _predicted("BBB"),
         ),
         Misconception(
             "two_beams_are_enough",
-            "One beam and three are right. With two, count what is kept behind the third word: “die Katze hat” (0.27) "
-            "and “eine Katze tanzte” (0.24). “die Katze tanzte” (0.216) is the third, and is dropped.",
-            _always("BAA"),
+            "One beam and three are right. With two, “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) are kept, "
+            "as you say. “die Katze tanzte” (0.216) is the third, and is dropped.",
+            _predicted("BAA"),
         ),
         Misconception(
             "three_beams_do_not_suffice",
             "One beam and two are right. The third beam keeps “die Katze tanzte” (0.216), which <e> follows with 0.9: "
             "0.1944 in the end, more than E.",
-            _always("BEE"),
+            _predicted("BEE"),
         ),
         Misconception(
             "two_beams_as_one",
             "One beam and three are right. With two, “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) are kept. "
             "Multiply on: 0.27 · 0.6 = 0.162, but 0.24 · 0.7 = 0.168.",
-            _always("BBA"),
+            _predicted("BBA"),
         ),
         Misconception(
             "best_at_once",
             "You predict the most probable sentence of all, A, for one beam. Follow the tree word by word: behind “die "
             "Katze” greedy decoding takes “hat” (0.5, against 0.4). Two beams and three are right.",
-            _always("AEA"),
-        ),
-        Misconception(
-            "the_wrong_way_round",
-            "It is the other way round: one beam finds the sentence that you give for three, and three find the one "
-            "that you give for one.",
-            _always("AEB"),
-        ),
-        Misconception(
-            "first_word_behind_eine",
-            "One beam begins with the most probable first word, “die” (0.6), so that it never writes a sentence that "
-            "begins with “eine”. Two beams and three are right.",
-            _always("EEA"),
+            _predicted("AEA"),
         ),
         Misconception(
             "longest_sentence",
             "One beam takes “getanzt” (0.6) behind “die Katze hat”, not “gerade” (0.4). Two beams and three are right.",
-            _always("CEA"),
+            _predicted("CEA"),
         ),
         Misconception(
-            "second_best_first_word",
-            "One beam and three are right. Two beams keep “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) behind "
-            "the third word; “eine Katze hat” (0.16), and with it F, is dropped.",
-            _always("BFA"),
+            "last_words_alone",
+            "The letters are right. Of each beginning you give the probability of its third word alone. Multiply it by "
+            "those of the first two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
+            _predicted("BEA", [0.5], [0.5, 0.6], [0.5, 0.6, 0.4]),
+        ),
+        Misconception(
+            "beginnings_of_two_words",
+            "The letters are right. You give the beginnings of two words, “die Katze” first. Multiply on: the third "
+            "word decides what is kept.",
+            _predicted("BEA", [0.54], [0.54, 0.4], [0.54, 0.4, 0.06]),
+        ),
+        Misconception(
+            "whole_sentences",
+            "The letters are right. You give the probabilities of whole sentences, their ends included. Stop after the "
+            "third word.",
+            _predicted("BEA", [0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]),
+        ),
+        Misconception(
+            "best_last",
+            "The letters are right, and so are the probabilities. Put the largest first.",
+            _predicted("BEA", [0.27], [0.24, 0.27], [0.216, 0.24, 0.27]),
         ),
         Misconception(
             "in_words",
-            "The sentences are right. Return their letters.",
-            lambda beams: stepwise.SENTENCES["BEA"[beams - 1]],
+            "The sentences are right, and so are the probabilities. Return letters in place of words.",
+            lambda beams: (stepwise.SENTENCES["BEA"[beams - 1]], _KEPT[:beams]),
         ),
-        Misconception("small_letters", "The sentences are right. Write their letters as capitals.", _always("bea")),
+        Misconception(
+            "small_letters",
+            "The sentences are right, and so are the probabilities. Write the letters as capitals.",
+            _predicted("bea"),
+        ),
     ),
     withheld=WITHHELD,
 )

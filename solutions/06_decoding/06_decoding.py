@@ -458,10 +458,12 @@ show.tree(
 # `decoding.sentence_found` · 2 points · about 10 minutes
 #
 # Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: behind each
-# word multiply on, compare all beginnings of the same length, keep the best ones. Return the letter for each width.
-# The check says which widths are right and, of the common mistakes, what was believed; the right letter it keeps to itself.
+# word multiply on, compare all beginnings of the same length, keep the best ones. Return for each width the letter and,
+# as your reason, the probabilities of the beginnings that the search holds after the third word, the best first. The check
+# says which widths are right and, of the common mistakes, what was believed; what is right it keeps to itself.
 #
-# Shapes: `beams` is the int 1, 2 or 3, the result is a letter, "A" to "F".
+# Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
+# *second* word the list of two beams would be `[0.54, 0.4]`.
 #
 # <details><summary>Hint: beginnings of two words</summary>
 #
@@ -473,13 +475,13 @@ show.tree(
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sentence_found(beams):
-    """The letter of the sentence that a search of this width writes.
+    """The sentence that a search of this width writes, and what it holds after the third word.
 
     beams: int, 1, 2 or 3
-    returns: str, "A" to "F"
+    returns: str, "A" to "F", and a list of `beams` floats, the largest first
     """
     ### BEGIN SOLUTION
-    return {1: "B", 2: "E", 3: "A"}[beams]
+    return {1: ("B", [0.27]), 2: ("E", [0.27, 0.24]), 3: ("A", [0.27, 0.24, 0.216])}[beams]
     ### END SOLUTION
 
 
@@ -496,7 +498,7 @@ check("decoding.sentence_found", hidden=True)
 # %% tags=["demo"]
 @show.when_ready
 def three_ways_through_the_tree():
-    ways = {f"{beams} beam{'s' if beams > 1 else ''}": LETTERS[sentence_found(beams)].split() for beams in (1, 2, 3)}
+    ways = {f"{beams} beam{'s' if beams > 1 else ''}": LETTERS[sentence_found(beams)[0]].split() for beams in (1, 2, 3)}
     ends = {}
     for letter, sentence in LETTERS.items():
         words = sentence.split()

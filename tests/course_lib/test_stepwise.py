@@ -96,7 +96,11 @@ class TestTheTree:
             assert set(following) <= set(stepwise.TANZTE_WORDS)
 
     def test_wider_searches_find_better_sentences(self) -> None:
-        assert [stepwise.sentence_found(beams) for beams in (1, 2, 3, 4, 100)] == ["B", "E", "A", "A", "A"]
+        assert [stepwise.sentence_found(beams)[0] for beams in (1, 2, 3, 4, 100)] == ["B", "E", "A", "A", "A"]
+
+    def test_the_best_sentence_is_third_after_three_words(self) -> None:
+        for beams in (1, 2, 3):
+            assert stepwise.sentence_found(beams)[1] == pytest.approx([0.27, 0.24, 0.216][:beams])
 
     def test_a_step_says_what_the_tree_says(self) -> None:
         step = stepwise.tree_step(stepwise.TANZTE, stepwise.TANZTE_WORDS)

@@ -140,22 +140,46 @@ SEQUENCE_LOG_PROBABILITY = (
 # decoding.sentence_found
 
 
-def _found_by_match(beams: int) -> str:
+Prediction = tuple[str, list[float]]
+
+
+def _found_by_match(beams: int) -> Prediction:
     match beams:
         case 1:
-            return "B"
+            return "B", [0.27]
         case 2:
-            return "E"
+            return "E", [0.27, 0.24]
         case _:
-            return "A"
+            return "A", [0.27, 0.24, 0.216]
+
+
+def _found_by_products(beams: int) -> Prediction:
+    beginnings = {
+        "die Katze hat": 0.6 * 0.9 * 0.5,
+        "die Katze tanzte": 0.6 * 0.9 * 0.4,
+        "die Katze tanzt": 0.6 * 0.9 * 0.1,
+        "die Mieze tanzte": 0.6 * 0.1,
+        "eine Katze tanzte": 0.4 * 0.6,
+        "eine Katze hat": 0.4 * 0.4,
+    }
+    kept = sorted(beginnings, key=lambda beginning: -beginnings[beginning])[:beams]
+    ends = {"die Katze hat": ("B", 0.6), "die Katze tanzte": ("A", 0.9), "eine Katze tanzte": ("E", 0.7)}
+    best = max(kept, key=lambda beginning: beginnings[beginning] * ends[beginning][1])
+    return ends[best][0], [beginnings[beginning] for beginning in kept]
+
+
+def _found_in_numpy(beams: int) -> Prediction:
+    products = numpy.array([0.54, 0.54, 0.54, 0.06, 0.4, 0.4]) * numpy.array([0.5, 0.4, 0.1, 1.0, 0.6, 0.4])
+    return "BEA"[beams - 1], list(numpy.sort(products)[::-1][:beams])
 
 
 SENTENCE_FOUND = (
     _found_by_match,
-    lambda beams: {1: "B", 2: "E", 3: "A"}[beams],
-    lambda beams: "BEA"[beams - 1],
-    lambda beams: "B" if beams == 1 else "E" if beams == 2 else "A",
-    lambda beams: ["", "B", "E", "A"][beams],
+    _found_by_products,
+    _found_in_numpy,
+    lambda beams: {1: ("B", [0.27]), 2: ("E", [0.27, 0.24]), 3: ("A", [0.27, 0.24, 0.216])}[beams],
+    lambda beams: ("BEA"[beams - 1], [0.27, 0.24, 0.216][:beams]),
+    lambda beams: ("B" if beams == 1 else "E" if beams == 2 else "A", [0.54 * 0.5, 0.4 * 0.6, 0.54 * 0.4][:beams]),
 )
 
 

@@ -64,7 +64,12 @@ def test_of_a_secret_case_the_right_value_is_not_told() -> None:
     assert "Which one is, the check does not tell." in verdict.text()
     assert "4322" in verdict.text()
     assert not any("8642" in told for told in (verdict.text(), verdict.html(), str(verdict.record())))
-    assert "should be a torch.Tensor" in verdict_on(lambda x: "8", exercise, seed=None).text()
+    for other in ("8", None, [2 * torch.tensor([4321.0]), torch.zeros(1)]):
+        verdict = verdict_on(lambda x, other=other: other, exercise, seed=None)
+        assert "should be a torch.Tensor, but it is" in verdict.text().replace("\n       ", "")
+        for told in (verdict.text(), verdict.html(), str(verdict.record())):
+            assert "which is right" not in told
+            assert "8642" not in told.partition("got")[0]
 
 
 def refusing(x: Tensor) -> Tensor:

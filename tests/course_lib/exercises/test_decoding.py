@@ -190,8 +190,12 @@ def _forgotten(
             lambda logits, expected: (_picked(logits, expected) + 1e-12).log().sum(-1),
             "floor_of_a_trillionth",
         ),
-        ("decoding.sentence_found", lambda beams: "A", "always_the_best"),
-        ("decoding.sentence_found", lambda beams: "B" if beams == 1 else "A", "two_beams_are_enough"),
+        ("decoding.sentence_found", lambda beams: ("A", [0.27, 0.24, 0.216][:beams]), "always_the_best"),
+        (
+            "decoding.sentence_found",
+            lambda beams: ("B" if beams == 1 else "A", [0.54 * third for third in (0.5, 0.4, 0.1)][:beams]),
+            "one_beginning_continued",
+        ),
         ("decoding.beam_search", _copies, "greedy"),
         ("decoding.beam_search", _bare_logits, "logits_added"),
         ("decoding.length_penalised", lambda log_p, n, a: log_p / n**a, "divided_by_the_length"),
@@ -252,13 +256,33 @@ def test_a_mass_of_1_may_be_out_of_reach() -> None:
     assert found.points == 2
 
 
-@pytest.mark.parametrize("wrong", ["BAD", "ABC", "b", ""])
-def test_a_prediction_is_not_told(wrong: str) -> None:
-    found = verdict("decoding.sentence_found", lambda beams: wrong[beams - 1 :][:1], None)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("D", [0.06]),
+        ("B", [0.5]),
+        ("B", [0.6, 0.5]),
+        "B",
+        list("ABCDEF"),
+        [("B", [0.27]), ("E", [0.27, 0.24]), ("A", [0.27, 0.24, 0.216])],
+        None,
+    ],
+)
+def test_a_prediction_is_not_told(wrong: object) -> None:
+    found = verdict("decoding.sentence_found", lambda beams: wrong, None)
     assert not found.passed
     for text in (found.text(), found.html(), str(found.record())):
-        assert "expected" not in text.replace("the value that was expected", "")
-        assert "should be" not in text
+        assert "is right" not in text
+        assert "expected  " not in text
+        assert "<th>expected" not in text
+
+
+def test_letters_alone_earn_nothing_however_often_one_tries() -> None:
+    for letter in "ABCDEF":
+        assert (
+            verdict("decoding.sentence_found", lambda beams, letter=letter: (letter, [0.6, 0.4, 0.1][:beams])).points
+            == 0
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))
