@@ -9,7 +9,7 @@ from course_lib.blocks import Activation, BlockConfig
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The sizes of an encoder-decoder transformer; those not named are the paper's base model's.
+    """The sizes of an encoder-decoder transformer, by default the paper's base model's; `base` shares the embeddings, too.
 
     Attributes:
         source_vocabulary: how many words the source language has.
@@ -81,7 +81,9 @@ class TransformerConfig:
 
 @dataclass(frozen=True)
 class GPTConfig:
-    """The sizes of a decoder-only transformer; those not named are GPT-2's, the smallest.
+    """The sizes of a decoder-only transformer, by default the smallest GPT-2's.
+
+    `gpt2` is that model in full: with its activation, its attention dropout and its end of text.
 
     Attributes:
         vocabulary: how many words there are.
@@ -163,7 +165,7 @@ class GPTConfig:
 
 @dataclass(frozen=True)
 class BERTConfig:
-    """The sizes of an encoder-only transformer; those not named are BERT base's (uncased).
+    """The sizes of an encoder-only transformer, by default BERT base's (uncased).
 
     Attributes:
         vocabulary: how many words there are.

@@ -1,7 +1,8 @@
 """Subwords for real work, by the `tokenizers` library: byte-pair encoding, WordPiece, and published vocabularies.
 
-`SubwordVocabulary.train_bpe` learns the same pieces, with the same ids, as `course_lib.subwords` does, in a small
-fraction of its time. GPT-2's and BERT's vocabularies are read from the files that were published with them.
+`course_lib.subwords` and `course_lib.wordpiece` show how it is done. `SubwordVocabulary.train_bpe` learns the same
+pieces, with the same ids, as the first of them, in a small fraction of its time. GPT-2's and BERT's vocabularies are
+read from the files that were published with them.
 """
 
 from __future__ import annotations

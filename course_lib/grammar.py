@@ -391,7 +391,13 @@ class Split:
 
 
 def toy_translation(training: int = 20_000, held_out: int = 1_000, seed: int = 0) -> Split:
-    """Draw so many different sentences for each side of the split."""
+    """Draw so many different sentences for each side of the split.
+
+    Args:
+        training: how many to train on.
+        held_out: how many to test on.
+        seed: decides which.
+    """
     rng = random.Random(seed)
     sides: dict[bool, dict[str, Pair]] = {False: {}, True: {}}
     wanted = {False: training, True: held_out}

@@ -18,7 +18,6 @@ from course_lib.tokenization import PADDING_ID
 Spread = Literal["all", "others"]
 """Whose label smoothing: "all" words share its mass, the right one too, as in torch; or only all the "others" (S4)."""
 
-
 _NONE = -100
 """An id that never occurs."""
 
@@ -59,9 +58,9 @@ def smoothed_cross_entropy(
     most = (size - 1) / size if spread == "others" else 1
     if not 0 <= smoothing <= most:
         raise ValueError(f"label smoothing must be from 0 to {most:.4g}, got {smoothing}")
-    torchs = min(1.0, smoothing / most) if smoothing else 0.0
+    torch_share = min(1.0, smoothing / most) if smoothing else 0.0
     ignore = _NONE if ignored is None else ignored
-    mean = F.cross_entropy(logits.flatten(0, -2), expected.flatten(), ignore_index=ignore, label_smoothing=torchs)
+    mean = F.cross_entropy(logits.flatten(0, -2), expected.flatten(), ignore_index=ignore, label_smoothing=torch_share)
     # Torch's mean over nothing is NaN. Asking first, in Python, would be one more wait for a GPU in every step.
     return mean if ignored is None else torch.where((expected != ignored).any(), mean, 0.0)
 
@@ -79,12 +78,30 @@ def shift_right(
 def translation_loss(
     model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0, spread: Spread = "all"
 ) -> Float[Tensor, ""]:
-    """The mean over the target's words; padding does not count. For `Transformer`, and what is called like it."""
+    """The mean over the target's words, for `Transformer` and what is called like it; `PADDING_ID` does not count.
+
+    Args:
+        model: from source and target ids to logits of the word after each target word.
+        batch: sources, and targets from <s> to <e>.
+        smoothing, spread: as for `smoothed_cross_entropy`.
+
+    Raises:
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range.
+    """
     read, expected = shift_right(batch.target)
     return smoothed_cross_entropy(model(batch.source, read), expected, smoothing, spread, PADDING_ID)
 
 
 def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """The mean over all tokens but the first of each piece. For `GPT`, and what is called like it."""
+    """The mean over all tokens but the first of each piece, for `GPT` and what is called like it.
+
+    Args:
+        model: from ids to logits of the token after each token.
+        batch: pieces of a text.
+        smoothing: as for `smoothed_cross_entropy`.
+
+    Raises:
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range.
+    """
     read, expected = shift_right(batch.ids)
     return smoothed_cross_entropy(model(read), expected, smoothing)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
+"""Of the arithmetic: single, or half in one of its two forms; "auto" is what `precision_for` chooses."""
 
 
 def precision_for(device: torch.device | str) -> Precision:

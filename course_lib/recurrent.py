@@ -280,7 +280,11 @@ class RecurrentSeq2Seq(nn.Module):
         return self.decode(target, self.encode(source)).logits
 
     def encode(self, source: Int[Tensor, "batch source"]) -> RecurrentEncoded:
-        """Read the source, forwards and backwards."""
+        """Read the source, forwards and backwards; padding must stand behind its words.
+
+        Raises:
+            TypeError, ValueError: no ids, or outside the vocabulary; padding before a word; a source without words.
+        """
         require_ids(source, self.config.source_vocabulary, "source")
         mask = source != self.config.padding_id
         states, last = read_sequences(self.encoder, self.dropout(self.source_embedding(source)), mask)
@@ -293,7 +297,11 @@ class RecurrentSeq2Seq(nn.Module):
         encoded: RecurrentEncoded,
         state: Float[Tensor, "layers batch d_model"] | None = None,
     ) -> RecurrentDecoded:
-        """Read target words, from `<s>` on, or from where `state` was left; padding must stand behind the words."""
+        """Read target words, from <s> on, or from where `state` was left; padding must stand behind the words.
+
+        Raises:
+            TypeError, ValueError: no ids, or outside the vocabulary; not as many targets as sources.
+        """
         require_ids(target, self.config.target_vocabulary, "target")
         if len(target) != len(encoded.states):
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")

@@ -23,13 +23,20 @@ def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Sch
     rate(step) = factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
 
     Its peak, at step `warmup`, is factor / √(d_model · warmup).
+
+    Raises:
+        ValueError: `warmup` is below 1.
     """
     _check_warmup(warmup)
     return lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
 def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
-    """The paper's shape with another peak: rate(step) = peak · min(step / warmup, √(warmup / step))."""
+    """The paper's shape with another peak: rate(step) = peak · min(step / warmup, √(warmup / step)).
+
+    Raises:
+        ValueError: `warmup` is below 1.
+    """
     _check_warmup(warmup)
     return lambda step: peak * min(step / warmup, math.sqrt(warmup / step))
 
@@ -39,6 +46,9 @@ def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
 
     For a training whose length is known: the small rates at the end are worth many steps at a larger one. Behind its
     last step the rate stays 0.
+
+    Raises:
+        ValueError: `warmup` is below 1 or above `steps`.
     """
     _check_warmup(warmup, steps)
     return lambda step: peak * max(0.0, min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup)))
@@ -50,6 +60,9 @@ def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) ->
     rate(step) = least + (peak - least) · (1 + cos(π · (step - warmup) / (steps - warmup))) / 2
 
     Loshchilov and Hutter (2017), "SGDR", equation 5. Behind the last step it stays at `least`.
+
+    Raises:
+        ValueError: `warmup` is below 1 or above `steps`.
     """
     _check_warmup(warmup, steps)
 

@@ -1,9 +1,11 @@
 """How alike texts are by the states of a pre-trained BERT: sentence vectors, and BERTScore.
 
-encoder = TextEncoder.from_pretrained("sentence-transformers/all-MiniLM-L6-v2")
-vectors = encoder.sentence_vectors(["the cat danced", "a dog slept"])
-vectors @ vectors.T                                                # cosine similarities
-evaluate_texts(hypotheses, references, ["bleu", partial(bertscore, encoder=encoder)])
+    encoder = TextEncoder.from_pretrained("sentence-transformers/all-MiniLM-L6-v2")
+    vectors = encoder.sentence_vectors(["the cat danced", "a dog slept"])
+    vectors @ vectors.T                                                # cosine similarities
+    evaluate_texts(hypotheses, references, ["bleu", partial(bertscore, encoder=encoder)])
+
+A sentence's vector is the mean of its pieces' states; BERTScore matches the pieces of two sentences one by one.
 """
 
 from __future__ import annotations

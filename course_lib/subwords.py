@@ -6,8 +6,8 @@ frequent words become one piece, rare ones stay several, and no word of known ch
 Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
 A word's beginning is marked with ▁, as in Kudo and Richardson (2018), so that the pieces know where the spaces were.
 
-Every choice is fixed, so that the same text gives the same pieces and ids everywhere. They are also those of the
-`tokenizers` library, ties included:
+This is the algorithm to read, in plain Python; `course_lib.fast_subwords` is the one to work with. Every choice is
+fixed, so that the same text gives the same pieces and ids everywhere, and in the `tokenizers` library, ties included:
 
 - the ids: the four special tokens, the characters in the order of their code points, then the joined pieces in the
   order in which they were learned;
@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from course_lib.tokenization import SPECIAL, UNKNOWN_ID, check_tokens, shown
+from course_lib.tokenization import SPECIAL, UNKNOWN_ID, check_tokens, visible_ids
 
 MARK = "▁"
 """Stands at the beginning of every word. In a text of its own it counts as a space."""
@@ -179,4 +179,4 @@ class BytePairVocabulary:
         Raises:
             ValueError: there is no piece with one of these ids.
         """
-        return decode_pieces([self.pieces[i] for i in shown(ids, len(self))])
+        return decode_pieces([self.pieces[i] for i in visible_ids(ids, len(self))])

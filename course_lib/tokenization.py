@@ -68,7 +68,7 @@ class WordVocabulary:
         Raises:
             ValueError: there is no word with one of these ids.
         """
-        return " ".join(self.words[i] for i in shown(ids, len(self)))
+        return " ".join(self.words[i] for i in visible_ids(ids, len(self)))
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def check_ids(ids: Sequence[int], size: int) -> None:
             raise ValueError(f"id {i} is outside the vocabulary: expected 0 to {size - 1}")
 
 
-def shown(ids: Sequence[int], size: int) -> list[int]:
+def visible_ids(ids: Sequence[int], size: int) -> list[int]:
     """The ids that a reader should see: those up to the first <e>, without <s> and padding.
 
     Raises:

@@ -172,6 +172,16 @@ def evaluate(
 
     What a loss draws at random (masked words, say) is the same in every call, and the global generators are left
     as they were.
+
+    Args:
+        model: on `device` already.
+        data: what to measure on.
+        loss: what to measure.
+        device: where to compute; under `torchrun` the processes share the batches.
+        precision: of the arithmetic.
+
+    Raises:
+        ValueError: the data gives no batches, or none with targets.
     """
     with joined(device) as world, torch.random.fork_rng([world.device] if world.device.type == "cuda" else []):
         return _evaluate(model, data, loss, world, precision)

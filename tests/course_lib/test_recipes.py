@@ -78,9 +78,9 @@ from pathlib import Path
 
 import torch
 
+from course_lib.checkpoints import Checkpoints
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.recipes import learn_to_translate
-from course_lib.checkpoints import Checkpoints
 from tests.course_lib.test_recipes import SHORT, SPLIT
 
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]
