@@ -9,7 +9,9 @@ from course_lib.blocks import Activation, BlockConfig
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The sizes of an encoder-decoder transformer, by default the paper's base model's; `base` shares the embeddings, too.
+    """The sizes of an encoder-decoder transformer, by default the paper's base model's.
+
+    `base` is that model in full: both languages share one vocabulary, and its embedding.
 
     Attributes:
         source_vocabulary: how many words the source language has.
