@@ -17,7 +17,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import heads, pretraining
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import Kind, integer, kinds, predicted, sizes
 from course_lib.exercises.correct import bert as correct
 from course_lib.labelled_data import IGNORED
 
@@ -274,7 +274,7 @@ EXPECTED_COUNTS = Exercise(
     section="Hiding words",
     source="Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.expected_counts,
-    cases=_count_cases,
+    cases=predicted(_count_cases),
     correct=correct.EXPECTED_COUNTS,
     misconceptions=(
         Misconception(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Generator, Tensor, nn
+
+from course_lib.checking.exercise import CaseMaker
 
 SOFTMAX = ("softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin", "Softmax2d")
 """Forbidden where the student writes the softmax."""
@@ -80,6 +82,11 @@ def unbatched_kinds(generator: Generator) -> Iterator[Kind]:
     yield Kind("one sequence", generator)
     yield Kind("double precision", generator, dtype=torch.float64)
     yield Kind("transposed in memory", generator, transposed=True)
+
+
+def predicted(cases: CaseMaker) -> CaseMaker:
+    """These cases of a prediction: no check tells what was to be predicted."""
+    return lambda generator, hidden: (replace(case, secret=True) for case in cases(generator, hidden))
 
 
 def sizes(generator: Generator, count: int) -> list[int]:

@@ -17,7 +17,7 @@ from torch import Generator, Tensor
 
 from course_lib import scoring, stepwise
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
-from course_lib.exercises.common import integer, kinds, sizes
+from course_lib.exercises.common import integer, kinds, predicted, sizes
 from course_lib.exercises.correct import decoding as correct
 from course_lib.exercises.worked_examples import B
 
@@ -427,7 +427,7 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for place in order:
         beams = place + 1
         name = f"{beams} beam{'s' if beams > 1 else ''}"
-        yield Case(name if hidden else f"{TREE}, {name}", (beams,), secret=True)
+        yield Case(name if hidden else f"{TREE}, {name}", (beams,))
 
 
 _KEPT = [0.27, 0.24, 0.216]
@@ -454,7 +454,7 @@ SENTENCE_FOUND = Exercise(
     section="Where greedy decoding loses",
     source="S2, generating outputs (greedy); Wu et al. (2016), section 7",
     reference=stepwise.sentence_found,
-    cases=_prediction_cases,
+    cases=predicted(_prediction_cases),
     correct=correct.SENTENCE_FOUND,
     misconceptions=(
         Misconception(

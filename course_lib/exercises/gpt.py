@@ -17,7 +17,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import language_models
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import Kind, integer, kinds, predicted, sizes
 from course_lib.exercises.correct import gpt as correct
 from course_lib.exercises.correct.gpt import language_model
 from course_lib.language_models import CausalLanguageModel, gpt_parameters
@@ -704,7 +704,7 @@ LOSS_WITHOUT_MASK = Exercise(
     section="What would happen without the mask?",
     source="S0, a small problem with transformer language models",
     reference=language_models.loss_without_mask,
-    cases=_prediction_cases,
+    cases=predicted(_prediction_cases),
     # A prediction has nothing to overflow or to differentiate: the mistakes are other predictions.
     correct=correct.LOSS_WITHOUT_MASK,
     misconceptions=(

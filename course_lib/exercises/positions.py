@@ -19,7 +19,7 @@ from torch import Generator, Tensor, nn
 from course_lib import positions
 from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import Kind, integer, kinds, predicted, sizes
 from course_lib.exercises.correct import positions as correct
 from course_lib.exercises.worked_examples import A, B
 
@@ -69,7 +69,7 @@ SHUFFLED_OUTPUTS = Exercise(
     section="A bag of words",
     source="S4, why position embeddings are needed; Lee et al. (2019), section 3.1",
     reference=positions.shuffled_outputs,
-    cases=_shuffled_cases,
+    cases=predicted(_shuffled_cases),
     correct=correct.SHUFFLED_OUTPUTS,
     misconceptions=(
         Misconception(
@@ -170,7 +170,7 @@ SAME_UNDER_CAUSAL_MASK = Exercise(
     section="Shuffling under a mask",
     source="S4, switching words; S2 and S4, the causal mask",
     reference=positions.same_under_causal_mask,
-    cases=_causal_cases,
+    cases=predicted(_causal_cases),
     correct=correct.SAME_UNDER_CAUSAL_MASK,
     misconceptions=(
         Misconception(

@@ -17,7 +17,7 @@ from torch import Generator
 
 from course_lib import subwords, wordpiece
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, predicted
 from course_lib.exercises.correct import subwords as correct
 from course_lib.subwords import MARK, Merge, Pieces
 from course_lib.tokenization import SPECIAL
@@ -669,7 +669,7 @@ VOCABULARY_SIZE = Exercise(
     section="How many pieces?",
     source="Radford et al. (2019), section 2.2: 50,257",
     reference=subwords.vocabulary_size,
-    cases=_size_cases,
+    cases=predicted(_size_cases),
     correct=correct.VOCABULARY_SIZE,
     misconceptions=(
         Misconception(

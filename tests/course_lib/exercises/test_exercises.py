@@ -48,6 +48,18 @@ class TestRegistry:
         assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
+PREDICTIONS = [
+    exercise
+    for exercise in exercises.all()
+    if exercise.title.startswith("Predict") and exercise.id != "words_in_a_bag.same_vector"  # a "no" tells its all
+]
+
+
+@pytest.mark.parametrize("exercise", PREDICTIONS, ids=lambda exercise: exercise.id)
+def test_what_is_to_be_predicted_is_not_told(exercise: Exercise) -> None:
+    assert all(case.secret for case in [*exercise.visible_cases(), *exercise.hidden_cases(1)])
+
+
 class TestEveryExercise:
     @every_exercise
     def test_messages_are_sentences(self, exercise: Exercise) -> None:
