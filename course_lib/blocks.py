@@ -101,7 +101,7 @@ def layer_norm(
         gamma (x - mean) / √(variance + ε) + beta
 
     Mean and variance are over the word's own d_model numbers; the variance divides by d_model, not by d_model - 1.
-    Ba, Kiros and Hinton (2016), "Layer Normalization", section 3.1; slide S3.
+    Ba, Kiros and Hinton (2016), "Layer Normalization", section 3; slide S3.
     """
     centred = x - x.mean(dim=-1, keepdim=True)
     variance = centred.square().mean(dim=-1, keepdim=True)

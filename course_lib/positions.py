@@ -22,7 +22,7 @@ def shuffled_outputs(
 ) -> Float[Tensor, "... words d_model"]:
     """What self-attention returns for shuffled words, from what it returned before: the same rows, shuffled alike.
 
-    This is called permutation equivariance (Lee et al., 2019, "Set Transformer", section 3.1). S4 says that a
+    This is called permutation equivariance (Lee et al., 2019, "Set Transformer"). S4 says that a
     shuffle "wouldn't affect the computation": each word's vector stays what it was, but it moves with its word.
 
     Args:

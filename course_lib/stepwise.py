@@ -91,7 +91,7 @@ def top_k(probabilities: Float[Tensor, "... vocabulary"], k: int) -> Float[Tenso
 def nucleus(probabilities: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
     """The same with the nucleus: the fewest words, most probable first, that have mass p together.
 
-    Holtzman et al. (2020), section 3.1.
+    Holtzman et al. (2020).
     """
     return torch.softmax(keep_nucleus(probabilities.log(), p), dim=-1)
 

@@ -112,7 +112,7 @@ def decode_pieces(pieces: Sequence[str]) -> str:
 def vocabulary_size(characters: int, merges: int, special: int) -> int:
     """How many pieces there are: joining makes a new one, and the two that it was made of stay.
 
-    GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.2.
+    GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.3.
     """
     return special + characters + merges
 

@@ -140,9 +140,8 @@ def prediction_against_attention():
 
 # %% [markdown]
 # Same rows, shuffled alike. This has a name: self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
-# Transformer", section 3.1). So S4's sentence needs one more word. A shuffle does affect the output, which moves with
-# its words. What it does not affect is any word's *vector*: dog gets the vector that it got before, whether it chases
-# or is chased.
+# Transformer"). So S4's sentence needs one more word. A shuffle does affect the output, which moves with its words.
+# What it does not affect is any word's *vector*: dog gets the vector that it got before, whether it chases or is chased.
 #
 # And look at the last two lines. Whoever sums up the sentence by a mean gets the same vector twice. No classifier
 # on top of it, however large, can ever learn who chased whom. Attention, for all its cleverness, sees a bag of words.
@@ -892,9 +891,9 @@ def past_the_trained_length():
 # - **The mask alone** gets you some way at the front of a sentence and ever less further on.
 #
 # So: a formula *can* be evaluated past the trained length; whether a model can is a matter of measuring. Press et al.
-# (2022, "Train Short, Test Long", section 2) measured it on real language models and found that sinusoids hardly
+# (2022, "Train Short, Test Long") measured it on real language models and found that sinusoids hardly
 # extend. The methods that came after them build the shift into attention itself. The best known turns queries and keys
-# by the very clocks of this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer", section 3.2).
+# by the very clocks of this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer").
 #
 # S4 adds a sober remark: many people no longer mind, learn their positions, and cut longer texts to pieces.
 

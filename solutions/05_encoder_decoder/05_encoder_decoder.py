@@ -824,7 +824,7 @@ def a_valley():
 #
 # Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. S4 finds it strange and wonders how
 # anyone came upon it. Some reasons are known today. At the beginning Adam's running means rest on a handful of gradients, and in a
-# post-norm transformer the gradients near the output are large (Xiong et al., 2020, section 3.3): a full step would lead
+# post-norm transformer the gradients near the output are large (Xiong et al., 2020): a full step would lead
 # anywhere. Later the steps must become small, or the loss only dances around its minimum.
 #
 # ### Exercise 8 · The warm-up schedule

@@ -276,7 +276,7 @@ def the_attention_crosses():
 # (What it looks at while it says `<e>` matters little. It has to look somewhere, for its weights sum to 1.)
 #
 # **And if it makes a mistake?** Then it must live with it: at the next step its own wrong word is part of the beginning, and
-# it has never seen a wrong beginning in training. Some call this *exposure bias* (Ranzato et al., 2016, section 1). Let us
+# it has never seen a wrong beginning in training. Some call this *exposure bias* (Ranzato et al., 2016). Let us
 # put a wrong first word into its mouth and see how it goes on.
 
 
@@ -888,7 +888,7 @@ check("decoding.top_k", hidden=True)
 # hardly more than two words. A fixed $k$ cuts good words off in the first case, and lets nonsense in in the second.
 #
 # **Nucleus** sampling (top-p) fixes the mass in place of the number: sort the words by probability, and keep the **fewest**
-# whose probabilities sum to at least $p$ (Holtzman et al., 2020, section 3.1). Where the model is sure the nucleus is
+# whose probabilities sum to at least $p$ (Holtzman et al., 2020). Where the model is sure the nucleus is
 # small, where it is not it is large.
 #
 # In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line, and it belongs to
@@ -1038,7 +1038,7 @@ print("words read in order to write", n, "words, all so far at each step:", sum(
 #
 # And what does the new word need of them? Its query meets their **keys**, and the weights average their **values**.
 # Nothing else. So keep these two in a **key-value cache**: at each step project only the new word, append its key and its
-# value, and attend from its query to all of them. (Shazeer, 2019, section 2.4, spells this out.) The keys and values of
+# value, and attend from its query to all of them. (Shazeer, 2019, spells this out.) The keys and values of
 # cross-attention are simpler still: they come from the source, which never changes, and are made once.
 #
 # ### Exercise 9 · One step with a cache
@@ -1231,7 +1231,7 @@ print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences 
 
 # %% [markdown]
 # *tanzte getanzt*, *hat* without a participle: each word is likely in its place, and they do not belong together. Gu et al.
-# call it the **multimodality problem** (section 2.3): where there are several good translations, places that cannot agree on
+# call it the **multimodality problem**: where there are several good translations, places that cannot agree on
 # one mix them. Taking the most probable word at every place is no way out, for nothing makes these words belong together
 # either. The problem vanishes only where there is a single good translation.
 #
