@@ -29,6 +29,7 @@ from torch import Tensor, nn
 
 from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
 from course_lib.labelled_data import IGNORED, LabelledBatch
+from course_lib.losses import smoothed_cross_entropy
 from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT, BERTConfig, BERTOutput
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
@@ -411,16 +412,17 @@ class GPTClassifier(nn.Module):
         """Classification, plus `auxiliary` times language modelling of the same texts.
 
         Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. What it brings is to be measured: it
-        helped them on large data sets, and not on small ones (section 5).
+        helped them on large data sets, and not on small ones (section 5). Texts of one word have no next one: for a
+        batch of such texts it is classification alone.
         """
         states = self.gpt.states(batch.ids, batch.mask).states
         loss = F.cross_entropy(self._classify(states, batch.mask), batch.labels)
-        if not auxiliary:
+        if not auxiliary or batch.ids.shape[1] == 1:
             return loss
         words_behind_words = batch.mask[:, 1:] & batch.mask[:, :-1]
         expected = batch.ids[:, 1:].masked_fill(~words_behind_words, IGNORED)
         logits = self.gpt.logits(states[:, :-1])
-        return loss + auxiliary * F.cross_entropy(logits.flatten(0, 1), expected.flatten(), ignore_index=IGNORED)
+        return loss + auxiliary * smoothed_cross_entropy(logits, expected, ignored=IGNORED)
 
     def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
         out: Tensor = self.output(self.dropout(at_last_word(states, mask)))

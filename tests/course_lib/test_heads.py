@@ -228,6 +228,17 @@ class TestGPTClassifier:
         assert_close(model.loss(batch, auxiliary=0), head_loss(model, batch))
         assert_close(model.loss(batch, auxiliary=0.5), head_loss(model, batch) + 0.5 * language)
 
+    @pytest.mark.parametrize("padding", [0, 2])
+    def test_texts_of_one_word_are_only_classified(self, padding: int) -> None:
+        """They have no next word, and a mean over nothing would be NaN."""
+        model, ids = self.model(), torch.tensor([[3], [4]])
+        ids = torch.cat([ids, torch.zeros(2, padding, dtype=torch.long)], dim=1)
+        batch = LabelledBatch(ids, torch.zeros_like(ids), ids != 0, torch.tensor([0, 1]))
+        loss = model.loss(batch, auxiliary=0.5)
+        assert_close(loss, head_loss(model, batch))
+        loss.backward()
+        assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+
 
 def test_a_masked_language_models_output_is_its_embedding() -> None:
     model = MaskedLanguageModel(BERT(SMALL))
