@@ -142,7 +142,14 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
     """
     content = _content(file)
     unpacked = unpack(file.name, content, lesson or file.stem)
-    submission = read_notebook(unpacked.content)
+    try:
+        submission = read_notebook(unpacked.content)
+    except Unreadable:
+        if file.suffix == ".py":
+            raise BadInput(
+                f"{file} is not a notebook; check one answer in it with `katze check EXERCISE_ID {file}`"
+            ) from None
+        raise
     released = _releases(file, release)
     own = _lesson_of(submission, released)
     meant = lesson or own
@@ -187,6 +194,10 @@ def write_mended(found: Preflight, target: Path) -> None:
 
 
 def _content(file: Path) -> bytes:
+    if file.is_dir():
+        inside = sorted(path for path in file.glob("*.ipynb") if path.is_file())
+        named = f": {inside[0]}" if len(inside) == 1 else ""
+        raise BadInput(f"{file} is a folder; name the notebook in it{named}")
     try:
         size = file.stat().st_size
         if size > NOTEBOOK_BYTES:

@@ -32,6 +32,8 @@ def _notice(error: Exception, picture: Callable[[], None]) -> str:
         return f"This cell needs {error.name}, which a cell above it makes. Run the cells above first, then this one."
     if type(error) is NotImplementedError and not str(error):
         return f"This cell is waiting for your {_innermost(error)}. Run it again once you have written it."
+    if isinstance(error, ModuleNotFoundError):
+        return f"Nothing to show yet: {error}. Run this cell again once it is there."
     reason = f"{type(error).__name__}: {error}".rstrip(": ")
     return f"Nothing to show yet ({reason}). Run this cell again once the check above passes."
 

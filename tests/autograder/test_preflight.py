@@ -207,6 +207,22 @@ def test_an_archive_and_a_script_are_read_as_when_graded(tmp_path: Path) -> None
     assert states["attention.scale"] is State.WRITTEN
 
 
+def test_a_folder_is_told_the_notebook_in_it(save: Save) -> None:
+    path = save(filled())
+    with pytest.raises(BadInput, match=f"is a folder; name the notebook in it: {path}$"):
+        preflight(path.parent)
+    save(filled(), "second.ipynb")
+    with pytest.raises(BadInput, match="is a folder; name the notebook in it$"):
+        preflight(path.parent)
+
+
+def test_a_plain_file_is_told_how_one_answer_is_checked(tmp_path: Path) -> None:
+    plain = tmp_path / "my_answer.py"
+    plain.write_text("def scale_scores(scores, d_head):\n    return scores\n")
+    with pytest.raises(BadInput, match=f"is not a notebook; .* `katze check EXERCISE_ID {plain}`"):
+        preflight(plain)
+
+
 class TestRelease:
     def test_it_may_be_named(self, save: Save, tmp_path: Path) -> None:
         path = save(filled())

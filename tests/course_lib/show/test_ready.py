@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from course_lib import show
+from course_lib.optional import needed_for
 
 
 def dot_product_scores() -> None:
@@ -62,6 +63,18 @@ def test_a_name_that_an_answer_does_not_find_is_quoted(capsys: pytest.CaptureFix
 
     show.when_ready(lambda: answer())
     assert "Nothing to show yet (NameError: name 'undefined_name' is not defined)" in capsys.readouterr().out
+
+
+def test_a_package_that_is_missing_is_named_with_the_line_that_installs_it(capsys: pytest.CaptureFixture[str]) -> None:
+    @show.when_ready
+    def picture() -> None:
+        with needed_for("BLEU", package="no_such_package"):
+            import no_such_package  # noqa: F401
+
+    assert capsys.readouterr().out == (
+        "Nothing to show yet: BLEU needs the package no_such_package, which is not installed here; "
+        "run:  %pip install no_such_package. Run this cell again once it is there.\n"
+    )
 
 
 def test_an_interrupt_passes_through() -> None:
