@@ -123,7 +123,7 @@ def find_folder(name: str | Path) -> Path:
     Raises:
         FileNotFoundError: there is no such folder, and no such model on the hub, or the hub cannot be reached.
     """
-    folder = Path(name)
+    folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
     if isinstance(name, Path) or name.startswith((".", "/", "~")):
@@ -162,10 +162,16 @@ def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
         raise FileNotFoundError(f"{folder} has no config.json, so it holds no model")
-    return _read_json(path)
+    return read_json(path)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds.
+
+    Raises:
+        ValueError: it is not JSON, or holds something else.
+        OSError: it cannot be read.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -189,7 +195,7 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
 
 def _parts(index: Path) -> list[Path]:
     """The files that an index names, all of them in its own folder."""
-    names = _read_json(index).get("weight_map")
+    names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise ValueError(f'{index} must say under "weight_map" in which file each tensor is')
     parts = [index.parent / name for name in sorted(set(names.values()))]

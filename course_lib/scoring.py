@@ -299,7 +299,7 @@ def perplexity(log_likelihoods: Float[Tensor, "..."], mask: Bool[Tensor, "..."] 
     counted = log_likelihoods if mask is None else log_likelihoods[mask]
     if not counted.numel():
         raise ValueError("there is nothing to score: no word counts")
-    return math.exp(-counted.double().mean().item())
+    return counted.double().mean().neg().exp().item()  # infinite where `math.exp` would refuse
 
 
 # --- Generated text --------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ A sentence's vector is the mean of its pieces' states; BERTScore matches the pie
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from course_lib import __version__
 from course_lib.bags import mean_pooling
 from course_lib.data import pad
 from course_lib.fast_subwords import SubwordVocabulary
-from course_lib.hub import find_folder
+from course_lib.hub import find_folder, read_json
 from course_lib.masking import padding_mask
 from course_lib.metrics import Score, Texts
 from course_lib.models import BERT
@@ -124,9 +123,7 @@ class TextEncoder:
 def _is_uncased(folder: Path) -> bool:
     """What the published configuration of the vocabulary says; most are uncased."""
     path = folder / "tokenizer_config.json"
-    if not path.is_file():
-        return True
-    return bool(json.loads(path.read_text(encoding="utf-8")).get("do_lower_case", True))
+    return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
 
 
 def bertscore(texts: Texts, encoder: TextEncoder) -> Score:

@@ -179,6 +179,12 @@ class TestFinding:
         with pytest.raises(FileNotFoundError, match="there is no folder .*no.such.folder"):
             find_folder(name)
 
+    def test_a_path_may_begin_at_home(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        monkeypatch.setenv("HOME", str(folder.parent))
+        assert find_folder(f"~/{folder.name}") == folder
+        with pytest.raises(FileNotFoundError, match="there is no folder ~/nothing"):
+            find_folder("~/nothing")
+
     def test_offline_and_not_in_the_cache_is_said_so(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))

@@ -305,6 +305,11 @@ class TestWordErrorRate:
             ngram_precision([["a"], ["b"]], [[["a"]]], 1)
 
 
+@pytest.mark.parametrize("log_likelihood", [-1000.0, -math.inf])
+def test_perplexity_of_what_is_all_but_impossible_is_infinite(log_likelihood: float) -> None:
+    assert perplexity(torch.full((3,), log_likelihood)) == math.inf
+
+
 def test_perplexity_does_not_lose_precision_over_many_words() -> None:
     words = torch.full((100_000,), math.log(0.1), dtype=torch.float32)
     assert perplexity(words) == pytest.approx(10, rel=1e-6)

@@ -141,3 +141,6 @@ class TestLoading:
         for lowercase in (True, False):
             (tmp_path / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": lowercase}))
             assert _is_uncased(tmp_path) == lowercase
+        (tmp_path / "tokenizer_config.json").write_text("[]")
+        with pytest.raises(ValueError, match="tokenizer_config.json must hold an object, not list"):
+            _is_uncased(tmp_path)
