@@ -1,6 +1,7 @@
 """How fast the models compute, beside the libraries a user would pick instead, side by side in one run.
 
-    python -m benchmarks.transformer [--only NAME] [--device cuda] [--threads N] [--rounds N] [--shared] [--json FILE]
+    python -m benchmarks.transformer [--only NAME] [--text multi30k] [--device cuda] [--threads N] [--rounds N]
+                                     [--shared] [--json FILE]
 
 - decoding: 200 new words by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
   layers, for 1 and for 32 texts at once: beside `generate` of `transformers` on a GPT-2 of the same size; for one text
@@ -9,10 +10,10 @@
   beside `nn.Transformer`; GPT at d=384 with 6 layers and 256 words beside GPT-2 of `transformers` and beside a model
   written as nanoGPT is.
 - memory: the most memory that such a step takes, model and optimizer included, each in a process of its own.
+- throughput, toy: how fast they learn to translate, as `benchmarks.transformer_training` says.
 
 All alternate, in single precision and with the same fused optimizer; figures are medians over the rounds. On a machine
 that others keep busy, `--shared` counts processor time, in one thread, instead of the time that passed.
-`python -m benchmarks.transformer_training` measures how fast they learn.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from benchmarks.table import Row, report
-from benchmarks.transformer_peers import NanoGPT
-from benchmarks.transformer_training import TorchTranslator
+from benchmarks.transformer_peers import NanoGPT, TorchTranslator
+from benchmarks.transformer_training import throughput, toy
 from course_lib.decoding import greedy_decode
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
@@ -54,11 +55,13 @@ class Setup:
         device: where to compute.
         rounds: how many count.
         clock: the time that passed, or the processor's.
+        text: which pairs the throughput is measured on.
     """
 
     device: torch.device
     rounds: int
     clock: Callable[[], float] = time.perf_counter
+    text: str = "toy"
 
     def medians(self, runs: list[Run], rounds: int | None = None) -> list[float]:
         """The median of each in seconds, after one round that does not count; they alternate."""
@@ -94,7 +97,7 @@ def decoders(d_model: int, layers: int, heads: int, device: torch.device) -> tup
     context = PROMPT + NEW_WORDS
     ours = GPT(GPTConfig(VOCABULARY, context, d_model, heads, layers, 4 * d_model, activation="gelu_tanh"))
     theirs = GPT2LMHeadModel(gpt2(VOCABULARY, context, d_model, heads, layers))
-    return ours.to(device).eval(), theirs.to(device).eval()
+    return ours.to(device).eval(), theirs.to(device).eval()  # type: ignore[arg-type]  # wrapped without its first argument
 
 
 def decoding_rows(name: str, ours: GPT, theirs: GPT2LMHeadModel, batch: int, goal: float, setup: Setup) -> list[Row]:
@@ -109,7 +112,7 @@ def decoding_rows(name: str, ours: GPT, theirs: GPT2LMHeadModel, batch: int, goa
 
 
 def generate(model: GPT2LMHeadModel, prompt: Tensor) -> Tensor:
-    words: Tensor = model.generate(
+    words: Tensor = model.generate(  # type: ignore[misc, assignment]  # typed for what mixes it in; one tensor comes
         prompt,
         attention_mask=torch.ones_like(prompt),
         max_new_tokens=NEW_WORDS,
@@ -244,12 +247,19 @@ def resident(field: str) -> float:
 # --- all of it -------------------------------------------------------------------------------------------------
 
 
-PARTS = {"decoding": decoding, "step": step, "memory": memory}
+PARTS: dict[str, Callable[[Setup], list[Row]]] = {
+    "decoding": decoding,
+    "step": step,
+    "memory": memory,
+    "throughput": lambda setup: throughput(setup.text, setup.rounds, str(setup.device), setup.clock),
+    "toy": lambda setup: toy(max(1, setup.rounds // 3), setup.clock),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--text", choices=["toy", "multi30k"], default="toy", help="what the throughput is measured on")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--rounds", type=int, default=5)
@@ -266,10 +276,11 @@ def main() -> None:
         print_peak(arguments.peak, device)
         return
     parts = [PARTS[arguments.only]] if arguments.only else PARTS.values()
-    setup = Setup(device, arguments.rounds, time.process_time if arguments.shared else time.perf_counter)
+    clock = time.process_time if arguments.shared else time.perf_counter
+    setup = Setup(device, arguments.rounds, clock, arguments.text)
     rows = [row for part in parts for row in part(setup)]
-    clock = "processor time" if arguments.shared else "time passed"
-    report(f"The models on {device.type}, threads: {arguments.threads}, {clock}", rows, arguments.json)
+    counted = "processor time" if arguments.shared else "time passed"
+    report(f"The models on {device.type}, threads: {arguments.threads}, {counted}", rows, arguments.json)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,68 @@
-"""What the models are measured against where no library has it: a language model as in nanoGPT, written anew."""
+"""What the models are measured against: a translator around `torch.nn.Transformer`, and a GPT written as nanoGPT is."""
 
 from __future__ import annotations
+
+import math
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from course_lib.models import TransformerConfig
+from course_lib.positions import SinusoidalPositions
+from course_lib.tokenization import END_ID, PADDING_ID, START_ID
+
+
+class TorchTranslator(nn.Module):
+    """`torch.nn.Transformer` with what it needs to translate: embeddings, positions, output layer, masks."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.source_embedding = nn.Embedding(config.source_vocabulary, config.d_model)
+        self.target_embedding = nn.Embedding(config.target_vocabulary, config.d_model)
+        self.positions = SinusoidalPositions(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.transformer = nn.Transformer(
+            config.d_model,
+            config.heads,
+            config.encoder_layers,
+            config.decoder_layers,
+            config.d_hidden,
+            config.dropout,
+            batch_first=True,
+        )
+        for embedding in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(embedding.weight, std=config.d_model**-0.5)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Logits of the word after each target word."""
+        padding = source == PADDING_ID
+        causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1], source.device).isinf()
+        states = self.transformer(
+            self._embed(source, self.source_embedding),
+            self._embed(target, self.target_embedding),
+            tgt_mask=causal,
+            src_key_padding_mask=padding,
+            memory_key_padding_mask=padding,
+            tgt_is_causal=True,
+        )
+        return F.linear(states, self.target_embedding.weight)
+
+    def _embed(self, ids: Tensor, embedding: nn.Embedding) -> Tensor:
+        x: Tensor = self.dropout(self.positions(embedding(ids) * math.sqrt(self.config.d_model)))
+        return x
+
+    @torch.no_grad()
+    def translate(self, source: Tensor, longest: int = 50) -> Tensor:
+        """The most probable words, one after the other."""
+        words = torch.full((len(source), 1), START_ID)
+        finished = torch.zeros(len(source), dtype=torch.bool)
+        while words.shape[1] <= longest and not finished.all():
+            best = self(source, words)[:, -1].argmax(-1).masked_fill(finished, PADDING_ID)
+            words = torch.cat([words, best.unsqueeze(-1)], dim=-1)
+            finished |= best == END_ID
+        return words[:, 1:]
 
 
 class NanoBlock(nn.Module):

@@ -1,44 +1,36 @@
-"""How fast the course's transformer learns to translate, beside `torch.nn.Transformer`, side by side in one run.
-
-    python -m benchmarks.transformer_training [--only NAME] [--text multi30k] [--rounds N] [--shared] [--json FILE]
+"""How fast our transformer learns to translate, beside `torch.nn.Transformer`: parts of `benchmarks.transformer`.
 
 - throughput: words learned from in a second, padding left out, at d=256, 3+3 layers and the same number of them per
   batch. Each trains as its users do: ours on batches of like lengths, the other on padded, shuffled ones. Both are
   measured in single precision; ours also in what the device multiplies fastest, where that is another.
 - toy: from nothing to 99 % of the toy grammar's held-out sentences translated exactly, drawing the data included.
   Both train on the same batches, with the same sizes, rates and steps.
-
-The two alternate; figures are medians over the rounds. On a machine that others keep busy, `--shared` counts processor
-time, in one thread, instead of the time that passed.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 from torch.utils.data import DataLoader
 
-from benchmarks.table import Row, report
+from benchmarks.table import Row
+from benchmarks.transformer_peers import TorchTranslator
 from course_lib.data import LengthBuckets, TranslationBatch, TranslationExample, collate, pad, translation_data
 from course_lib.downloads import multi30k
 from course_lib.fast_subwords import SubwordVocabulary
 from course_lib.grammar import toy_translation
 from course_lib.losses import translation_loss
 from course_lib.models import Transformer, TransformerConfig
-from course_lib.positions import SinusoidalPositions
 from course_lib.precision import Precision, precision_for
 from course_lib.schedules import constant_schedule
 from course_lib.texts import Pair
-from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
+from course_lib.tokenization import PADDING_ID, WordVocabulary
 from course_lib.toy_translator import (
     TOY_STEPS,
     TOY_TOKENS,
@@ -52,58 +44,6 @@ from course_lib.training import TrainingConfig, train
 
 MATCHES = 0.99
 SECONDS = 120.0
-
-
-class TorchTranslator(nn.Module):
-    """`torch.nn.Transformer` with what it needs to translate: embeddings, positions, output layer, masks."""
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.source_embedding = nn.Embedding(config.source_vocabulary, config.d_model)
-        self.target_embedding = nn.Embedding(config.target_vocabulary, config.d_model)
-        self.positions = SinusoidalPositions(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
-        self.transformer = nn.Transformer(
-            config.d_model,
-            config.heads,
-            config.encoder_layers,
-            config.decoder_layers,
-            config.d_hidden,
-            config.dropout,
-            batch_first=True,
-        )
-        for embedding in (self.source_embedding, self.target_embedding):
-            nn.init.normal_(embedding.weight, std=config.d_model**-0.5)
-
-    def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits of the word after each target word."""
-        padding = source == PADDING_ID
-        causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1], source.device).isinf()
-        states = self.transformer(
-            self._embed(source, self.source_embedding),
-            self._embed(target, self.target_embedding),
-            tgt_mask=causal,
-            src_key_padding_mask=padding,
-            memory_key_padding_mask=padding,
-            tgt_is_causal=True,
-        )
-        return F.linear(states, self.target_embedding.weight)
-
-    def _embed(self, ids: Tensor, embedding: nn.Embedding) -> Tensor:
-        x: Tensor = self.dropout(self.positions(embedding(ids) * math.sqrt(self.config.d_model)))
-        return x
-
-    @torch.no_grad()
-    def translate(self, source: Tensor, longest: int = 50) -> Tensor:
-        """The most probable words, one after the other."""
-        words = torch.full((len(source), 1), START_ID)
-        finished = torch.zeros(len(source), dtype=torch.bool)
-        while words.shape[1] <= longest and not finished.all():
-            best = self(source, words)[:, -1].argmax(-1).masked_fill(finished, PADDING_ID)
-            words = torch.cat([words, best.unsqueeze(-1)], dim=-1)
-            finished |= best == END_ID
-        return words[:, 1:]
 
 
 # --- throughput ------------------------------------------------------------------------------------------------
@@ -274,33 +214,3 @@ def toy(rounds: int, clock: Clock) -> list[Row]:
         Row.of("the same beside nn.Transformer", seconds, rest, "s", more=False, goal=1.0),
         Row.of("held-out sentences translated exactly", 100 * shares[0], 100 * shares[1], "%", more=True),
     ]
-
-
-def rows(only: str | None, text: str, rounds: int, device: str, clock: Clock) -> list[Row]:
-    """Every row, or those of one part: "throughput" or "toy"."""
-    found: list[Row] = []
-    if only in (None, "throughput"):
-        found += throughput(text, rounds, device, clock)
-    if only in (None, "toy"):
-        found += toy(max(1, rounds // 3), clock)
-    return found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", choices=["throughput", "toy"])
-    parser.add_argument("--text", choices=["toy", "multi30k"], default="toy", help="what the throughput is measured on")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--shared", action="store_true", help="count processor time, in one thread")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
-    if arguments.shared:
-        torch.set_num_threads(1)
-    clock = time.process_time if arguments.shared else time.perf_counter
-    found = rows(arguments.only, arguments.text, arguments.rounds, arguments.device, clock)
-    report("Learning to translate, beside torch.nn.Transformer", found, arguments.json)
-
-
-if __name__ == "__main__":
-    main()

@@ -13,10 +13,11 @@ from typing import Any
 
 import nbformat
 
+from autograder.errors import Unreadable
 from autograder.feedback import render_feedback
 from autograder.filters import BADGE_ADDRESS, clean_html
 from autograder.repair import CellKind, Release, Repaired, repair
-from autograder.submission import Submission, Unreadable, read_notebook, read_submission
+from autograder.submission import Submission, read_notebook, read_submission
 from benchmarks.fuzz import mutations
 from benchmarks.fuzz.pages import require_harmless
 from course_lib import exercises
@@ -138,7 +139,7 @@ def run_text(data: bytes) -> None:
     page = clean_html(shown.encode("utf-8", "replace"))
     require_harmless(page.replace(BADGE_ADDRESS, ""))
     outputs = [{"output_type": "display_data", "data": {"text/html": shown, "text/plain": shown}, "metadata": {}}]
-    cells = [{"cell_type": kind, "metadata": {}, "source": shown} for kind in ("markdown", "raw", "code")]
+    cells: list[dict[str, Any]] = [{"cell_type": kind, "metadata": {}, "source": shown} for kind in ("markdown", "raw", "code")]
     cells.append({"cell_type": "code", "metadata": {}, "source": "1", "outputs": outputs})
     notebook = {"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}
     _show(read_notebook(json.dumps(notebook).encode()))

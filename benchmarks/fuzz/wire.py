@@ -86,7 +86,7 @@ def _key() -> AnswerKey:
 
 def _cell(random: Random) -> tuple[Json, list[torch.Tensor]]:
     raised = Raised("ValueError", mutations.text(random), 3, mutations.text(random)) if random.random() < 0.4 else None
-    outputs = [
+    outputs: list[Json] = [
         {"output_type": "stream", "name": "stdout", "text": mutations.text(random)},
         {"output_type": "display_data", "data": {"text/html": mutations.text(random)}, "metadata": {}},
         {"output_type": "execute_result", "data": {"text/plain": "1"}, "metadata": {}, "execution_count": 1},

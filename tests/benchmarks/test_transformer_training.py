@@ -9,6 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from benchmarks import transformer_training as benchmark
+from benchmarks.transformer_peers import TorchTranslator
 from course_lib.grammar import Split, toy_translation
 from course_lib.models import TransformerConfig
 from course_lib.tokenization import END_ID
@@ -43,7 +44,7 @@ def test_the_peer_learns_by_the_same_recipe(little: Split, monkeypatch: pytest.M
 
 def test_the_peer_sees_no_padding_and_no_later_word() -> None:
     sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1)
-    model = benchmark.TorchTranslator(sizes).train(False)
+    model = TorchTranslator(sizes).train(False)
     model.transformer.encoder.enable_nested_tensor = False
     source, target = torch.tensor([[5, 6]]), torch.tensor([[1, 7, 8]])
     logits = model(source, target)
@@ -54,7 +55,7 @@ def test_the_peer_sees_no_padding_and_no_later_word() -> None:
 def test_the_peer_translates_until_the_end() -> None:
     sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1)
     torch.manual_seed(0)
-    said = benchmark.TorchTranslator(sizes).train(False).translate(torch.tensor([[5, 6], [7, 8]]), longest=9)
+    said = TorchTranslator(sizes).train(False).translate(torch.tensor([[5, 6], [7, 8]]), longest=9)
     assert said.shape[0] == 2
     assert said.shape[1] <= 9
     for row in said.tolist():
