@@ -57,6 +57,7 @@ from course_lib.attention import attention, scaled_dot_product_attention
 from course_lib.checking import check
 
 show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 torch.set_printoptions(precision=4, sci_mode=False)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 

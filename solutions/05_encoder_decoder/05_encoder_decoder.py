@@ -57,6 +57,7 @@ from course_lib.precision import autocast, precision_for
 from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
 
 show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 torch.set_printoptions(precision=4, sci_mode=False, linewidth=110)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 

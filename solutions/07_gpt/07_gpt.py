@@ -58,6 +58,7 @@ from course_lib.masking import causal_mask
 from course_lib.positions import LearnedPositions
 
 show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 torch.set_printoptions(precision=4, sci_mode=False)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 

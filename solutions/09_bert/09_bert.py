@@ -54,6 +54,7 @@ from course_lib.show import BLUE, GREEN, GREY, ORANGE
 from course_lib.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, same_kind, tagged, texts, who_acts
 
 show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 torch.set_printoptions(precision=4, sci_mode=False)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
