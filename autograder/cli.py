@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import errno
 import gc
 import json
 import os
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 DONE, FAILED, MISUSED = 0, 1, 2
 
+_ROOM, _RIGHT = "make room, then run this again", "get the right to write there, then run this again"
+DISK = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EFBIG: _ROOM, errno.EROFS: _RIGHT, errno.EACCES: _RIGHT}
+"""What a disk may refuse, and the next step."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `katze` with these arguments, by default those of the command line; returns the exit status."""
@@ -38,10 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
     except BadInput as problem:
-        print(f"katze: {problem}", file=sys.stderr)
+        print(f"katze: {str(problem).removesuffix('.')}.", file=sys.stderr)
         return MISUSED
     except BrokenPipeError:
         return DONE
+    except OSError as problem:
+        if problem.errno not in DISK or problem.filename is None:
+            raise
+        print(f"katze: cannot write {problem.filename}: {problem.strerror}; {DISK[problem.errno]}.", file=sys.stderr)
+        return MISUSED
     except KeyboardInterrupt as stopped:
         print(f"katze: {str(stopped) or 'stopped; what was recorded stays recorded'}", file=sys.stderr)
         return 130
@@ -100,6 +110,23 @@ def _parser() -> argparse.ArgumentParser:
     log.add_argument("--all", action="store_true", dest="every_case", help="every case, with its time")
     _add_json(log)
 
+    export = command("export", _export, "write the grades as CSV, for a learning platform")
+    export.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons to export (default: all that are graded)")
+    export.add_argument("--to", type=_writable, default="-", metavar="FILE.csv", help="where to (default: print it)")
+    export.add_argument(
+        "--roster", type=Path, metavar="FILE.csv", help="the platform's own export: its rows are filled in"
+    )
+    export.add_argument(
+        "--student-column", default="student", metavar="NAME", help="the column of students' ids (default: %(default)s)"
+    )
+    export.add_argument(
+        "--lesson-column", action="append", type=_heading, default=[], metavar="LESSON=NAME", help="a lesson's column"
+    )
+
+    report = command("report", _report, "write a page about a graded class: points, exercises, mistakes, students")
+    report.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    report.add_argument("file", type=_writable, metavar="FILE.html", help="where to")
+
     check = command("check", _check, "check one answer from a Python file, in a box", False)
     check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
     check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name where it is another")
@@ -121,16 +148,24 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--json", nargs="?", const="-", type=_json_file, metavar="FILE", help="write JSON to FILE (default: print it)"
+        "--json", nargs="?", const="-", type=_writable, metavar="FILE", help="write JSON to FILE (default: print it)"
     )
 
 
-def _json_file(name: str) -> str:
-    """A place for JSON that can be written: found out before the work is done, not after."""
+def _writable(name: str) -> str:
+    """A place for a file that can be written: found out before the work is done, not after."""
     path = Path(name)
     if name != "-" and (path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)):
         raise argparse.ArgumentTypeError(f"cannot write {name}; name a file in a folder that exists")
     return name
+
+
+def _heading(text: str) -> tuple[str, str]:
+    """A lesson, and the heading of its column."""
+    lesson, equals, heading = text.partition("=")
+    if not (lesson and equals and heading):
+        raise argparse.ArgumentTypeError(f"{text!r} is not LESSON=NAME, such as 01_attention='Homework 1'")
+    return lesson, heading
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:
@@ -156,12 +191,15 @@ def _positive(text: str) -> int:
 
 
 def _write_json(destination: str, content: Any) -> None:
-    """Write JSON to a file, or to standard output where the destination is "-"."""
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    _write(destination, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _write(destination: str, content: bytes) -> None:
+    """Write to a file, or to standard output where the destination is "-"."""
     if destination == "-":
-        sys.stdout.write(text)
+        sys.stdout.write(content.decode().replace("\r\n", "\n"))
     else:
-        Path(destination).write_text(text, encoding="utf-8")
+        Path(destination).write_bytes(content)
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -240,6 +278,36 @@ def _log(options: argparse.Namespace) -> int:
         _write_json(options.json, told)
     if options.json != "-":
         print_story(told, every_case=options.every_case)
+    return DONE
+
+
+def _export(options: argparse.Namespace) -> int:
+    from autograder.course import Course
+    from autograder.export import export
+    from autograder.standings import standings
+
+    graded = standings(Course.find(options.course), options.lessons)
+    made = export(graded, options.roster, options.student_column, dict(options.lesson_column))
+    _write(options.to, made.table.content())
+    for remark in made.remarks:
+        print(remark, file=sys.stderr)
+    if options.to != "-":
+        print(f"written: {options.to}")
+    return DONE
+
+
+def _report(options: argparse.Namespace) -> int:
+    from autograder.class_report import render_class
+    from autograder.course import Course
+    from autograder.feedback import lesson_title
+    from autograder.standings import standings
+
+    course = Course.find(options.course)
+    [results] = standings(course, [options.lesson]).values()
+    title = lesson_title(json.loads(course.release_notebook(options.lesson).read_bytes()))
+    _write(options.file, render_class(title or options.lesson, results).encode())
+    if options.file != "-":
+        print(f"written: {options.file}")
     return DONE
 
 
