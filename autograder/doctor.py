@@ -252,10 +252,11 @@ def _problem_of(gradebook: Path) -> str:
         return f"{gradebook.parent}, the gradebook's folder, cannot be written by this user"
     if sys.platform == "win32":
         return ""  # nothing is graded there, and the file's lock is not to be had
-    from autograder.records.file import check_gradebook
+    from autograder.records.file import check_gradebook, check_room
 
     try:
         check_gradebook(gradebook)
+        check_room(gradebook.parent)
     except BadInput as refusal:
         return str(refusal)
     return ""

@@ -77,7 +77,7 @@ def render_feedback(
     return _template().render(
         student=student,
         title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or lesson,
-        css=Markup(_css()),
+        css=Markup(feedback_css()),
         verdict_styles=[Markup(style) for style in styles],
         points=None if total is None else f"{total:g}",
         max_points=f"{most:g}",
@@ -173,7 +173,7 @@ def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None) -> _Ro
     name = _katze(cell).get("exercise") or "written"
     if given is not None and given.is_given:
         return _Row(name, _state(given.gained, given.max_points), "Read by a person", _earned(given.gained, given))
-    word, earned = ("Read by a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
+    word, earned = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
     return _Row(name, "waiting", word, f"{earned} / {_points(cell):g}")
 
 
@@ -298,7 +298,7 @@ def _label(cell: Mapping[str, Any]) -> str:
         case "answer":
             words = "Your answer"
         case "written":
-            words = "Your answer, read by a person"
+            words = "Your answer, for a person to read"
         case "code" if exercise:
             words = "A further copy of your answer"
         case _:
@@ -436,7 +436,8 @@ def _template() -> Template:
 
 
 @cache
-def _css() -> str:
+def feedback_css() -> str:
+    """The style sheet of the pages that graders write."""
     return Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 
 

@@ -159,6 +159,9 @@ def test_a_course_is_looked_at_where_there_is_one(
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     by_name = {one.name: one for one in examine(tmp_path).findings}
     assert by_name["disk of the course"] == Finding("course", "disk of the course", "1 MB free", False)
+    monkeypatch.undo()
+    monkeypatch.setattr("autograder.records.file.FREE_BYTES", 1 << 60)
+    assert "the disk is nearly full" in next(one.value for one in examine(tmp_path).findings if one.name == "gradebook")
 
 
 def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Machine, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_the_overview_has_a_line_for_each_exercise():
         (["failed"], "small.three A rule of this exercise is broken 0 / 1"),
         (["waiting"], "small.four Not written yet 0 / 1"),
         (["waiting"], "small.five Could not be graded no score / 1"),
-        (["waiting"], "small.why Read by a person – / 2"),
+        (["waiting"], "small.why Waits for a person – / 2"),
     ]
 
 
@@ -211,7 +211,7 @@ def test_the_lesson_is_folded_under_its_headings_and_the_student_s_work_is_not()
         "Your answer small.one",
         "Your own cell",
         "Nothing written yet small.two",
-        "Your answer, read by a person small.why",
+        "Your answer, for a person to read small.why",
     ]
     assert "katze:" not in text(page.select_one("main"))
 
