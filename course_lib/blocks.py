@@ -17,26 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Generator, Tensor, nn
 
-from course_lib.linear import Linear
+from course_lib.linear import ACTIVATIONS, Activation, Linear
 from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention, require_divisible
-
-Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
-"""What bends the feed-forward network's line: the paper's, BERT's, GPT-2's, and Marian's."""
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "gelu": F.gelu,  # x Φ(x), by the error function
-    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # the approximation that GPT-2 was trained with
-    "silu": F.silu,
-}
 
 
 @dataclass(frozen=True)
@@ -81,12 +69,12 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_hidden: int, activation: Activation = "relu") -> None:
         super().__init__()
         self.W_1 = Linear(d_model, d_hidden)
-        self.activation = ACTIVATIONS[activation]
+        self.activation = activation
         self.W_2 = Linear(d_hidden, d_model)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Each word's vector by itself; nothing passes between words here."""
-        out: Tensor = self.W_2(self.activation(self.W_1(x)))
+        out: Tensor = self.W_2(self.W_1(x, self.activation))
         return out
 
 

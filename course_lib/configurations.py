@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from course_lib.blocks import Activation, BlockConfig
+from course_lib.blocks import BlockConfig
+from course_lib.linear import Activation
 
 
 @dataclass(frozen=True)

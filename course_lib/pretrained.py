@@ -24,9 +24,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.blocks import Activation
 from course_lib.heads import MaskedLanguageModel, NextSentencePredictor
 from course_lib.hub import WHOLE, Plan, PublishedModel, Source, load_weights, weights_and_bias
+from course_lib.linear import Activation
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.optional import needed_for
 from course_lib.positions import SinusoidalPositions

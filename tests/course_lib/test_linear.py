@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib import linear as linear_module
-from course_lib.linear import LEAST_WORK, Linear, linear
+from course_lib.linear import ACTIVATIONS, LEAST_WORK, Activation, Linear, linear
 
 SMALL, LARGE = (2, 3, 8, 12), (4, 64, 48, 40)
 
@@ -36,6 +36,21 @@ def test_equals_torchs_forward_and_backward(sizes: tuple[int, int, int, int], bi
     cotangent = torch.randn_like(out)
     gradients = torch.autograd.grad(out, [x, *ours.parameters()], cotangent)
     assert_close(gradients, torch.autograd.grad(expected, [x, *theirs.parameters()], cotangent), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("activation", list(ACTIVATIONS))
+@pytest.mark.parametrize("sizes", [SMALL, LARGE])
+def test_bends_its_line_the_same_with_gradients_and_without(
+    sizes: tuple[int, int, int, int], activation: Activation
+) -> None:
+    batch, words, d_in, d_out = sizes
+    ours, theirs = pair(d_in, d_out)
+    x = torch.randn(batch, words, d_in, requires_grad=True)
+    out, expected = ours(x, activation), ACTIVATIONS[activation](theirs(x))
+    assert_close(out, expected)
+    assert_close(torch.autograd.grad(out.sum(), x), torch.autograd.grad(expected.sum(), x), rtol=1e-4, atol=1e-4)
+    with torch.inference_mode():
+        assert_close(ours(x, activation), expected.detach())
 
 
 def test_has_gradients_of_gradients() -> None:
