@@ -14,7 +14,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from autograder.plan import SET_ASIDE, Plan, make_plan
 from autograder.progress import progress_bar
 from autograder.publish import discard
 from autograder.recording import Finished, without_score
-from autograder.records import GradebookFile, RunRecord
+from autograder.records import GradebookFile, Record, RunRecord, store
 from autograder.records.file import check_room
 from autograder.results import ClassResult, Grading, SubmissionResult
 from autograder.submission import check_student_id, list_submissions, refused_submissions
@@ -85,7 +85,6 @@ def grade_lesson(
     console = console or Console(stderr=True)
     with _plainly_told(), contextlib.ExitStack() as resources:
         submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
-        refused = refused_submissions(course.submitted, lesson) if students is None else ()
         boxes = _Boxes(course, lesson, limits or course.limits, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
         if lesson in exercises.LESSONS and (force or _looks_changed(course, submissions)):
@@ -94,20 +93,58 @@ def grade_lesson(
         with GradebookFile(course.gradebook) as file:
             _warn_of_an_empty_gradebook(course, lesson, console)
             plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
-            results = [SubmissionResult.recorded(record) for record in plan.unchanged]
-            gradings: dict[str, Grading] = {}
+            done = _Done()
             if plan.tasks:
                 _check_places(course, feedback)
                 console.print(boxes.described(), highlight=False, soft_wrap=True)
-                for result, grading in _grade(assignment, plan, file, boxes, force, console):
-                    results.append(result)
-                    gradings[result.student] = grading
-            given = bring_to_pages(assignment, file, {result.student for result in results})
-    results = [replace(result, by_hand=given.cells.get(result.student, ())) for result in results]
-    results.sort(key=lambda result: result.student)
-    seconds = time.perf_counter() - start
-    described = boxes.described() if plan.tasks else ""
-    return ClassResult(lesson, described, tuple(results), seconds, gradings, refused, given.pages, given.stale_pages)
+                done = _grade(assignment, plan, file, boxes, force, console)
+            records = _records(assignment, plan, file, done)
+            given = bring_to_pages(assignment, file, records.keys())
+    results = [
+        replace(SubmissionResult.recorded(record), by_hand=given.cells.get(student, ()))
+        for student, record in sorted(records.items())
+    ]
+    return ClassResult(
+        lesson=lesson,
+        boxes=boxes.described() if plan.tasks else "",
+        submissions=tuple(results),
+        seconds=time.perf_counter() - start,
+        gradings=done.gradings,
+        refused=_refused(course, lesson) if students is None else (),
+        pages=given.pages,
+        stale_pages=given.stale_pages,
+    )
+
+
+@dataclass
+class _Done:
+    """What a run keeps of what it has graded, until it is told of: the records themselves are in the gradebook.
+
+    Attributes:
+        gradings: for each student whose submission was graded, why, and what changed.
+        unrecorded: the records that could not be written into the gradebook, by student.
+    """
+
+    gradings: dict[str, Grading] = field(default_factory=dict)
+    unrecorded: dict[str, Record] = field(default_factory=dict)
+
+
+def _records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Done) -> dict[str, Record]:
+    """The records of all submissions of the plan, by student, as they stand at the end of the run."""
+    records = {record.student: record for record in plan.unchanged}
+    if done.gradings:
+        with file.begin() as connection:
+            written = store.records(connection, assignment.lesson)
+        records |= {student: written[student] for student in done.gradings if student not in done.unrecorded}
+    return records | done.unrecorded
+
+
+def _refused(course: Course, lesson: str) -> tuple[SubmissionResult, ...]:
+    """The results of submissions that were passed over for the name of their folder."""
+    return tuple(
+        SubmissionResult.without_score(shown, lesson, exercises.of_lesson(lesson), Outcome.UNREADABLE, why)
+        for shown, why in refused_submissions(course.submitted, lesson).items()
+    )
 
 
 class _Boxes:
@@ -215,8 +252,8 @@ def _selected(
             raise BadInput(f"no submission of {', '.join(missing)} to {lesson} in {course.submitted}")
         submissions = [(student, folder) for student, folder in submissions if student in students]
     if not submissions:
-        for refusal in refused_submissions(course.submitted, lesson):
-            raise BadInput(refusal)
+        for why in refused_submissions(course.submitted, lesson).values():
+            raise BadInput(why)
         raise BadInput(f"no submissions to {lesson} in {course.submitted}/STUDENT/{lesson}/")
     return submissions
 
@@ -228,9 +265,9 @@ def _grade(
     boxes: _Boxes,
     force: bool,
     console: Console,
-) -> Iterator[tuple[SubmissionResult, Grading]]:
+) -> _Done:
     """Grade what the plan says, and record each submission as soon as it is graded."""
-    lesson = assignment.lesson
+    lesson, done = assignment.lesson, _Done()
     keys = AnswerKeys(assignment.course.secret())
     with contextlib.ExitStack() as resources:
         zygote, workers = boxes.begin(), min(boxes.workers, len(plan.tasks))
@@ -242,19 +279,20 @@ def _grade(
         if force:
             _set_aside(gradebook, assignment, plan, run)
         zygote.ready()
+        tasks = sorted(plan.tasks, key=lambda task: keys.slot(task.student))  # a worker keeps the keys of one slot
         progress = resources.enter_context(progress_bar(console))
         bar = progress.add_task(lesson, total=len(plan.tasks))
-        done = 0
         try:
-            for finished in in_parallel(assignment, zygote, keys, plan.tasks, workers, progress.refresh):
-                yield _recorded(gradebook, assignment, keys, run, finished)
-                done += 1
+            for finished in in_parallel(assignment, zygote, keys, tasks, workers, progress.refresh):
+                _record(gradebook, assignment, keys, run, finished, done)
                 progress.advance(bar)
         except KeyboardInterrupt:
             raise Interrupted(
-                f"stopped: {done} of {len(plan.tasks)} done, and recorded; run `katze grade {lesson}` to go on"
+                f"stopped: {len(done.gradings)} of {len(plan.tasks)} done, and recorded; run `katze grade {lesson}` to "
+                "go on"
             ) from None
         gradebook.end_run(run)
+    return done
 
 
 def _run(assignment: Assignment, boxes: _Boxes, workers: int, force: bool, submissions: int) -> RunRecord:
@@ -277,34 +315,42 @@ def _set_aside(gradebook: GradebookWriter, assignment: Assignment, plan: Plan, r
         discard(assignment, student)
 
 
-def _recorded(
-    gradebook: GradebookWriter, assignment: Assignment, keys: AnswerKeys, run: int, finished: Finished
-) -> tuple[SubmissionResult, Grading]:
+def _record(
+    gradebook: GradebookWriter,
+    assignment: Assignment,
+    keys: AnswerKeys,
+    run: int,
+    finished: Finished,
+    done: _Done,
+) -> None:
     """Write what a worker found into the gradebook.
 
     What goes wrong with one submission is that submission's, not the class's: it is ungraded, and its earlier grade
     goes, too.
     """
+    student = finished.task.student
     if any(one.outcome is Outcome.UNGRADED for one in finished.record.exercises):
-        discard(assignment, finished.task.student)
+        discard(assignment, student)
     try:
-        return _write(gradebook, run, finished)
+        done.gradings[student] = _write(gradebook, run, finished)
+        return
     except BadInput:
         raise
     except Exception as error:
         problem = f"The gradebook could not be written: {told(error)}"
-    discard(assignment, finished.task.student)
+    discard(assignment, student)
     failed = without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
     failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
     try:
-        return _write(gradebook, run, failed)
+        done.gradings[student] = _write(gradebook, run, failed)
     except BadInput:
         raise
     except Exception:  # told already; without its files the submission is graded again by the next run
-        return SubmissionResult.recorded(failed.record), Grading(failed.task.why)
+        done.gradings[student] = Grading(failed.task.why)
+        done.unrecorded[student] = failed.record
 
 
-def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> tuple[SubmissionResult, Grading]:
+def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> Grading:
     from autograder.gradebook.writer import Entry
 
     record, task = finished.record, finished.task
@@ -318,7 +364,7 @@ def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> tuple[Su
         Entry(run, record, task.why, finished.kept),
     )
     first = task.earlier is None
-    return SubmissionResult.recorded(record), Grading(task.why, () if first else changes, first)
+    return Grading(task.why, () if first else changes, first)
 
 
 @contextlib.contextmanager

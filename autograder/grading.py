@@ -79,22 +79,27 @@ KeyFor = Callable[[Exercise], AnswerKey]
 
 
 class AnswerKeys:
-    """The answer keys of a course, each made once and kept.
+    """The answer keys of a course; those of one slot are kept, until one of another slot is asked for.
 
     Hidden inputs follow from the course's secret, the exercise and the student's slot, so that a regrade
-    repeats exactly and nobody can know them beforehand.
+    repeats exactly and nobody can know them beforehand. Who grades slot by slot makes each key once, and holds those
+    of one slot at a time: with what the references and the known mistakes return, the keys of all slots are some
+    hundred megabytes.
     """
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._keys: dict[tuple[str, int], AnswerKey] = {}
+        self._kept_slot = -1
+        self._kept: dict[str, AnswerKey] = {}
 
     def key(self, exercise: Exercise, student: str) -> AnswerKey:
         """The key for one student's answer to an exercise."""
         slot = self.slot(student)
-        if (exercise.id, slot) not in self._keys:
-            self._keys[exercise.id, slot] = AnswerKey(exercise, self.seed(exercise.id, slot))
-        return self._keys[exercise.id, slot]
+        if slot != self._kept_slot:
+            self._kept_slot, self._kept = slot, {}
+        if exercise.id not in self._kept:
+            self._kept[exercise.id] = AnswerKey(exercise, self.seed(exercise.id, slot))
+        return self._kept[exercise.id]
 
     def slot(self, student: str) -> int:
         """Which of the class's sets of hidden inputs a student gets."""

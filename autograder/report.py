@@ -43,7 +43,7 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
     if again:
         _print_changes(again, console)
     for refusal in graded.refused:
-        console.print(Text(f"not graded: {refusal}", style="red"), soft_wrap=True)
+        console.print(Text(f"not graded: {refusal.problem}", style="red"), soft_wrap=True)
     unchanged = len(graded.submissions) - len(now)
     if unchanged:
         console.print(f"{graded.lesson}: {count(unchanged, 'submission')} unchanged, not graded again", highlight=False)

@@ -129,6 +129,7 @@ class SubmissionResult:
                 "misconception": result.misconception,
                 "level": self.level,
                 "repairs": list(self.repairs),
+                "problem": self.problem,
                 "remarks": list(self.remarks),
                 "total": {
                     "points": self.total,
@@ -167,7 +168,8 @@ class ClassResult:
         seconds: wall-clock time of the whole run.
         gradings: for each student whose submission this run has graded, why and what changed; that of others stands
             as an earlier run has recorded it.
-        refused: whose submissions were passed over for an id that cannot be used, a sentence each.
+        refused: the submissions that were passed over, for their folder's name is no student's id; they are in no
+            gradebook.
         pages: the students whose feedback page was written anew because a person has given points or a comment.
         stale_pages: those whose page could not be, because their notebook in autograded/ is not what was written.
     """
@@ -177,7 +179,7 @@ class ClassResult:
     submissions: tuple[SubmissionResult, ...]
     seconds: float
     gradings: Mapping[str, Grading] = field(default_factory=dict)
-    refused: tuple[str, ...] = ()
+    refused: tuple[SubmissionResult, ...] = ()
     pages: tuple[str, ...] = ()
     stale_pages: tuple[str, ...] = ()
 
@@ -187,9 +189,12 @@ class ClassResult:
         return any(result.outcome is Outcome.UNGRADED for one in self.submissions for result in one.exercises)
 
     def records(self) -> list[dict[str, Any]]:
-        """One JSON record for each student and exercise; `before` where a regrade has changed it."""
+        """One JSON record for each student and exercise; `before` where a regrade has changed it.
+
+        Who was passed over is among them, unreadable, under the name of the folder as it can be shown.
+        """
         records = []
-        for submission in self.submissions:
+        for submission in (*self.submissions, *self.refused):
             grading = self.gradings.get(submission.student)
             changes = {} if grading is None else {change.exercise: change for change in grading.changes}
             for record in submission.records():

@@ -84,14 +84,15 @@ def list_submissions(submitted: Path, lesson: str) -> list[tuple[str, Path]]:
     return [(student, folder) for student, folder in _folders(submitted, lesson) if not _fault(student)]
 
 
-def refused_submissions(submitted: Path, lesson: str) -> tuple[str, ...]:
-    """Whose submissions to a lesson cannot be graded for the name of their folder: a sentence each, on one line.
+def refused_submissions(submitted: Path, lesson: str) -> dict[str, str]:
+    """Whose submissions to a lesson cannot be graded for the name of their folder: for each name, as it can be shown
+    on one line, a sentence that says why.
 
     Args:
         submitted: the course's folder of submissions, which must exist.
         lesson: the lesson's folder name.
     """
-    return tuple(_refusal(student) for student, _ in _folders(submitted, lesson) if _fault(student))
+    return {_shown_id(student): _refusal(student) for student, _ in _folders(submitted, lesson) if _fault(student)}
 
 
 def _folders(submitted: Path, lesson: str) -> Iterator[tuple[str, Path]]:
@@ -131,8 +132,11 @@ def _fault(student: str) -> str:
 
 
 def _refusal(student: str) -> str:
-    shown_id = "".join(map(_escaped, student[:150]))
-    return f"the student id '{shown_id}' {_fault(student)}; rename its folder"
+    return f"the student id '{_shown_id(student)}' {_fault(student)}; rename its folder"
+
+
+def _shown_id(student: str) -> str:
+    return "".join(map(_escaped, student[:150]))
 
 
 def _escaped(character: str) -> str:

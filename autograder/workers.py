@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import gc
 import multiprocessing
 import resource
 import signal
@@ -66,7 +67,7 @@ def in_parallel(
     workers: int,
     tick: Callable[[], None],
 ) -> Iterator[Finished]:
-    """Grade in worker processes, and call `tick` a few times a second.
+    """Grade in worker processes, in this order, and call `tick` a few times a second.
 
     A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
     only the submission over which it dies again goes ungraded.
@@ -75,7 +76,7 @@ def in_parallel(
     while waiting:
         running: dict[Future[Finished], Task] = {}
         try:
-            with _pool(assignment, zygote, keys, workers) as pool:
+            with _pool(assignment, zygote, workers) as pool:
                 while waiting or running:
                     while waiting and len(running) < (1 if waiting[0].student in died else AHEAD * workers):
                         task = waiting.popleft()
@@ -96,7 +97,7 @@ def in_parallel(
                     waiting.append(task)
 
 
-def _pool(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, workers: int) -> Executor:
+def _pool(assignment: Assignment, zygote: Zygote, workers: int) -> Executor:
     """Workers, each with one of the zygote's channels: forks of this process where boxes are forks as well.
 
     Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
@@ -105,9 +106,10 @@ def _pool(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, workers: int
     if zygote.start == "fork":
         context = multiprocessing.get_context("fork")
         channels = _numbered(context.SimpleQueue(), workers)
-        return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, keys, channels))
+        gc.freeze()  # else each collection in a worker writes to all that it shares with this process, and copies it
+        return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, channels))
     channels = _numbered(SimpleQueue(), workers)
-    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(assignment, zygote, keys, channels))
+    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(assignment, zygote, channels))
 
 
 def _numbered(channels: Any, count: int) -> Any:
@@ -128,7 +130,7 @@ class _Worker:
     channel: int
 
 
-def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, channels: Any) -> None:
+def _begin_worker(assignment: Assignment, zygote: Zygote, channels: Any) -> None:
     _here.is_process = multiprocessing.parent_process() is not None
     if _here.is_process and sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # a run that is killed leaves nobody writing
@@ -138,7 +140,7 @@ def _begin_worker(assignment: Assignment, zygote: Zygote, keys: AnswerKeys, chan
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
     channel = channels.get()
     zygote.take_over(channel)
-    _here.worker = _Worker(assignment, zygote, keys, channel)
+    _here.worker = _Worker(assignment, zygote, AnswerKeys(assignment.course.secret()), channel)
 
 
 def _grade_one(task: Task) -> Finished:

@@ -23,9 +23,10 @@ from rich.console import Console
 from autograder import assignment, batch, plan, publish, workers
 from autograder.batch import grade_lesson
 from autograder.box import Limits
-from autograder.course import Course
+from autograder.course import SECRET_BYTES, Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook import GradebookWriter
+from autograder.grading import AnswerKeys
 from autograder.plan import FORCED, LEFT_UNDONE, SET_ASIDE, SUBMITTED_AGAIN, Task
 from autograder.recording import Finished
 from course_lib.checking import Outcome
@@ -45,9 +46,21 @@ from tests.autograder.small_class import (
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """A course, graded by one version of the code even while somebody edits it."""
+    """A course, graded by one version of the code even while somebody edits it, and in the order of the names."""
     monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
-    return make_course(tmp_path)
+    course = make_course(tmp_path)
+    (course.root / ".katze").mkdir()
+    (course.root / ".katze" / "secret").write_bytes(SECRET)
+    return course
+
+
+SECRET = (28).to_bytes(SECRET_BYTES, "big")
+"""With it hidden inputs, and so the order of grading, go by the names that are used here."""
+
+
+def test_submissions_are_graded_in_the_order_of_the_names_that_are_used_here() -> None:
+    slots = [AnswerKeys(SECRET).slot(name) for name in ("ada", "ben", "eve", "quin", "rob")]
+    assert slots == sorted(slots)
 
 
 def scores(course: Course, student: str) -> set[tuple[float | None, bool]]:
@@ -148,8 +161,14 @@ def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monk
     first = everything(course)
     assert any("0x…" in row[-1] and "~" in row[-1] for row in first if row[0] == "tell" and row[-1])
 
-    in_order = batch.list_submissions
-    monkeypatch.setattr(batch, "list_submissions", lambda *where: in_order(*where)[::-1])
+    in_order = batch.in_parallel
+
+    def backwards(
+        assignment: object, zygote: object, keys: object, tasks: list[Task], *more: Any
+    ) -> Iterator[Finished]:
+        return in_order(assignment, zygote, keys, tasks[::-1], *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batch, "in_parallel", backwards)
     grade_lesson(course, LESSON, workers=2, force=True)
     assert everything(course) == first
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -57,6 +59,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith("katze: ")
+    assert captured.err.endswith(".\n")
     assert captured.err.count("\n") == 1
     return captured.err
 
@@ -165,17 +168,19 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
     (course / "submitted" / "<b>bob").rename(course / "submitted" / "bob")
     (course / "submitted" / "bob" / LESSON / f"{LESSON}.ipynb").write_bytes(b"\x00\x01 not a notebook")
     assert main(["grade", LESSON, "--json", "out.json", "--workers", "2"]) == 0
-    assert "ada" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "ada" in told
     records = json.loads((course / "out.json").read_text())
     assert list(records[0]) == [
         "student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "level", "repairs",
-        "remarks", "total", "graded_now", "why", "before",
+        "problem", "remarks", "total", "graded_now", "why", "before",
     ]  # fmt: skip
     by_id = {(record["student"], record["exercise"]): record for record in records}
     assert by_id["ada", "attention.scores"]["points"] == 2
     assert by_id["ada", "attention.scale"]["outcome"] == "not_attempted"
     assert by_id["bob", "attention.scores"]["outcome"] == "unreadable"
     assert by_id["bob", "attention.scores"]["points"] is None
+    assert by_id["bob", "attention.scores"]["problem"] in " ".join(told.split())
     assert (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").exists()
     assert (course / "feedback" / "ada" / LESSON / f"{LESSON}.html").exists()
     assert "notebook" in (course / "feedback" / "bob" / LESSON / f"{LESSON}.html").read_text()
@@ -240,7 +245,13 @@ def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
     submit(course, "zed +é")
     assert main(["grade", LESSON, "--json", "out.json"]) == 1
     assert "not graded: the student id 'zed +é' holds +; rename its folder" in capsys.readouterr().out
-    assert {record["student"] for record in json.loads((course / "out.json").read_text())} == {"ada"}
+    records = json.loads((course / "out.json").read_text())
+    graded, passed_over = ([one for one in records if one["student"] == name] for name in ("ada", "zed +é"))
+    assert len(records) == len(graded) + len(passed_over)
+    assert [one["exercise"] for one in graded] == [one["exercise"] for one in passed_over]
+    assert {(one["outcome"], one["points"], one["graded_now"]) for one in passed_over} == {("unreadable", None, False)}
+    assert {one["problem"] for one in passed_over} == {"the student id 'zed +é' holds +; rename its folder"}
+    assert {one["problem"] for one in graded} == {""}
     for folder in ("autograded", "feedback"):
         assert [path.name for path in (course / folder).iterdir()] == ["ada"]
     assert "zed" not in (course / "gradebook.db").read_bytes().decode("latin-1")
@@ -339,6 +350,20 @@ def test_grade_refuses_to_begin_on_a_full_disk(
     monkeypatch.setattr("autograder.records.file.FREE_BYTES", 1 << 60)
     assert "make room, then run this again" in refused(capsys, "grade", LESSON)
     assert untouched(course)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(errno.ENOSPC, "No space left on device; make room"), (errno.EROFS, "Read-only file system; get the right to")],
+)
+def test_what_a_disk_refuses_is_one_line(
+    number: int, said: str, course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise OSError(number, os.strerror(number), "/course/x.ipynb")
+
+    monkeypatch.setattr("autograder.release.release", refuse)
+    assert f"cannot write /course/x.ipynb: {said}" in refused(capsys, "release", "--course", str(course))
 
 
 @pytest.mark.parametrize("name", ["autograded", "feedback"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -330,9 +332,19 @@ def test_hidden_inputs_follow_from_secret_exercise_and_slot(scores_exercise: Exe
     assert 16 < len(drawn) <= SLOTS
 
 
-def test_a_key_is_made_once_for_a_slot(scores_exercise: Exercise) -> None:
+def test_the_keys_of_one_slot_are_kept_at_a_time(scores_exercise: Exercise) -> None:
     keys = AnswerKeys(b"a" * 32)
-    assert keys.key(scores_exercise, "ada") is keys.key(scores_exercise, "ada")
+    students = [f"student {number}" for number in range(3 * SLOTS)]
+    first = students[0]
+    same = next(student for student in students[1:] if keys.slot(student) == keys.slot(first))
+    other = next(student for student in students if keys.slot(student) != keys.slot(first))
+    kept = keys.key(scores_exercise, first)
+    assert keys.key(scores_exercise, same) is kept
+    forgotten = weakref.ref(kept)
+    del kept
+    keys.key(scores_exercise, other)
+    gc.collect()
+    assert forgotten() is None
 
 
 def test_what_could_have_taken_the_trap_apart_is_tried_without_what_it_may_not_use() -> None:

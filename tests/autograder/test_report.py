@@ -94,7 +94,8 @@ def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
 def test_who_was_passed_over_is_named_on_one_line() -> None:
     refusal = f"the student id '[b]{'x' * 90}' holds [; rename its folder"
     out = io.StringIO()
-    graded = ClassResult("01_attention", "", (), seconds=2.0, refused=(refusal,))
+    passed_over = SubmissionResult("[b]", "01_attention", "", (), problem=refusal)
+    graded = ClassResult("01_attention", "", (), seconds=2.0, refused=(passed_over,))
     print_class(graded, Console(file=out, width=80))
     assert f"not graded: {refusal}\n" in out.getvalue()
 

@@ -185,4 +185,7 @@ def test_a_bad_id_is_passed_over_and_told_with_what_is_wrong_in_it(folder: Path,
     (submitted / student / LESSON).mkdir(parents=True)
     (submitted / "b+c" / "02_other").mkdir(parents=True)
     assert [student for student, _ in list_submissions(submitted, LESSON)] == ["ada"]
-    assert refused_submissions(submitted, LESSON) == (said,)
+    assert list(refused_submissions(submitted, LESSON).values()) == [said]
+    [shown] = refused_submissions(submitted, LESSON)
+    assert f"'{shown}'" in said
+    assert shown.isprintable()

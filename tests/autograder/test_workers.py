@@ -15,7 +15,7 @@ from autograder.box import Level, Limits, Zygote
 from autograder.course import Course
 from autograder.plan import Task
 from course_lib.checking import Outcome
-from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course
+from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, rows
 
 
 @pytest.fixture
@@ -43,6 +43,16 @@ def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
     assert results["student_2"].points is None
     assert "twice" in results["student_2"].problem
     assert [results[f"student_{number}"].points for number in (0, 1, 3, 4, 5)] == [17.0] * 5
+
+
+def test_submissions_with_the_same_hidden_inputs_are_graded_one_after_another(course: Course) -> None:
+    for number in range(8):
+        hand_in(course, f"student_{number}")
+    grade_lesson(course, LESSON)
+    query = "SELECT slot FROM katze_event JOIN katze_submission USING (lesson, student) ORDER BY katze_event.id"
+    slots = [slot for (slot,) in rows(course, query)]
+    assert len(slots) == 8
+    assert slots == sorted(slots)
 
 
 def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
