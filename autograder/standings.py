@@ -1,4 +1,7 @@
-"""The grades of a class as they stand, read back from its gradebook; nothing is run, and nothing is written."""
+"""The grades of a class as they stand, read back from its gradebook; nothing is run, and nothing is written.
+
+Who was removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still tells the story.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ def _graded(connection: Connection) -> list[str]:
 
 
 def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[SubmissionResult]:
-    records = store.records(connection, lesson)
+    listed = {str(row.id) for row in connection.exec_driver_sql("SELECT id FROM student")}
+    records = {student: one for student, one in store.records(connection, lesson).items() if student in listed}
     if not records:
         course.release_notebook(lesson)  # a misspelt lesson is told with those that there are
         raise BadInput(f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`")

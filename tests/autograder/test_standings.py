@@ -49,6 +49,13 @@ def test_a_grade_that_was_set_aside_is_no_score(course: Course) -> None:
     assert (hana.total, hana.problem) == (None, SET_ASIDE)
 
 
+def test_who_was_removed_from_the_gradebook_is_left_out(course: Course) -> None:
+    change(course, "UPDATE student SET id = 'removed' WHERE id = 'gus'")
+    students = [one.student for one in standings(course, [LESSON])[LESSON]]
+    change(course, "UPDATE student SET id = 'gus' WHERE id = 'removed'")
+    assert students == ["hana", "zora"]
+
+
 def test_what_was_not_graded_is_refused(course: Course, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="nothing of 02_masking has been graded yet; run `katze grade 02_masking`"):
         standings(course, ["02_masking"])
