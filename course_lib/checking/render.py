@@ -144,6 +144,8 @@ def _printable(line: str) -> str:
 def verdict_html(verdict: Verdict) -> str:
     """The verdict as one self-contained <div>. Everything that comes from an answer is escaped."""
     state = "pass" if verdict.passed else "part" if verdict.points else "fail"
+    if verdict.outcome is Outcome.NOT_ATTEMPTED and not verdict.points:
+        state = "open"  # no alarm: nobody has answered yet
     body = [
         f'<div class="katze-verdict katze-{state}" role="status">',
         STYLE,
@@ -409,6 +411,7 @@ STYLE = """<style>
   padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; border-radius: 0 4px 4px 0; }
 .katze-verdict.katze-pass { --katze-edge: #1a7f37; --katze-paper: #f3faf5; }
 .katze-verdict.katze-part { --katze-edge: #9a6700; --katze-paper: #fdf9ee; }
+.katze-verdict.katze-open { --katze-edge: #59636e; --katze-paper: #f6f8fa; }
 .katze-verdict .katze-head { display: flex; flex-wrap: wrap; gap: .2em .9em; align-items: baseline; margin: 0; }
 .katze-verdict .katze-head strong { color: var(--katze-edge); font-size: 15px; }
 .katze-verdict .katze-head code, .katze-verdict .katze-score { color: var(--katze-soft); background: none; }
@@ -426,12 +429,15 @@ STYLE = """<style>
 @media (prefers-color-scheme: dark) { body:not([data-jp-theme-light="true"]) .katze-verdict {
   --katze-edge: #ff8a80; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
  body:not([data-jp-theme-light="true"]) .katze-verdict.katze-pass { --katze-edge: #6fdd8b; --katze-paper: #17261c; }
- body:not([data-jp-theme-light="true"]) .katze-verdict.katze-part { --katze-edge: #e3b341; --katze-paper: #272214; } }
+ body:not([data-jp-theme-light="true"]) .katze-verdict.katze-part { --katze-edge: #e3b341; --katze-paper: #272214; }
+ body:not([data-jp-theme-light="true"]) .katze-verdict.katze-open { --katze-edge: #a8b0b9; --katze-paper: #22262b; } }
 body[data-jp-theme-light="false"] .katze-verdict, html[theme="dark"] .katze-verdict {
   --katze-edge: #ff8a80; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
 body[data-jp-theme-light="false"] .katze-verdict.katze-pass, html[theme="dark"] .katze-verdict.katze-pass {
   --katze-edge: #6fdd8b; --katze-paper: #17261c; }
 body[data-jp-theme-light="false"] .katze-verdict.katze-part, html[theme="dark"] .katze-verdict.katze-part {
   --katze-edge: #e3b341; --katze-paper: #272214; }
+body[data-jp-theme-light="false"] .katze-verdict.katze-open, html[theme="dark"] .katze-verdict.katze-open {
+  --katze-edge: #a8b0b9; --katze-paper: #22262b; }
 </style>"""
 """The style sheet of a verdict, for light and dark themes; every verdict carries it."""

@@ -200,3 +200,11 @@ def test_only_who_looks_for_a_mistake_hears_that_prints_are_not_shown(right: boo
     verdict = replace(verdict_on(lambda x: 2 * x if right else 3 * x), prints=True)
     for page in (verdict.text(), verdict.html()):
         assert ("What your answer prints is not shown here." in page) == told
+
+
+def test_a_stub_is_no_alarm() -> None:
+    def stub(x: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    assert 'class="katze-verdict katze-open"' in verdict_on(stub).html()
+    assert 'class="katze-verdict katze-fail"' in verdict_on(lambda x: x**2).html()
