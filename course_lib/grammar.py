@@ -62,7 +62,11 @@ class NounPhrase:
 
     @property
     def english_determiner(self) -> str:
-        """The determiner's form for this number; empty where there is no article."""
+        """The determiner's form for this number; empty where there is no article.
+
+        Raises:
+            ValueError: English has no such form, as of *a* in the plural.
+        """
         form = self.determiner.plural if self.plural else self.determiner.singular
         if form is None:
             raise ValueError(f"English has no {'plural' if self.plural else 'singular'} of {self.determiner}")
@@ -109,7 +113,11 @@ class Pronoun:
         return [self.english]
 
     def in_german(self, case: GermanCase) -> list[str]:
-        """The word; there is only the nominative here."""
+        """The word; there is only the nominative here.
+
+        Raises:
+            ValueError: another case.
+        """
         if case != "nominative":
             raise ValueError(f"a pronoun of this grammar is a subject, so there is no {case} of {self.german!r}")
         return [self.german]

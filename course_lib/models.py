@@ -108,7 +108,11 @@ class Transformer(FromPretrained, nn.Module):
         return self.decode(target, self.encode(source))
 
     def encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
-        """Read the source. Every word may attend to every other, but not to padding."""
+        """Read the source. Every word may attend to every other, but not to padding.
+
+        Raises:
+            TypeError, ValueError: no ids, no words, or ids outside the vocabulary.
+        """
         require_ids(source, self.config.source_vocabulary, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
         x = self._embed(source, self.source_embedding)
@@ -137,6 +141,10 @@ class Transformer(FromPretrained, nn.Module):
             encoded: of the source.
             cache: the words before `target`; those of `target` are added.
             need_weights: return the attention weights too.
+
+        Raises:
+            TypeError, ValueError: no ids, no words, ids outside the vocabulary, not as many targets as sources, or a
+                full cache.
         """
         require_ids(target, self.config.target_vocabulary, "target")
         if len(target) != len(encoded.states):
@@ -221,7 +229,11 @@ class GPT(FromPretrained, nn.Module):
         *,
         need_weights: bool = False,
     ) -> States:
-        """The blocks' vectors, without the output layer; `need_weights` adds the attention weights."""
+        """The blocks' vectors, without the output layer; `need_weights` adds the attention weights.
+
+        Raises:
+            TypeError, ValueError: as for `forward`; a full cache.
+        """
         require_ids(ids, self.config.vocabulary, "ids")
         require_mask(mask, ids)
         start = _start(cache, ids)
@@ -246,7 +258,11 @@ class GPT(FromPretrained, nn.Module):
         return out
 
     def cache(self, batch: int, capacity: int) -> TextCache:
-        """An empty cache for `batch` texts of `capacity` words."""
+        """An empty cache for `batch` texts of `capacity` words.
+
+        Raises:
+            ValueError: so many words are more than the context.
+        """
         if capacity > self.config.context:
             raise ValueError(f"{capacity} words are more than the context of {self.config.context}")
         return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
