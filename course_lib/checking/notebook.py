@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from course_lib.checking.exercise import Exercise, Value
 from course_lib.checking.judge import AnswerKey, judge, rule_broken
-from course_lib.checking.observation import Outcome, observe, with_article
+from course_lib.checking.observation import Outcome, observe, raised_by, with_article
 from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
 
@@ -36,6 +36,7 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
 
     Raises:
         LookupError: there is no such exercise.
+        KeyboardInterrupt: somebody has stopped it; the message says where the answer was.
     """
     if find_spec("course_lib.exercises") is None:
         print("This check is left to the grader, which runs it outside the notebook.")
@@ -54,7 +55,10 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
         return rule_broken(exercise, rule.name, rule.place)
     key = AnswerKey(exercise, PUBLIC_SEED if hidden else None)
     with _quiet() as printed:
-        verdict = judge(key, lambda case: observe(written, case, exercise.forbidden))
+        try:
+            verdict = judge(key, lambda case: observe(written, case, exercise.forbidden))
+        except KeyboardInterrupt as interrupt:
+            raise _stopped(exercise, interrupt) from None  # without the lines of the check itself
     return replace(verdict, prints=bool(printed.getvalue()))
 
 
@@ -72,6 +76,13 @@ def given_away(exercise: Exercise, value: Value) -> Verdict:
         f"something else. Use another name there, then run the cell that defines {exercise.name} again."
     )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def _stopped(exercise: Exercise, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
+    """The interrupt that ended a check, with a sentence on where the answer was."""
+    reached = raised_by(interrupt)
+    place = f" (line {reached.line}: {reached.code})" if reached.code else ""
+    return KeyboardInterrupt(f"You stopped {exercise.name}{place}. Is there a loop that never ends?")
 
 
 def _notebook() -> tuple[dict[str, Value], list[str]]:

@@ -158,7 +158,7 @@ def verdict_html(verdict: Verdict) -> str:
     rows = []
     for item in _items(verdict):
         mark, word = ("✓", "passed") if item.passed else ("✗", "failed")
-        row = f'<span class="katze-mark" aria-label="{word}">{mark}</span> {escape(item.label)}'
+        row = f'<span class="katze-mark katze-{word}" aria-label="{word}">{mark}</span> {escape(item.label)}'
         rows.append(f"<li>{row}{'' if item.shown is None else _details_html(verdict, item.shown)}</li>")
     if rows:
         body.append(f"<ul>{''.join(rows)}</ul>")
@@ -406,8 +406,8 @@ def _entry(item: float | bool, far: bool, decimals: int) -> str:
 
 
 STYLE = """<style>
-.katze-verdict { --katze-edge: #b3261e; --katze-ink: #1f2328; --katze-paper: #fdf7f6; --katze-soft: #59636e;
-  border-left: 4px solid var(--katze-edge); background: var(--katze-paper); color: var(--katze-ink);
+.katze-verdict { --katze-edge: #b3261e; --katze-good: #1a7f37; --katze-ink: #1f2328; --katze-paper: #fdf7f6;
+  --katze-soft: #59636e; border-left: 4px solid var(--katze-edge); background: var(--katze-paper); color: var(--katze-ink);
   padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; border-radius: 0 4px 4px 0; }
 .katze-verdict.katze-pass { --katze-edge: #1a7f37; --katze-paper: #f3faf5; }
 .katze-verdict.katze-part { --katze-edge: #9a6700; --katze-paper: #fdf9ee; }
@@ -421,18 +421,20 @@ STYLE = """<style>
 .katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 46em; }
 .katze-verdict .katze-closing { margin: .4em 0 0; }
 .katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }
+.katze-verdict .katze-passed { color: var(--katze-good); }
 .katze-verdict table { margin: .2em 0 .4em 1.4em; border-collapse: collapse; background: none; border: 0; }
-.katze-verdict th, .katze-verdict td { text-align: left; vertical-align: top; padding: .1em .8em .1em 0;
-  border: 0; background: none; color: inherit; }
-.katze-verdict th { font-weight: 400; color: var(--katze-soft); }
+.katze-verdict.katze-verdict.katze-verdict tr { background: none; }
+.katze-verdict.katze-verdict.katze-verdict th, .katze-verdict.katze-verdict.katze-verdict td { text-align: left;
+  vertical-align: top; padding: .1em .8em .1em 0; border: 0; background: none; color: inherit; }
+.katze-verdict.katze-verdict.katze-verdict th { font-weight: 400; color: var(--katze-soft); }
 .katze-verdict pre { margin: 0; padding: 0; background: none; color: inherit; white-space: pre-wrap; font-size: 13px; }
 @media (prefers-color-scheme: dark) { body:not([data-jp-theme-light="true"]) .katze-verdict {
-  --katze-edge: #ff8a80; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
+  --katze-edge: #ff8a80; --katze-good: #6fdd8b; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
  body:not([data-jp-theme-light="true"]) .katze-verdict.katze-pass { --katze-edge: #6fdd8b; --katze-paper: #17261c; }
  body:not([data-jp-theme-light="true"]) .katze-verdict.katze-part { --katze-edge: #e3b341; --katze-paper: #272214; }
  body:not([data-jp-theme-light="true"]) .katze-verdict.katze-open { --katze-edge: #a8b0b9; --katze-paper: #22262b; } }
 body[data-jp-theme-light="false"] .katze-verdict, html[theme="dark"] .katze-verdict {
-  --katze-edge: #ff8a80; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
+  --katze-edge: #ff8a80; --katze-good: #6fdd8b; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
 body[data-jp-theme-light="false"] .katze-verdict.katze-pass, html[theme="dark"] .katze-verdict.katze-pass {
   --katze-edge: #6fdd8b; --katze-paper: #17261c; }
 body[data-jp-theme-light="false"] .katze-verdict.katze-part, html[theme="dark"] .katze-verdict.katze-part {
@@ -440,4 +442,6 @@ body[data-jp-theme-light="false"] .katze-verdict.katze-part, html[theme="dark"] 
 body[data-jp-theme-light="false"] .katze-verdict.katze-open, html[theme="dark"] .katze-verdict.katze-open {
   --katze-edge: #a8b0b9; --katze-paper: #22262b; }
 </style>"""
-"""The style sheet of a verdict, for light and dark themes; every verdict carries it."""
+"""The style sheet of a verdict, for light and dark themes; every verdict carries it.
+
+Where it names the class three times it goes before what JupyterLab says of the tables in outputs."""

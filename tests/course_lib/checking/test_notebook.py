@@ -77,3 +77,11 @@ def test_an_answer_may_be_passed_in() -> None:
 def test_an_unknown_exercise_names_the_near_ones() -> None:
     with pytest.raises(LookupError, match=r"attention\.scores"):
         check("attention.score")
+
+
+def test_an_interrupt_says_where_the_answer_was(shell: InteractiveShell) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        verdict_after(shell, "def double(x):\n    while True:\n        raise KeyboardInterrupt")
+    assert str(caught.value).startswith("You stopped double (line 3: raise KeyboardInterrupt). ")
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
