@@ -7,6 +7,7 @@ holds names and points: it is for instructors.
 from __future__ import annotations
 
 import contextlib
+import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,9 +18,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from autograder.feedback import feedback_css
+from autograder.course import Course
+from autograder.feedback import feedback_css, lesson_title
 from autograder.results import ExerciseResult, SubmissionResult
-from autograder.standings import most_points
+from autograder.standings import most_points, standings
 from course_lib import exercises
 from course_lib.checking import Outcome
 from course_lib.exercises import UnknownName
@@ -69,6 +71,17 @@ class ExerciseRow:
     share: float
     tells_apart: str
     mistakes: list[Mistake]
+
+
+def class_page(course: Course, lesson: str) -> str:
+    """The page about one lesson, from the gradebook and the release.
+
+    Raises:
+        BadInput: there is no gradebook, or nothing of the lesson has been graded.
+    """
+    [results] = standings(course, [lesson]).values()
+    title = lesson_title(json.loads(course.release_notebook(lesson).read_bytes()))
+    return render_class(title or lesson, results)
 
 
 def render_class(title: str, results: Sequence[SubmissionResult]) -> str:

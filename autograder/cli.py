@@ -297,15 +297,10 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from autograder.class_report import render_class
+    from autograder.class_report import class_page
     from autograder.course import Course
-    from autograder.feedback import lesson_title
-    from autograder.standings import standings
 
-    course = Course.find(options.course)
-    [results] = standings(course, [options.lesson]).values()
-    title = lesson_title(json.loads(course.release_notebook(options.lesson).read_bytes()))
-    _write(options.file, render_class(title or options.lesson, results).encode())
+    _write(options.file, class_page(Course.find(options.course), options.lesson).encode())
     if options.file != "-":
         print(f"written: {options.file}")
     return DONE

@@ -55,9 +55,10 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
 
 def _print_by_hand(graded: ClassResult, console: Console) -> None:
     """What was brought to pages, and what waits for a person, with the next step."""
-    if graded.pages:
-        pages = "1 feedback page" if len(graded.pages) == 1 else f"{len(graded.pages)} feedback pages"
-        names = ", ".join(graded.pages) if len(graded.pages) <= MOST_NAMES else ""
+    anew = [student for student in graded.pages if student not in graded.gradings]  # of others it goes without saying
+    if anew:
+        pages = "1 feedback page" if len(anew) == 1 else f"{len(anew)} feedback pages"
+        names = ", ".join(anew) if len(anew) <= MOST_NAMES else ""
         console.print(
             f"points or comments by hand have changed: {pages} written anew{f' ({names})' if names else ''}",
             highlight=False,

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from autograder.batch import grade_lesson
 from autograder.box import Level, Limits, choose_level
+from autograder.class_report import class_page
 from autograder.course import Course
 from autograder.demo.classroom import make_class, students, surprises
 from autograder.demo.students import STUDENTS
@@ -152,9 +153,12 @@ def _report_surprises(graded: list[ClassResult], level: Level, console: Console)
 
 def _report_places(course: Course, console: Console) -> None:
     lesson = next(iter(STUDENTS))
+    page = course.root / "class.html"
+    page.write_text(class_page(course, lesson), encoding="utf-8")
     again = [_katze(), "grade", lesson, "--course", _near(course.root), "--student", SHOWN]
     for what, place in (
         ("gradebook", _near(course.gradebook)),
+        ("the class on a page", _near(page)),
         ("one student's feedback", _near(course.feedback / SHOWN / lesson / f"{lesson}.html")),
         ("the same student's notebook", _near(course.submitted / SHOWN / lesson / f"{lesson}.ipynb")),
     ):

@@ -73,6 +73,14 @@ def test_pages_that_were_written_anew_are_told() -> None:
     assert "run `katze grade 01_attention --student ben --force`" in text
 
 
+def test_of_whom_this_run_has_graded_no_change_by_hand_is_told() -> None:
+    out = io.StringIO()
+    one = SubmissionResult("ada", "01_attention", "L2", (PASSED,))
+    gradings = {"ada": Grading(("graded again by --force",), first=False)}
+    print_class(ClassResult("01_attention", "", (one,), 2.0, gradings, pages=("ada",)), Console(file=out, width=80))
+    assert "by hand have changed" not in " ".join(out.getvalue().split())
+
+
 def test_cells_that_ended_their_box_are_told() -> None:
     one = SubmissionResult("ada", "01_attention", "L2", (PASSED,), remarks=("cell 3 ended its box: exit status 0",))
     assert "1 passed cell 3 ended its box: exit status 0" in shown(one)

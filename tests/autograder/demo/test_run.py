@@ -54,7 +54,7 @@ def test_the_demo_shows_everything_and_what_it_proposes_works(
     assert "unscaled_softmax" in shown
     places = shown.partition("came out as expected")[2].splitlines()
     paths = [Path(line.partition(": ")[2].strip()) for line in places if ": " in line]
-    assert len(paths) == 3
+    assert len(paths) == 4
     assert all(path.is_file() for path in paths)
 
     notebook = json.loads(paths[-1].read_text())
