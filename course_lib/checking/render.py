@@ -407,8 +407,8 @@ def _entry(item: float | bool, far: bool, decimals: int) -> str:
 
 STYLE = """<style>
 .katze-verdict { --katze-edge: #b3261e; --katze-good: #1a7f37; --katze-ink: #1f2328; --katze-paper: #fdf7f6;
-  --katze-soft: #59636e; border-left: 4px solid var(--katze-edge); background: var(--katze-paper); color: var(--katze-ink);
-  padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; border-radius: 0 4px 4px 0; }
+  --katze-soft: #59636e; border-left: 4px solid var(--katze-edge); background: var(--katze-paper);
+  color: var(--katze-ink); padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; border-radius: 0 4px 4px 0; }
 .katze-verdict.katze-pass { --katze-edge: #1a7f37; --katze-paper: #f3faf5; }
 .katze-verdict.katze-part { --katze-edge: #9a6700; --katze-paper: #fdf9ee; }
 .katze-verdict.katze-open { --katze-edge: #59636e; --katze-paper: #f6f8fa; }
