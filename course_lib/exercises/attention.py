@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
-from torch import Generator
+from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
@@ -347,6 +347,11 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("in each row one score far below the rest", (-wide,), part="large scores")
 
 
+def _exp_shared(shifted: Tensor, more: float = 0.0) -> Tensor:
+    """exp of the scores, divided by the sum of its row and a little more."""
+    return torch.exp(shifted) / (torch.exp(shifted).sum(dim=-1, keepdim=True) + more)
+
+
 WEIGHTS = Exercise(
     id="attention.weights",
     lesson=LESSON,
@@ -452,6 +457,50 @@ WEIGHTS = Exercise(
             "logarithms",
             "Your answer is the logarithm of the weights. Take exp of it.",
             lambda scaled: torch.log_softmax(scaled, dim=-1),
+        ),
+        Misconception(
+            "too_little_subtracted",
+            "Your answer subtracts less than each row's largest score before exp (its mean or its smallest, say): a "
+            "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
+            lambda scaled: _exp_shared(scaled - scaled.mean(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "maximum_of_each_column",
+            "Your answer subtracts each column's largest score (dim=-2), which changes the weights within a row. "
+            "Subtract the row's own: dim=-1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-2, keepdim=True)),
+        ),
+        Misconception(
+            "maximum_without_keepdim",
+            "Your answer subtracts from each column what is the maximum of a row: without keepdim=True the maxima, "
+            "[queries], are laid along the keys. Keep the dimension.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1)),
+        ),
+        Misconception(
+            "maximum_subtracted_above_only",
+            "Your answer subtracts the largest score in the numerator, but not in the sum that it divides by. Use "
+            "the same exp in both.",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)) / torch.exp(scaled).sum(-1, keepdim=True)
+            ),
+        ),
+        Misconception(
+            "small_number_added_1e_8",
+            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
+            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-8),
+        ),
+        Misconception(
+            "small_number_added_1e_6",
+            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
+            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-6),
+        ),
+        Misconception(
+            "small_number_added_1e_5",
+            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
+            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-5),
         ),
     ),
     withheld=WITHHELD,
@@ -680,6 +729,28 @@ SCALED_DOT_PRODUCT = Exercise(
             "The values are right, but no gradient reaches q, k or v: the computation leaves torch somewhere "
             "(.detach(), .data, numpy, torch.tensor(...) or no_grad). Use torch operations from q, k and v to the end.",
             lambda q, k, v: attention.scaled_dot_product_attention(q, k, v).detach(),
+        ),
+        Misconception(
+            "root_of_first_dimension",
+            "Your answer divides by the root of len(q), which is the number of queries, or of sequences in a batch. "
+            "d_head is the last dimension, q.shape[-1].",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(len(q)), dim=-1) @ v,
+        ),
+        Misconception(
+            "root_of_first_dimension_of_k",
+            "Your answer divides by the root of len(k), which is the number of keys, or of sequences in a batch. "
+            "d_head is the last dimension, k.shape[-1].",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(len(k)), dim=-1) @ v,
+        ),
+        Misconception(
+            "root_cut_to_an_integer",
+            "Your answer cuts √d_head down to an integer. Divide by the root itself: math.sqrt(d_head).",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.isqrt(q.shape[-1]), dim=-1) @ v,
+        ),
+        Misconception(
+            "weights_returned",
+            "Your answer returns the weights. Multiply them by the values: weights @ v.",
+            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1),
         ),
     ),
     withheld=WITHHELD,

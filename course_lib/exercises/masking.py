@@ -246,6 +246,24 @@ MASKED_WEIGHTS = Exercise(
             "with -inf, because exp(-inf) is 0.",
             lambda scaled, mask: torch.softmax(_fill(scaled, mask, math.inf), dim=-1),
         ),
+        Misconception(
+            "zero_times_infinity",
+            "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so that what is "
+            "allowed becomes NaN, too. Fill instead: scaled.masked_fill(~mask, -math.inf).",
+            lambda scaled, mask: torch.softmax(scaled + ~mask * -math.inf, dim=-1),
+        ),
+        Misconception(
+            "softmax_over_the_second_dimension",
+            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
+            "dimension, dim=-1.",
+            lambda scaled, mask: torch.softmax(_fill(scaled, mask), dim=1).nan_to_num(),
+        ),
+        Misconception(
+            "weights_of_the_allowed_alone",
+            "Your answer picks the allowed scores into one row, scaled[mask], and takes their softmax. The result "
+            "has the shape of `scaled`, and each row its own softmax: fill the others with -inf.",
+            lambda scaled, mask: torch.softmax(scaled[mask], dim=-1),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -382,6 +400,13 @@ MULTIPLICATIVE_WEIGHTS = Exercise(
             "that every weight is positive.",
             lambda scaled, mask: scaled * mask / (scaled * mask).sum(dim=-1, keepdim=True),
         ),
+        Misconception(
+            "maximum_of_scores_times_mask",
+            "Your answer takes the largest of scores times mask, in which forbidden keys count as 0. Where all "
+            "allowed scores are far below 0 that is too large, and the row becomes NaN. Fill forbidden scores with "
+            "-inf, then take the largest.",
+            lambda scaled, mask: _exp_times_mask(scaled - (scaled * mask).amax(dim=-1, keepdim=True), mask),
+        ),
     ),
     withheld=WITHHELD,
     forbidden=SOFTMAX,
@@ -513,6 +538,43 @@ MASKED_SELF_ATTENTION = Exercise(
             "The values are right, but no gradient reaches x: the computation leaves torch somewhere (.detach(), "
             ".data, numpy, torch.tensor(...) or no_grad). Use torch operations from x to the end.",
             lambda x, mask: _attend(_self_scaled(x), mask, x).detach(),
+        ),
+        Misconception(
+            "zero_times_infinity",
+            "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so that what is "
+            "allowed becomes NaN, too. Fill instead: scaled.masked_fill(~mask, -math.inf).",
+            lambda x, mask: torch.softmax(_self_scaled(x) + ~mask * -math.inf, dim=-1) @ x,
+        ),
+        Misconception(
+            "causal_too",
+            "Your answer makes a causal mask of its own besides the one that it is given. Use `mask` as it is; it "
+            "may allow anything.",
+            lambda x, mask: (
+                torch.softmax(_fill(_self_scaled(x), mask & torch.ones_like(mask).tril()), dim=-1).nan_to_num() @ x
+            ),
+        ),
+        Misconception(
+            "root_of_first_dimension",
+            "Your answer divides by the root of len(x), the number of words, or of sequences in a batch. d_model is "
+            "the last dimension, x.shape[-1].",
+            lambda x, mask: _attend(_self_scores(x) / math.sqrt(len(x)), mask, x),
+        ),
+        Misconception(
+            "root_of_second_dimension",
+            "Your answer divides by the root of x.shape[1], which is d_model only for a single sequence. d_model is "
+            "x.shape[-1].",
+            lambda x, mask: _attend(_self_scores(x) / math.sqrt(x.shape[1]), mask, x),
+        ),
+        Misconception(
+            "scaled_after_softmax",
+            "Your answer divides the weights by √d_model, after the softmax. Divide the scores, before it.",
+            lambda x, mask: _attend(_self_scores(x), mask, x) / math.sqrt(x.shape[-1]),
+        ),
+        Misconception(
+            "softmax_over_the_second_dimension",
+            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
+            "dimension, dim=-1.",
+            lambda x, mask: torch.softmax(_fill(_self_scaled(x), mask), dim=1) @ x,
         ),
     ),
     withheld=WITHHELD,
@@ -884,6 +946,24 @@ ATTENTION_POOLING = Exercise(
             pooling(
                 lambda x, mask, query: _pooled(_pooling_scaled(x, query).detach(), mask, x),
             ),
+        ),
+        Misconception(
+            "softmax_left_out",
+            "Your answer weighs the words by their scores themselves. Take the softmax of the scores first.",
+            pooling(lambda x, mask, query: (_fill(_pooling_scaled(x, query), mask, 0.0).unsqueeze(-1) * x).sum(dim=1)),
+        ),
+        Misconception(
+            "zero_times_infinity",
+            "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so that what is "
+            "allowed becomes NaN, too. Fill instead: scores.masked_fill(~mask, -math.inf).",
+            pooling(
+                lambda x, mask, query: _pooled(_pooling_scaled(x, query) + ~mask * -math.inf, torch.ones_like(mask), x)
+            ),
+        ),
+        Misconception(
+            "sum_of_queries_and_words",
+            "Your answer adds the query to each word. A score is their dot product: x @ query.",
+            pooling(lambda x, mask, query: _pooled((x + query).sum(dim=-1) / math.sqrt(x.shape[-1]), mask, x)),
         ),
     ),
     withheld=WITHHELD,

@@ -488,6 +488,20 @@ def _of_products(length: int, d_model: int) -> Tensor:
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
+def _encoded(length: int, d_model: int, frequency: Callable[[Tensor], Tensor]) -> Tensor:
+    """Sines and cosines of pos · frequency(i), for the pairs i = 0, 1, ... of dimensions."""
+    angles = torch.arange(length).unsqueeze(-1) * frequency(torch.arange(d_model // 2).double())
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
+
+
+def _overwritten(length: int, d_model: int) -> Tensor:
+    right = positions.sinusoidal_encoding(length, d_model)
+    wrong = torch.zeros(length, d_model)
+    for pair in range(d_model // 2):
+        wrong[:, pair : pair + 2] = right[:, 2 * pair : 2 * pair + 2]
+    return wrong
+
+
 SINUSOIDAL_ENCODING = Exercise(
     id="positions.sinusoidal_encoding",
     lesson=LESSON,
@@ -590,6 +604,35 @@ SINUSOIDAL_ENCODING = Exercise(
             "double_precision",
             "The numbers are right, but their dtype is float64. Embeddings are float32: end with .float().",
             _waves(lambda position, exponent: position / 10_000**exponent, dtype=torch.float64),
+        ),
+        Misconception(
+            "one_frequency_less",
+            "Your answer's slowest angle is pos / 10000: the exponents run from 0 to 1, as in the authors' own "
+            "program. By the paper's formula they stop before 1: 2i / d_model for i < d_model / 2.",
+            lambda length, d_model: _encoded(length, d_model, lambda i: 10000.0 ** -(i / max(d_model // 2 - 1, 1))),
+        ),
+        Misconception(
+            "exponent_without_brackets",
+            "Your answer computes 10000 ** 2 * i / d_model: a power binds more tightly than a product. Put the whole "
+            "exponent in brackets: 10000 ** (2 * i / d_model).",
+            lambda length, d_model: _encoded(length, d_model, lambda i: 1 / 10000.0**2 * i / d_model),
+        ),
+        Misconception(
+            "exponents_counted_from_one",
+            "Your answer counts the pairs of dimensions from 1. The first has i = 0, so that its angle is pos itself.",
+            lambda length, d_model: _encoded(length, d_model, lambda i: 10000.0 ** (-2 * (i + 1) / d_model)),
+        ),
+        Misconception(
+            "one_frequency_for_all",
+            "Your answer has the same angle, pos, in all dimensions. Each pair turns more slowly than the one before "
+            "it: divide by 10000^(2i / d_model).",
+            lambda length, d_model: _encoded(length, d_model, lambda i: torch.ones_like(i)),
+        ),
+        Misconception(
+            "overwritten",
+            "Your answer writes to [pos, i] and [pos, i + 1] for i < d_model / 2, so that each sine overwrites the "
+            "cosine before it, and the second half stays 0. Pair i stands at 2i and 2i + 1.",
+            _overwritten,
         ),
     ),
     withheld=WITHHELD,
@@ -732,6 +775,17 @@ SHIFT_MATRIX = Exercise(
             "double_precision",
             "The numbers are right, but their dtype is float64. The encoding is float32: end with .float().",
             _turned(_rotation, dtype=torch.float64),
+        ),
+        Misconception(
+            "minus_twice",
+            "Your answer has a minus at both sines of a block. Only one of them has it: the cosine's formula for a "
+            "sum subtracts, the sine's adds.",
+            _turned(lambda cos, sin: [cos, -sin, -sin, cos]),
+        ),
+        Misconception(
+            "exponents_counted_from_one",
+            "Your answer counts the pairs of dimensions from 1. The first has i = 0: it turns by `shift` itself.",
+            _turned(_rotation, lambda shift, exponent: shift / 10_000 ** (exponent + 1 / len(exponent))),
         ),
     ),
     withheld=WITHHELD,

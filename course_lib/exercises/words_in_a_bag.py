@@ -379,6 +379,35 @@ MEAN_POOLING = Exercise(
             "torch.tensor(...). Without it the embeddings can never be learned.",
             lambda x, mask: bags.mean_pooling(x.detach(), mask),
         ),
+        Misconception(
+            "number_without_keepdim",
+            "Your answer divides columns by the numbers of words, not rows: a number for each sentence, [batch], is "
+            "laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
+            lambda x, mask: _words_of(x, mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1),
+        ),
+        Misconception(
+            "one_more",
+            "Your answer divides by the number of words plus one. That avoids a division by 0, but makes every mean "
+            "too small. clamp(min=1) changes nothing but the 0.",
+            lambda x, mask: _words_of(x, mask).sum(dim=1) / (_number(mask) + 1),
+        ),
+        Misconception(
+            "small_number_added",
+            "Your answer adds a small number, 1e-6, to the number of words. That avoids a division by 0, but makes "
+            "every mean a little too small. clamp(min=1) changes nothing but the 0.",
+            lambda x, mask: _words_of(x, mask).sum(dim=1) / (_number(mask) + 1e-6),
+        ),
+        Misconception(
+            "first_words",
+            "Your answer takes the first words of each sentence, as many as the mask has Trues. Padding need not "
+            "stand at the end: take the words where the mask is True.",
+            lambda x, mask: torch.stack(
+                [
+                    words[: int(kept.sum())].sum(dim=0) / max(int(kept.sum()), 1)
+                    for words, kept in zip(x, mask, strict=True)
+                ]
+            ),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -547,9 +576,12 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for name in ("a batch", "another batch", "a third batch"):
         batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
         vocabulary, d_model, classes = integer(generator, 10, 15), *sizes(generator, 2)
+        # No word has id 0, which an answer may keep for padding (padding_idx); but padding may have any.
+        mask = _padded(generator, batch, words)
+        ids = torch.where(mask, 1 + _ids(generator, vocabulary - 1, batch, words), _ids(generator, 5, batch, words))
         yield Case(
             name,
-            (_ids(generator, vocabulary, batch, words), _padded(generator, batch, words)),
+            (ids, mask),
             construct={"vocabulary": vocabulary, "d_model": d_model, "classes": classes},
             weights=_weights(generator, vocabulary, d_model, classes),
             weight_gradients=True,
@@ -569,6 +601,17 @@ def _bag(forward: Callable[[nn.Module, nn.Module, Tensor, Tensor], Tensor]) -> t
             return forward(self.embedding, self.output, ids, mask)
 
     return BagClassifier
+
+
+class _WithPaddingIndex(nn.Module):
+    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model, padding_idx=0)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        logits: Tensor = self.output(self.embedding(ids).mean(dim=1))
+        return logits
 
 
 BAG_OF_EMBEDDINGS = Exercise(
@@ -666,6 +709,29 @@ BAG_OF_EMBEDDINGS = Exercise(
             "The values are right, but no gradient reaches the embeddings: somewhere you use .data, .detach(), numpy "
             "or torch.tensor(...). They could never be learned.",
             _bag(lambda embedding, output, ids, mask: output(bags.mean_pooling(embedding(ids).detach(), mask))),
+        ),
+        Misconception(
+            "padding_is_zero",
+            "Your answer takes every id but 0 for a word, and never uses the mask. Padding is where the mask is "
+            "False, whatever id stands there.",
+            _bag(lambda embedding, output, ids, mask: output(bags.mean_pooling(embedding(ids), ids != 0))),
+        ),
+        Misconception(
+            "padding_counted_with_padding_idx",
+            "Your answer takes the mean over all positions, padding included: padding_idx=0 only keeps the gradient "
+            "from one row, which is not 0 here. Leave out the positions where the mask is False.",
+            _WithPaddingIndex,
+        ),
+        Misconception(
+            "sigmoid_at_the_end",
+            "Your answer ends in a sigmoid. Return the linear layer's numbers as they are: the loss takes logits.",
+            _bag(lambda embedding, output, ids, mask: torch.sigmoid(output(bags.mean_pooling(embedding(ids), mask)))),
+        ),
+        Misconception(
+            "relu_at_the_end",
+            "Your answer ends in a ReLU, so that no class can have a negative number. Return the linear layer's "
+            "numbers as they are.",
+            _bag(lambda embedding, output, ids, mask: torch.relu(output(bags.mean_pooling(embedding(ids), mask)))),
         ),
     ),
     withheld=WITHHELD,

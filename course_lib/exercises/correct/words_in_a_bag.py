@@ -210,7 +210,21 @@ class _BagByEmbeddingBag(_BagWithLoops):
         return logits
 
 
+class _BagWithPaddingIndex(_BagWithLoops):
+    """As is usual where 0 is the id of padding: that row is never learned."""
+
+    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+        super().__init__(vocabulary, d_model, classes)
+        self.embedding = nn.Embedding(vocabulary, d_model, padding_idx=0)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        kept = mask.unsqueeze(-1).float()
+        logits: Tensor = self.output((self.embedding(ids) * kept).sum(dim=1) / kept.sum(dim=1))
+        return logits
+
+
 BAG_OF_EMBEDDINGS = (
+    _BagWithPaddingIndex,
     _BagWithLoops,
     _BagOfLogits,
     _BagOfCounts,
