@@ -407,8 +407,9 @@ def _entry(item: float | bool, far: bool, decimals: int) -> str:
 
 STYLE = """<style>
 .katze-verdict { --katze-edge: #b3261e; --katze-good: #1a7f37; --katze-ink: #1f2328; --katze-paper: #fdf7f6;
-  --katze-soft: #59636e; border-left: 4px solid var(--katze-edge); background: var(--katze-paper);
-  color: var(--katze-ink); padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; border-radius: 0 4px 4px 0; }
+  --katze-soft: #59636e; border-left: 4px solid var(--katze-edge); border-radius: 0 4px 4px 0;
+  background: var(--katze-paper); color: var(--katze-ink);
+  padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; }
 .katze-verdict.katze-pass { --katze-edge: #1a7f37; --katze-paper: #f3faf5; }
 .katze-verdict.katze-part { --katze-edge: #9a6700; --katze-paper: #fdf9ee; }
 .katze-verdict.katze-open { --katze-edge: #59636e; --katze-paper: #f6f8fa; }
@@ -427,7 +428,8 @@ STYLE = """<style>
 .katze-verdict.katze-verdict.katze-verdict th, .katze-verdict.katze-verdict.katze-verdict td { text-align: left;
   vertical-align: top; padding: .1em .8em .1em 0; border: 0; background: none; color: inherit; }
 .katze-verdict.katze-verdict.katze-verdict th { font-weight: 400; color: var(--katze-soft); }
-.katze-verdict pre { margin: 0; padding: 0; background: none; color: inherit; white-space: pre-wrap; font-size: 13px; }
+.katze-verdict.katze-verdict.katze-verdict pre { margin: 0; padding: 0; background: none; color: inherit;
+  white-space: pre-wrap; font-size: 13px; }
 @media (prefers-color-scheme: dark) { body:not([data-jp-theme-light="true"]) .katze-verdict {
   --katze-edge: #ff8a80; --katze-good: #6fdd8b; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
  body:not([data-jp-theme-light="true"]) .katze-verdict.katze-pass { --katze-edge: #6fdd8b; --katze-paper: #17261c; }
@@ -444,4 +446,4 @@ body[data-jp-theme-light="false"] .katze-verdict.katze-open, html[theme="dark"] 
 </style>"""
 """The style sheet of a verdict, for light and dark themes; every verdict carries it.
 
-Where it names the class three times it goes before what JupyterLab says of the tables in outputs."""
+Where it names the class three times it goes before what JupyterLab says of tables and <pre>."""
