@@ -68,7 +68,13 @@ def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "exercises": [
                 _exercise(one, cases.get(one.exercise, ()), runs[judged_by[one.exercise]]) for one in record.exercises
             ],
-            "by_hand": [asdict(cell) for cell in by_hand if cell.is_given or cell.waits or cell.comment],
+            "by_hand": [
+                asdict(cell)
+                for cell in by_hand
+                if cell.is_given
+                or cell.comment
+                or (cell.waits and "autograded" in record.files)  # else none to look at
+            ],
             "history": [
                 _event(event, sorted(changes, key=lambda change: order.get(change.exercise, len(order))), runs)
                 for event, changes in store.history(connection, lesson, student)

@@ -105,6 +105,7 @@ def test_repairs_and_problems_are_told(course: Course) -> None:
     assert story(course, "zoe", LESSON)["repairs"][0] in " ".join(printed(course, "zoe").split())
     assert "no score" in printed(course, "zora")
     assert story(course, "zora", LESSON)["problem"].split()[0] in printed(course, "zora")
+    assert "formgrader" not in printed(course, "zora")  # which has no notebook of hers to open
 
 
 def test_a_clean_grade_is_short_and_a_mistake_is_told_as_the_student_reads_it(course: Course) -> None:
