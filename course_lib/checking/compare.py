@@ -338,8 +338,9 @@ def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
     if not _SINGLE[0] <= error <= _SINGLE[1]:  # nor where it is NaN
         return ""
     return (
-        " The numbers agree to about 7 digits only, as if they were computed in single precision somewhere "
-        "(torch.float32, which torch.tensor(...) makes of Python's floats): compute in the dtype of the inputs."
+        " The numbers agree to about 7 digits only. Were they computed in single precision somewhere (torch.float32, "
+        "which torch.tensor(...) makes of Python's floats)? Compute in the dtype of the inputs. Or does your answer "
+        "add a small number (1e-8) where none is asked for?"
     )
 
 

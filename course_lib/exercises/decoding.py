@@ -414,6 +414,29 @@ SEQUENCE_LOG_PROBABILITY = Exercise(
             "last dimension only.",
             lambda logits, expected: _word_probabilities(logits, expected).log().sum(),
         ),
+        Misconception(
+            "small_number_added_1e_8",
+            "Your answer adds 1e-8 to the probabilities, so that no logarithm is of 0. That changes small ones too "
+            "much. Take log_softmax, in one step, and nothing has to be kept away from 0.",
+            lambda logits, expected: (_word_probabilities(logits, expected) + 1e-8).log().sum(dim=-1),
+        ),
+        Misconception(
+            "small_number_added_1e_9",
+            "Your answer adds 1e-9 to the probabilities, so that no logarithm is of 0. That changes small ones too "
+            "much. Take log_softmax, in one step, and nothing has to be kept away from 0.",
+            lambda logits, expected: (_word_probabilities(logits, expected) + 1e-9).log().sum(dim=-1),
+        ),
+        Misconception(
+            "small_number_added_1e_10",
+            "Your answer adds 1e-10 to the probabilities, so that no logarithm is of 0. That changes small ones too "
+            "much. Take log_softmax, in one step, and nothing has to be kept away from 0.",
+            lambda logits, expected: (_word_probabilities(logits, expected) + 1e-10).log().sum(dim=-1),
+        ),
+        Misconception(
+            "id_0_left_out",
+            "Your answer passes over the places where id 0 is expected, as if it were padding. All places count here.",
+            lambda logits, expected: (_picked(logits.log_softmax(dim=-1), expected) * (expected != 0)).sum(dim=-1),
+        ),
     ),
     withheld=(*WITHHELD, "course_lib.scoring"),
 )
@@ -792,6 +815,18 @@ BEAM_SEARCH = Exercise(
             "Your answer may write one word more than max_length.",
             _searched(longer=1),
         ),
+        Misconception(
+            "finished_preferred",
+            "At the end your answer returns the best sentence that has its <e>, even where one that is cut off at "
+            "max_length is more probable. Such a sentence counts as it is.",
+            _searched(returns=lambda kept: next((words for _score, words in kept if words[-1] == END), kept[0][1])[1:]),
+        ),
+        Misconception(
+            "stopped_at_the_first_end",
+            "Your answer stops as soon as one sentence has its <e>. Others may still become the best: go on until "
+            "every sentence that is kept has one, or max_length words.",
+            _searched(until=lambda kept, end: any(words[-1] == end for _score, words in kept)),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -1072,6 +1107,12 @@ def _only(probabilities: Tensor, keep: Tensor) -> Tensor:
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
+def _almost(probabilities: Tensor, keep: Tensor) -> Tensor:
+    """The kept ones, divided by a little more than their sum."""
+    kept = probabilities * keep
+    return kept / (kept.sum(dim=-1, keepdim=True) + 1e-8)
+
+
 def _among_the_first(probabilities: Tensor, k: int, *, descending: bool = True) -> Tensor:
     """True at the k most probable words; at the least probable, where the order is turned."""
     ranks = probabilities.argsort(dim=-1, descending=descending).argsort(dim=-1)
@@ -1174,6 +1215,21 @@ TOP_K = Exercise(
             "Your answer keeps for every row the words that are most probable in the first. Each row has its own.",
             lambda probabilities, k: _only(
                 probabilities, _all_rows_alike(lambda row: _among_the_first(row, k))(probabilities)
+            ),
+        ),
+        Misconception(
+            "small_number_added",
+            "Your answer adds a small number, 1e-8, to the sum that it divides by, so that the result no longer sums "
+            "to 1. There is no 0 to be afraid of: the most probable word is always kept.",
+            lambda probabilities, k: _almost(probabilities, _among_the_first(probabilities, k)),
+        ),
+        Misconception(
+            "one_sum_for_all_rows",
+            "Your answer divides by the sum of all rows together. Each row has its own: .sum(dim=-1, keepdim=True).",
+            lambda probabilities, k: (
+                probabilities
+                * _among_the_first(probabilities, k)
+                / (probabilities * _among_the_first(probabilities, k)).sum()
             ),
         ),
     ),
@@ -1345,6 +1401,12 @@ NUCLEUS = Exercise(
             "nothing_dropped",
             "Your answer is the distribution as it came. Set the words outside of the nucleus to 0.",
             lambda probabilities, p: probabilities.clone(),
+        ),
+        Misconception(
+            "small_number_added",
+            "Your answer adds a small number, 1e-8, to the sum that it divides by, so that the result no longer sums "
+            "to 1. There is no 0 to be afraid of: the most probable word is always kept.",
+            lambda probabilities, p: _almost(probabilities, _nucleus_of(probabilities, p)),
         ),
     ),
     withheld=WITHHELD,

@@ -723,6 +723,16 @@ def _always_dropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
     return layer.norm(x + F.dropout(y, layer.dropout.p))  # type: ignore[no-any-return]
 
 
+def _network_reads_the_input(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    y = _no_feed_forward(b, x, memory, mask, memory_mask)
+    return b.add_and_norm_3(y, b.feed_forward(x))  # type: ignore[no-any-return]
+
+
+def _sublayers_alone(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = b.self_attention(x, None, mask).out
+    return b.feed_forward(b.cross_attention(x, memory, memory_mask).out)  # type: ignore[no-any-return]
+
+
 class _AttentionWeightsDropped(_Layers):
     def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, heads, d_hidden, dropout)
@@ -942,6 +952,34 @@ DECODER_BLOCK = Exercise(
             "The values are right, but no gradient reaches the memory (.detach() or no_grad), so that the encoder "
             "could never learn.",
             decoder_block(_memory_detached),
+        ),
+        Misconception(
+            "masks_inverted",
+            "Your answer turns both masks round, as torch's own modules want them. In this course True means `may "
+            "attend`: leave out the ~.",
+            decoder_block(
+                lambda b, x, memory, mask, memory_mask: _no_masking(
+                    b, x, memory, ~mask, ~memory_mask, own=True, other=True
+                )
+            ),
+        ),
+        Misconception(
+            "network_reads_the_input",
+            "The feed-forward network of your answer reads the block's input. It reads what the second add & norm "
+            "returned.",
+            decoder_block(_network_reads_the_input),
+        ),
+        Misconception(
+            "last_add_and_norm_missing",
+            "Your answer returns what the feed-forward network gives. add_and_norm_3 is missing: it adds what went "
+            "into the network, and norms.",
+            decoder_block(lambda b, *inputs: b.feed_forward(_no_feed_forward(b, *inputs))),
+        ),
+        Misconception(
+            "add_and_norm_never_used",
+            "Your answer has the three sublayers, but no add & norm. After each of them comes its own: "
+            "add_and_norm_1 to 3, which take what went in and what came out.",
+            decoder_block(_sublayers_alone),
         ),
     ),
     withheld=WITHHELD,
@@ -1294,6 +1332,12 @@ ENCODE_AND_DECODE = Exercise(
             "Your answer takes log_softmax at the end. Scores are asked for, as the output layer gives them.",
             _with_output(lambda scores: scores.log_softmax(dim=-1)),
         ),
+        Misconception(
+            "causal_mask_inverted",
+            "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
+            "this course True means `may attend`: torch.tril, or causal_mask.",
+            lambda *inputs: _joined(*inputs, mask=torch.logical_not),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -1328,16 +1372,18 @@ def _smoothed_prediction(logits: Tensor, expected: Tensor, smoothing: float) -> 
     return -((1 - smoothing) * p + smoothing / (logits.shape[-1] - 1) * (1 - p)).log().mean()
 
 
-def _softmax_over_the_words(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+def _target(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    """The smoothed target, [words, vocabulary]."""
     other = smoothing / (logits.shape[-1] - 1)
-    target = torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
-    return -(target * logits.log_softmax(dim=0)).sum(dim=-1).mean()
+    return torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
+
+
+def _softmax_over_the_words(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    return -(_target(logits, expected, smoothing) * logits.log_softmax(dim=0)).sum(dim=-1).mean()
 
 
 def _without_log_softmax(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
-    other = smoothing / (logits.shape[-1] - 1)
-    target = torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
-    return -(target * logits).sum(dim=-1).mean()
+    return -(_target(logits, expected, smoothing) * logits).sum(dim=-1).mean()
 
 
 LABEL_SMOOTHING = Exercise(
@@ -1465,6 +1511,21 @@ LABEL_SMOOTHING = Exercise(
             lambda logits, expected, smoothing: _against(
                 logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1)
             ).detach(),
+        ),
+        Misconception(
+            "kl_divergence",
+            "Your answer is the Kullback-Leibler divergence: it lacks the entropy of the smoothed target. Its "
+            "gradients are the same, but the loss asked for is the cross-entropy, -Σ q ln p.",
+            lambda logits, expected, smoothing: F.kl_div(
+                logits.log_softmax(dim=-1), _target(logits, expected, smoothing), reduction="batchmean"
+            ),
+        ),
+        Misconception(
+            "no_logarithms",
+            "Your answer multiplies the target by the probabilities themselves. Take their logarithms: log_softmax.",
+            lambda logits, expected, smoothing: (
+                -(_target(logits, expected, smoothing) * logits.softmax(-1)).sum(-1).mean()
+            ),
         ),
     ),
     withheld=WITHHELD,
@@ -1707,6 +1768,38 @@ def _descent(
     return weight - rate * gradient, mean, square
 
 
+def _stepped(
+    weight: Tensor,
+    gradient: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    step: int,
+    rate: float,
+    *,
+    correct: Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Adam with another correction."""
+    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    corrected = correct(mean, square, step)
+    return weight - rate * corrected[0] / (corrected[1].sqrt() + EPSILON), mean, square
+
+
+def _mean_squared(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    _, mean, _ = _adam(weight, gradient, mean, square, step, rate)
+    square = BETAS[1] * square + (1 - BETAS[1]) * mean.square()
+    down = mean / (1 - BETAS[0] ** step) / ((square / (1 - BETAS[1] ** step)).sqrt() + EPSILON)
+    return weight - rate * down, mean, square
+
+
+def _old_means_used(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    down = mean / (1 - BETAS[0] ** step) / ((square / (1 - BETAS[1] ** step)).sqrt() + EPSILON)
+    return weight - rate * down, *_adam(weight, gradient, mean, square, step, rate)[1:]
+
+
 ADAM_UPDATE = Exercise(
     id="encoder_decoder.adam_update",
     lesson=LESSON,
@@ -1837,6 +1930,44 @@ ADAM_UPDATE = Exercise(
             "the corrected square.",
             _descent,
         ),
+        Misconception(
+            "square_alone_corrected",
+            "Your answer corrects the square and not the mean. Divide the mean by 1 - 0.9^step as well.",
+            lambda *inputs: _stepped(
+                *inputs, correct=lambda mean, square, step: (mean, square / (1 - BETAS[1] ** step))
+            ),
+        ),
+        Misconception(
+            "corrected_by_one_beta",
+            "Your answer corrects both by 1 - 0.9^step. The square has a beta of its own: divide it by 1 - 0.98^step.",
+            lambda *inputs: _stepped(
+                *inputs,
+                correct=lambda mean, square, step: (mean / (1 - BETAS[0] ** step), square / (1 - BETAS[0] ** step)),
+            ),
+        ),
+        Misconception(
+            "beta_times_the_step",
+            "Your answer corrects by 1 - β · step. It is a power: 1 - β ** step.",
+            lambda *inputs: _stepped(
+                *inputs,
+                correct=lambda mean, square, step: (mean / (1 - BETAS[0] * step), square / (1 - BETAS[1] * step)),
+            ),
+        ),
+        Misconception(
+            "rate_left_out",
+            "Your answer does not use `rate`. The step is multiplied by it.",
+            lambda weight, gradient, mean, square, step, rate: _adam(weight, gradient, mean, square, step, 1.0),
+        ),
+        Misconception(
+            "mean_squared",
+            "Your answer averages the squares of the running mean. `square` is the running mean of gradient².",
+            _mean_squared,
+        ),
+        Misconception(
+            "old_means_used",
+            "Your answer returns the new mean and square, but steps by the old ones. Step by the new.",
+            _old_means_used,
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -1901,6 +2032,11 @@ def _always(gradients: list[Tensor], clip: float) -> list[Tensor]:
     return [gradient * (clip / float(norm)) for gradient in gradients]
 
 
+def _shortened_to_one(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return [gradient / norm for gradient in gradients] if norm > clip else gradients
+
+
 def _looped(
     W: Tensor,
     b: Tensor,
@@ -1914,13 +2050,14 @@ def _looped(
     loss_afterwards: bool = False,
     bias: bool = True,
     scores: Callable[[Tensor], Tensor] = lambda scores: scores,
+    measure: Callable[..., Tensor] = F.cross_entropy,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Training with changes."""
     found = []
     before = [torch.zeros_like(W), torch.zeros_like(b)]
     for x, expected in batches:
         W, b = W.detach().requires_grad_(), b.detach().requires_grad_()
-        loss = F.cross_entropy(scores(x @ W + b), expected, reduction=reduction)
+        loss = measure(scores(x @ W + b), expected, reduction=reduction)
         gradients = list(torch.autograd.grad(loss, (W, b)))
         if accumulated:
             gradients = [new + old for new, old in zip(gradients, before, strict=True)]
@@ -2054,6 +2191,18 @@ TRAINING_LOOP = Exercise(
                 b,
                 torch.stack([F.cross_entropy(x @ W + b, expected) for x, expected in batches]),
             ),
+        ),
+        Misconception(
+            "probabilities_in_place_of_logarithms",
+            "Your loss is the mean of minus the probabilities, not of minus their logarithms: nll_loss of a softmax "
+            "gives that. Take log_softmax, or cross_entropy of the logits.",
+            lambda *inputs: _looped(*inputs, scores=lambda scores: scores.softmax(dim=-1), measure=F.nll_loss),
+        ),
+        Misconception(
+            "shortened_to_one",
+            "Your answer shortens gradients that are too long to the norm 1. Shorten them to the norm `clip`: "
+            "multiply by clip / norm.",
+            lambda *inputs: _looped(*inputs, clipped=_shortened_to_one),
         ),
     ),
     withheld=WITHHELD,

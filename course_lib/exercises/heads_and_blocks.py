@@ -340,6 +340,11 @@ def _without_transpose(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> 
     return torch.softmax(scaled if mask is None else scaled.masked_fill(~mask, -math.inf), dim=-1) @ v
 
 
+def _repeated(mask: Tensor, heads: int) -> Tensor:
+    """[batch, heads, queries, keys] of a mask [batch, 1, queries, keys], in the wrong order."""
+    return mask.squeeze(1).repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[2:])
+
+
 MULTI_HEAD_ATTENTION = Exercise(
     id="heads_and_blocks.multi_head_attention",
     lesson=LESSON,
@@ -532,6 +537,24 @@ MULTI_HEAD_ATTENTION = Exercise(
             "(.detach(), .data, numpy or no_grad). They could never be learned.",
             lambda *args: multihead.multi_head_attention(*args).detach(),
         ),
+        Misconception(
+            "scaled_by_the_number_of_heads",
+            "Your answer divides the scores by the root of the number of heads. Divide by √d_head, the root of how "
+            "many numbers each head's queries have.",
+            _multi_head(_attend_scaled(lambda q, k: 1 / math.sqrt(q.shape[1]))),
+        ),
+        Misconception(
+            "scaled_after_softmax",
+            "Your answer divides the weights by √d_head, after the softmax. Divide the scores, before it.",
+            _multi_head(lambda q, k, v, mask: _attend_scaled(lambda q, k: 1.0)(q, k, v, mask) * _root(q, k)),
+        ),
+        Misconception(
+            "masks_of_other_sentences",
+            "Without a mask your answer is right. With one, most heads get the mask of another sentence: "
+            "repeat(heads, 1, 1) lays all masks behind each other again and again. mask.unsqueeze(1) gives each "
+            "sentence's mask to all its heads.",
+            _multi_head(lambda q, k, v, mask: _attend(q, k, v, None if mask is None else _repeated(mask, q.shape[1]))),
+        ),
     ),
     withheld=WITHHELD,
     forbidden=READY_MADE_HEADS,
@@ -678,6 +701,54 @@ LAYER_NORM = Exercise(
             "The values are right, but no gradient reaches x, gamma or beta: the computation leaves torch on its way "
             "(.detach(), .data, numpy or no_grad).",
             lambda x, gamma, beta, epsilon: blocks.layer_norm(x, gamma, beta, epsilon).detach(),
+        ),
+        Misconception(
+            "beta_left_out",
+            "Your answer stretches by gamma, but does not add beta at the end.",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon),
+        ),
+        Misconception(
+            "gamma_left_out",
+            "Your answer adds beta, but does not multiply by gamma first.",
+            lambda x, gamma, beta, epsilon: _standardised(x, epsilon) + beta,
+        ),
+        Misconception(
+            "mean_without_keepdim",
+            "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
+            "[words], are laid along d_model. Keep the dimension.",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1)) / torch.sqrt(x.var(-1, correction=0) + epsilon) + beta
+            ),
+        ),
+        Misconception(
+            "over_the_first_dimension",
+            "Your answer takes mean and variance over dim=0, the words or the sentences. Each word has its own, over "
+            "its d_model numbers: dim=-1.",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, 0) + beta,
+        ),
+        Misconception(
+            "over_the_second_dimension",
+            "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
+            "last dimension, dim=-1.",
+            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, 1) + beta,
+        ),
+        Misconception(
+            "only_the_mean_divided",
+            "Your answer divides the mean alone by the root: a division goes before a difference. Put the difference "
+            "in brackets: (x - mean) / torch.sqrt(...).",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True) / torch.sqrt(x.var(-1, correction=0, keepdim=True) + epsilon))
+                + beta
+            ),
+        ),
+        Misconception(
+            "root_of_the_root",
+            "Your answer takes the root of the standard deviation, which is a root already. Divide by the standard "
+            "deviation itself: the root of the variance (plus epsilon).",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.std(-1, correction=0, keepdim=True) + epsilon)
+                + beta
+            ),
         ),
     ),
     withheld=WITHHELD,
@@ -1674,6 +1745,18 @@ COUNT_PARAMETERS = Exercise(
             "total",
             "Your answer is the total. Return the four counts by name, in a dict.",
             lambda d_model, heads, d_hidden: sum(blocks.block_parameters(d_model, heads, d_hidden).values()),
+        ),
+        Misconception(
+            "three_projections_for_each_head",
+            "Your answer gives every head a W_q, W_k and W_v of d_model × d_model. The heads divide these: a head's "
+            "piece is d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
+            _counted(projections=lambda d, h, f: 3 * h * (d * d + d) + d * d + d),
+        ),
+        Misconception(
+            "wide_heads",
+            "Your answer gives every head projections of d_model × d_model, and a W_o that mixes as many numbers as "
+            "they make. The heads divide d_model: a head's piece is d_model × d_head, and W_o is d_model × d_model.",
+            _counted(projections=lambda d, h, f: 3 * h * (d * d + d) + h * d * d + d),
         ),
     ),
     withheld=WITHHELD,
