@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -138,6 +139,13 @@ def _empty_second(first: list[int], second: list[int] | None, cls: int, sep: int
     return _joined(first, [] if second is None else second, cls, sep)
 
 
+def _word_0_as_padding(
+    firsts: list[Ids], seconds: list[Ids | None], cls_id: int, sep_id: int, padding_id: int
+) -> Encoded:
+    ids, segments, _mask = _batch_of(_joined)(firsts, seconds, cls_id, sep_id, padding_id)
+    return ids, segments, ids != 0
+
+
 PAIR_ENCODING = Exercise(
     id="bert.pair_encoding",
     lesson=LESSON,
@@ -243,6 +251,12 @@ PAIR_ENCODING = Exercise(
             "mask_of_numbers",
             "The ids and segments are right, but your mask holds numbers. A mask is boolean: end with .bool().",
             lambda *args: (*right_pairs(*args)[:2], right_pairs(*args)[2].long()),
+        ),
+        Misconception(
+            "word_0_as_padding",
+            "Your mask is False wherever an id is 0. Padding has the id `padding_id`, whichever that is, and 0 may "
+            "be a word.",
+            _word_0_as_padding,
         ),
     ),
     withheld=WITHHELD,
@@ -379,6 +393,12 @@ def _masked(
     return torch.where(chosen, shown, ids), torch.where(chosen, ids, IGNORED)
 
 
+def _with_labels(change: Callable[[Tensor], Tensor], *inputs: Any) -> tuple[Tensor, Tensor]:
+    """The right corruption, with other labels."""
+    shown, labels = _masked(*inputs)
+    return shown, change(labels)
+
+
 MASK_WORDS = Exercise(
     id="bert.mask_words",
     lesson=LESSON,
@@ -512,6 +532,32 @@ MASK_WORDS = Exercise(
             "exchanged",
             "You return labels, corrupted. The order is: what the model reads, then what it is to guess.",
             lambda *args: _masked(*args)[::-1],
+        ),
+        Misconception(
+            "mask_overwritten",
+            "Your answer writes [MASK] first and then another word wherever fate < 0.9, so that no [MASK] is left. "
+            "Another word is for fate from 0.8 to 0.9.",
+            lambda *inputs: _masked(*inputs, mask_below=0.0),
+        ),
+        Misconception(
+            "special_asked_for",
+            "Your answer leaves [CLS], [SEP] and padding as they are, but asks for them in the labels. Where "
+            "`special` is True the label is -100.",
+            lambda ids, special, *rest: (
+                _masked(ids, special, *rest)[0],
+                _masked(ids, torch.zeros_like(special), *rest)[1],
+            ),
+        ),
+        Misconception(
+            "labels_minus_one",
+            "Your labels are -1 where nothing is asked. Write -100, which the loss leaves out.",
+            lambda *inputs: _with_labels(lambda labels: labels.masked_fill(labels == IGNORED, -1), *inputs),
+        ),
+        Misconception(
+            "labels_are_places",
+            "Your labels say where something is asked, by 1 and 0. They are to say what: the id of the word that "
+            "stood there, and -100 elsewhere.",
+            lambda *inputs: _with_labels(lambda labels: (labels != IGNORED).long(), *inputs),
         ),
     ),
     withheld=WITHHELD,
@@ -787,6 +833,26 @@ SEQUENCE_CLASSIFIER = Exercise(
             _softmax_note("probabilities"),
             sequence_head(lambda states, dense, output: output(torch.tanh(dense(states[:, 0]))).softmax(dim=-1)),
         ),
+        Misconception(
+            "gelu",
+            "Your answer has a GELU between the two layers. Here it is tanh, as in BERT's own pooling layer.",
+            sequence_head(lambda states, dense, output: output(F.gelu(dense(states[:, 0])))),
+        ),
+        Misconception(
+            "sigmoid",
+            "Your answer has a sigmoid between the two layers. Here it is tanh.",
+            sequence_head(lambda states, dense, output: output(torch.sigmoid(dense(states[:, 0])))),
+        ),
+        Misconception(
+            "log_probabilities",
+            "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
+            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states[:, 0]))).log_softmax(dim=-1)),
+        ),
+        Misconception(
+            "sum_of_the_words",
+            "Your answer adds up all words' states. Take the first word's, [CLS], alone.",
+            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states.sum(dim=1))))),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -956,6 +1022,16 @@ TOKEN_CLASSIFIER = Exercise(
             "torch.tensor), so that the encoder below could not be fine-tuned.",
             token_head(lambda states, starts, output: output(gathered(states.detach(), starts))),
         ),
+        Misconception(
+            "log_probabilities",
+            "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
+            token_head(lambda states, starts, output: output(gathered(states, starts)).log_softmax(dim=-1)),
+        ),
+        Misconception(
+            "tanh_before",
+            "Your answer takes the tanh of the states first. Here there is only a linear layer.",
+            token_head(lambda states, starts, output: output(torch.tanh(gathered(states, starts)))),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -1013,6 +1089,12 @@ def _table(
     if max_words is not None:
         possible = possible.tril(max_words - 1 + shift)
     return scores.masked_fill(~possible, impossible)
+
+
+def _cut_off(logits: Tensor, max_words: int | None = None) -> Tensor:
+    first, last = _spans(lambda logits, _limit: _table(logits[:, 0], logits[:, 1], None))(logits).unbind(dim=1)
+    longest = logits.shape[2] if max_words is None else max_words
+    return torch.stack([first, torch.minimum(last, first + longest - 1)], dim=1)
 
 
 def _best_above_zero(logits: Tensor, max_words: int | None = None) -> Tensor:
@@ -1152,6 +1234,12 @@ ANSWER_SPAN = Exercise(
             "Your answer allows one word more than max_words. From first to last there are last - first + 1 words.",
             _spans(lambda logits, most: _table(logits[:, 0], logits[:, 1], most, shift=1)),
         ),
+        Misconception(
+            "cut_off",
+            "Your answer finds the best span of any length and then cuts off its end. Another one, which is short "
+            "enough as it is, may have the larger sum: search among those alone.",
+            _cut_off,
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -1282,6 +1370,13 @@ MULTIPLE_CHOICE = Exercise(
             "Your answer is exp of the scores, which slide S1 calls probabilities. Divide them by their sum over the "
             "choices: that is the normaliser.",
             _choose(lambda rows, ids: rows.view(ids.shape[:2]).exp()),
+        ),
+        Misconception(
+            "segments_and_mask_exchanged",
+            "Your answer passes mask and segments the other way round. It is score(ids, segments, mask).",
+            lambda score, ids, segments, mask: (
+                _rows(score, ids, mask.to(segments.dtype), segments.to(mask.dtype)).view(ids.shape[:2]).softmax(dim=-1)
+            ),
         ),
     ),
     withheld=WITHHELD,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Generator, Tensor
@@ -117,7 +117,7 @@ def _of_label(right: float, said: float, true: float, when_nothing: float = 0.0)
     return precision, recall, 2 * precision * recall / both if both else when_nothing
 
 
-def _with_f1(mean: str) -> object:
+def _with_f1(mean: str) -> Callable[..., tuple[float, float, float]]:
     """A wrong answer whose F1 is another mean of the two."""
 
     def answer(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
@@ -127,6 +127,7 @@ def _with_f1(mean: str) -> object:
             "arithmetic": both / 2,
             "geometric": math.sqrt(precision * recall),
             "no factor": precision * recall / both if both else 0.0,
+            "not divided": 2 * precision * recall,
         }
         return precision, recall, means[mean]
 
@@ -239,19 +240,19 @@ PRECISION_RECALL_F1 = Exercise(
             "arithmetic_mean",
             "Precision and recall are right, but your F1 is their ordinary mean. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            _with_f1("arithmetic"),  # type: ignore[arg-type]
+            _with_f1("arithmetic"),
         ),
         Misconception(
             "geometric_mean",
             "Precision and recall are right, but your F1 is the root of their product. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            _with_f1("geometric"),  # type: ignore[arg-type]
+            _with_f1("geometric"),
         ),
         Misconception(
             "factor_two_forgotten",
             "Precision and recall are right, but your F1 lacks the factor 2: "
             "2 · precision · recall / (precision + recall).",
-            _with_f1("no factor"),  # type: ignore[arg-type]
+            _with_f1("no factor"),
         ),
         Misconception(
             "in_percent",
@@ -259,6 +260,28 @@ PRECISION_RECALL_F1 = Exercise(
             lambda predicted, expected, mask, label: tuple(
                 100 * share for share in _of_label(*_found(predicted, expected, mask, label))
             ),
+        ),
+        Misconception(
+            "hits_of_all_labels",
+            "Your answer counts as found every word that is labelled rightly, whatever its label. Count those where "
+            "both are `label`.",
+            lambda predicted, expected, mask, label: _of_label(
+                int(((predicted == expected) & mask).sum()), *_found(predicted, expected, mask, label)[1:]
+            ),
+        ),
+        Misconception(
+            "mask_for_the_hits_alone",
+            "Your answer uses the mask for what was found, but not for how often the label was predicted and "
+            "expected. Use it for all three.",
+            lambda predicted, expected, mask, label: _of_label(
+                _found(predicted, expected, mask, label)[0],
+                *_found(predicted, expected, torch.ones_like(mask), label)[1:],
+            ),
+        ),
+        Misconception(
+            "not_divided_by_the_sum",
+            "Precision and recall are right, but your F1 is 2 · precision · recall alone. Divide it by their sum.",
+            _with_f1("not divided"),
         ),
     ),
     withheld=WITHHELD,
@@ -603,6 +626,42 @@ CLIPPED_NGRAMS = Exercise(
                 _clipped(_grams(hypothesis, n), _most(references, n)) / max(len(_grams(hypothesis, n)), 1)
             ),
         ),
+        Misconception(
+            "total_of_different_ngrams",
+            "What matches is right, but your total counts each n-gram of the hypothesis once. It is how many there "
+            "are: len(hypothesis) - n + 1, and at least 0.",
+            lambda hypothesis, references, n: (
+                _clipped(_grams(hypothesis, n), _most(references, n)),
+                len(set(_grams(hypothesis, n))),
+            ),
+        ),
+        Misconception(
+            "last_reference_only",
+            "With one reference your answer is right. With several it looks at the last alone. An n-gram matches "
+            "where any of them has it.",
+            lambda hypothesis, references, n: (
+                _clipped(_grams(hypothesis, n), _most(references[-1:], n)),
+                len(_grams(hypothesis, n)),
+            ),
+        ),
+        Misconception(
+            "matches_added_up",
+            "With one reference your answer is right. With several it adds up what matches in each, so that one "
+            "n-gram counts more than once. Clip by the reference that has it most.",
+            lambda hypothesis, references, n: (
+                sum(_clipped(_grams(hypothesis, n), _most([reference], n)) for reference in references),
+                len(_grams(hypothesis, n)),
+            ),
+        ),
+        Misconception(
+            "shorter_ngrams_too",
+            "Your answer counts the shorter n-grams as well. Here n is one length: the caller asks for 1, 2, 3 and 4 "
+            "by turns.",
+            lambda hypothesis, references, n: (
+                sum(_clipped(_grams(hypothesis, k), _most(references, k)) for k in range(1, n + 1)),
+                sum(len(_grams(hypothesis, k)) for k in range(1, n + 1)),
+            ),
+        ),
     ),
     withheld=WITHHELD,
     forbidden=LIBRARIES,
@@ -889,6 +948,21 @@ BLEU = Exercise(
             "Your answer is in percent, as libraries print it. Return a share from 0 to 1.",
             lambda precisions, penalty: 100 * penalty * math.exp(_log_mean(precisions)),
         ),
+        Misconception(
+            "penalty_added",
+            "Your answer adds the penalty. It is a factor: multiply by it.",
+            lambda precisions, penalty: penalty + math.exp(_log_mean(precisions)),
+        ),
+        Misconception(
+            "divided_by_the_penalty",
+            "Your answer divides by the penalty, which makes short translations better. Multiply by it.",
+            lambda precisions, penalty: math.exp(_log_mean(precisions)) / penalty if penalty else 0.0,
+        ),
+        Misconception(
+            "logarithm_to_base_10",
+            "Your answer takes logarithms to base 10, but exp goes back from natural ones. Take math.log.",
+            lambda precisions, penalty: penalty * math.exp(_log_mean(precisions) / math.log(10)),
+        ),
     ),
     withheld=WITHHELD,
     forbidden=LIBRARIES,
@@ -1049,6 +1123,21 @@ def _table(
     return torch.tensor(table)
 
 
+def _common(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
+    table = torch.zeros(len(hypothesis) + 1, len(reference) + 1, dtype=torch.long)
+    for i, word in enumerate(hypothesis, start=1):
+        for j, right in enumerate(reference, start=1):
+            table[i, j] = table[i - 1, j - 1] + 1 if word == right else max(table[i - 1, j], table[i, j - 1])
+    return table
+
+
+def _stopped_early(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
+    table = _table(hypothesis, reference)
+    if hypothesis and reference:
+        table[-1, 1:] = table[1:, -1] = 0
+    return table
+
+
 def _place_by_place(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
     """At [i, j] the words that differ at the same place, and the difference in length."""
     return torch.tensor(
@@ -1164,6 +1253,18 @@ EDIT_TABLE = Exercise(
             "floats",
             "The numbers are right, but they are floats. Edits are counted: make the table with dtype=torch.long.",
             lambda hypothesis, reference: _table(hypothesis, reference).float(),
+        ),
+        Misconception(
+            "longest_common_subsequence",
+            "Your answer is the table of the longest common subsequence: how many words the two share in the same "
+            "order. Count edits: the fewest of three ways, each of which costs 1.",
+            _common,
+        ),
+        Misconception(
+            "last_row_and_column_left_0",
+            "Your answer fills the table up to its last row and column, which stay 0. With the empty beginning there "
+            "are len + 1 of them: range(1, len(hypothesis) + 1).",
+            _stopped_early,
         ),
     ),
     withheld=WITHHELD,

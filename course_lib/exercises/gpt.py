@@ -293,6 +293,24 @@ LM_LOSS = Exercise(
             "Pick the target's number (NLLLoss, gather) instead of multiplying by a one-hot vector.",
             lambda log_probs, targets: -(F.one_hot(targets, log_probs.shape[-1]) * log_probs).sum(dim=-1).mean(),
         ),
+        Misconception(
+            "word_0_left_out",
+            "Your answer passes over the places whose target is word 0, as if it were padding. Here it is a word "
+            "like any other.",
+            lambda log_probs, targets: -_picked(log_probs, targets)[targets != 0].mean(),
+        ),
+        Misconception(
+            "every_target_at_every_place",
+            "Your answer takes all targets at every place, log_probs[:, :, targets], and not the one that belongs "
+            "there. gather picks one for each place.",
+            lambda log_probs, targets: -log_probs[:, :, targets].mean(),
+        ),
+        Misconception(
+            "zeros_averaged_too",
+            "Your answer divides by the size of the vocabulary as well: is it a mean over a one-hot product, whose "
+            "zeros count? Divide by the number of words alone.",
+            lambda log_probs, targets: -_picked(log_probs, targets).sum() / log_probs.numel(),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -846,6 +864,14 @@ def _written(
     return ids
 
 
+def _text_cut_to_the_window(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    ids = prompt
+    for _ in range(new_words):
+        ids = ids[-context:]
+        ids = torch.cat([ids, model(ids.unsqueeze(0))[0, -1].argmax().reshape(1)])
+    return ids
+
+
 def _from_one_reading(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
     word = model(prompt[-context:].unsqueeze(0))[0, -1].argmax()
     return torch.cat([prompt, word.expand(new_words)])
@@ -1014,6 +1040,12 @@ GENERATE = Exercise(
             lambda model, prompt, new_words, context: _written(
                 model, prompt, new_words, lambda ids: ids[-context:]
             ).unsqueeze(0),
+        ),
+        Misconception(
+            "text_cut_to_the_window",
+            "Your answer is right as long as the text fits into the context. Later it drops the beginning for good: "
+            "ids = ids[-context:]. Cut only what the model reads, and keep the text whole.",
+            _text_cut_to_the_window,
         ),
     ),
     withheld=WITHHELD,
@@ -1342,6 +1374,26 @@ COUNT_PARAMETERS = Exercise(
             lambda vocabulary, context, d_model, layers, tied: (
                 _counted(vocabulary, context, d_model, layers, tied) + vocabulary
             ),
+        ),
+        Misconception(
+            "blocks_of_matrices_alone",
+            "Your answer counts 12 d_model² in each block: the matrices alone. Each has a bias, and a block has two "
+            "layer norms.",
+            lambda vocabulary, context, d_model, layers, tied: _counted(
+                vocabulary, context, d_model, layers, tied, in_block=lambda d: 12 * d * d
+            ),
+        ),
+        Misconception(
+            "one_layer_of_feed_forward",
+            "Your answer counts one layer of the feed-forward network. There are two: up to 4 d_model, and down again.",
+            lambda vocabulary, context, d_model, layers, tied: _counted(
+                vocabulary, context, d_model, layers, tied, in_block=lambda d: 8 * d * d + 12 * d
+            ),
+        ),
+        Misconception(
+            "one_number_a_position",
+            "Your answer counts one number for each position. A position has a vector of its own, of d_model numbers.",
+            lambda vocabulary, context, d_model, layers, tied: _counted(vocabulary, 0, d_model, layers, tied) + context,
         ),
     ),
     withheld=WITHHELD,

@@ -85,6 +85,19 @@ def _counted(words: Mapping[Pieces, int], found: Callable[[Pieces], Iterator[Mer
     return dict(counts)
 
 
+def _counted_from(
+    words: Mapping[Pieces, int],
+    first: Callable[[int], int] = lambda times: times,
+    later: Callable[[int], int] = lambda times: times,
+) -> dict[Merge, int]:
+    """The counts, with something else counted where a pair is met first, or later."""
+    counts: dict[Merge, int] = {}
+    for pieces, times in words.items():
+        for pair in _pairs_of(pieces):
+            counts[pair] = counts[pair] + later(times) if pair in counts else first(times)
+    return counts
+
+
 def _without_overlaps(pieces: Pieces) -> list[Merge]:
     """The neighbours, but of a a a only the first two."""
     found: list[Merge] = []
@@ -173,6 +186,30 @@ COUNT_PAIRS = Exercise(
             "single_pieces",
             "Your answer counts single pieces. Count two that stand side by side: zip(pieces, pieces[1:]).",
             lambda words: dict(Counter(piece for pieces, times in words.items() for piece in pieces * times)),
+        ),
+        Misconception(
+            "last_pair_forgotten",
+            "Your answer forgets the last pair of each word. A word of n pieces has n - 1 pairs, the last of them at "
+            "n - 2: range(len(pieces) - 1).",
+            lambda words: _counted(words, lambda pieces: _pairs_of(pieces)[:-1]),
+        ),
+        Misconception(
+            "begun_at_0",
+            "Your answer counts a pair with 0 where it first occurs, and so loses that word's count. Begin with the "
+            "word's count.",
+            lambda words: _counted_from(words, first=lambda times: 0),
+        ),
+        Misconception(
+            "begun_at_1",
+            "Your answer counts a pair with 1 where it first occurs, however often the word does. Begin with the "
+            "word's count.",
+            lambda words: _counted_from(words, first=lambda times: 1),
+        ),
+        Misconception(
+            "later_ones_counted_once",
+            "Your answer adds 1 for a pair that it has met before, however often the word occurs. Add the word's "
+            "count.",
+            lambda words: _counted_from(words, later=lambda times: 1),
         ),
     ),
     withheld=WITHHELD,
@@ -486,6 +523,19 @@ MERGE = Exercise(
             "The pieces are right, but joined to one string with spaces. Return them as a tuple.",
             lambda pieces, pair: " ".join(subwords.join(pieces, pair)),
         ),
+        Misconception(
+            "place_by_place",
+            "Your answer looks at every place by itself: the right piece of a joined pair is used once more, and the "
+            "last piece gets lost. Go on two pieces further behind a pair, and on to the end of the word.",
+            lambda pieces, pair: _merged_going_on_by_one(pieces, pair)[:-1] or pieces[:0],
+        ),
+        Misconception(
+            "pair_kept_as_a_pair",
+            "Your answer puts the pair itself into the word. Join its two pieces to one: pair[0] + pair[1].",
+            lambda pieces, pair: tuple(
+                pair if piece == "".join(pair) else piece for piece in subwords.join(pieces, pair)
+            ),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -750,7 +800,7 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: two words of the text, and stay, which is new", ("play played stay", play))
         yield Case("Gesundheitsforschungsinstitut", ("gesundheitsforschungsinstitut", _learned(_RESEARCH, 30)))
-        yield Case("no pairs", ("a cat", []))
+        yield Case("no pairs", ("A cat", []))
         yield Case("an unknown character", ("pläy play", play))
         yield Case("several spaces", ("  play   playing ", play))
         yield Case("the later pair stands further left", ("abc", [("b", "c"), ("a", "b")]))
@@ -816,15 +866,23 @@ def _replayed(text: str, merges: list[Merge]) -> list[str]:
     return [piece for word in words for piece in functools.reduce(subwords.join, merges, word)]
 
 
-def _without_marks(text: str, merges: list[Merge]) -> list[str]:
+def _cut_words(marked: list[str], merges: list[Merge]) -> list[str]:
     ranks = {pair: rank for rank, pair in enumerate(merges)}
-    return [piece for word in text.split() for piece in subwords.cut(word, ranks)]
+    return [piece for word in marked for piece in subwords.cut(word, ranks)]
+
+
+def _mark_joined_at_once(text: str, merges: list[Merge]) -> list[str]:
+    words: list[Pieces] = [(word[:2], *word[2:]) for word in subwords.marked_words(text)]
+    return [piece for word in words for piece in functools.reduce(subwords.join, merges, word)]
+
+
+def _without_marks(text: str, merges: list[Merge]) -> list[str]:
+    return _cut_words(text.split(), merges)
 
 
 def _first_word_without_mark(text: str, merges: list[Merge]) -> list[str]:
-    ranks = {pair: rank for rank, pair in enumerate(merges)}
     first, *others = subwords.marked_words(text)
-    return [piece for word in (first.removeprefix(MARK), *others) for piece in subwords.cut(word, ranks)]
+    return _cut_words([first.removeprefix(MARK), *others], merges)
 
 
 ENCODE = Exercise(
@@ -904,6 +962,28 @@ ENCODE = Exercise(
             "a_tuple",
             "The pieces are right, but they are a tuple. Return a list.",
             lambda text, merges: tuple(subwords.encode_pieces(text, merges)),
+        ),
+        Misconception(
+            "marked_behind",
+            "Your answer puts ▁ behind each word. It stands before.",
+            lambda text, merges: _cut_words([word + MARK for word in text.split()], merges),
+        ),
+        Misconception(
+            "split_at_every_space",
+            "Your answer splits at each single space, so that several in a row leave empty words: text.split() "
+            "without an argument does not.",
+            lambda text, merges: _cut_words([MARK + word for word in text.split(" ")], merges),
+        ),
+        Misconception(
+            "lower_case",
+            "Your answer writes everything in lower case. Nobody asks for it: a capital is a character of its own.",
+            lambda text, merges: _cut_words(subwords.marked_words(text.lower()), merges),
+        ),
+        Misconception(
+            "mark_joined_at_once",
+            "Your answer joins ▁ to the first character of each word from the start. It is a character like the "
+            "others, and joined only where a pair says so.",
+            _mark_joined_at_once,
         ),
     ),
     withheld=WITHHELD,
@@ -1063,6 +1143,21 @@ def _wordpiece_differently(
     return found
 
 
+def _mark_counted(word: str, pieces: list[str]) -> list[str]:
+    found: list[str] = []
+    begin = 0
+    while begin < len(word):
+        before = "##" if begin else ""
+        fitting = [
+            before + word[begin:end] for end in range(len(word), begin, -1) if before + word[begin:end] in pieces
+        ]
+        if not fitting:
+            return ["[UNK]"]
+        found.append(fitting[0])
+        begin += len(fitting[0])
+    return found
+
+
 def _from_the_end(word: str, pieces: list[str]) -> list[str]:
     found: list[str] = []
     end = len(word)
@@ -1163,6 +1258,25 @@ WORDPIECE = Exercise(
             "empty_where_unknown",
             "For a word that has no pieces your answer is an empty list, and the word is gone. Return ['[UNK]'].",
             lambda word, pieces: [] if (found := wordpiece.longest_pieces(word, pieces)) == ["[UNK]"] else found,
+        ),
+        Misconception(
+            "with_or_without_mark",
+            "Your answer takes a piece for known if it is in the list with ## or without. Look up the first one "
+            "without, and the others with ##.",
+            lambda word, pieces: _wordpiece_differently(
+                word,
+                [
+                    *pieces,
+                    *("##" + piece for piece in pieces),
+                    *(piece[2:] for piece in pieces if piece.startswith("##")),
+                ],
+            ),
+        ),
+        Misconception(
+            "mark_counted",
+            "Your answer goes on by the length of the piece with its ##, and so skips two characters. Go on by what "
+            "was taken from the word.",
+            _mark_counted,
         ),
     ),
     withheld=WITHHELD,
