@@ -227,7 +227,9 @@ def _release(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from autograder.batch import grade_lesson
     from autograder.course import Course
+    from autograder.misplaced import misplaced
     from autograder.report import print_class
+    from autograder.words import some
 
     course = Course.find(options.course)
     run = grade_lesson(
@@ -241,6 +243,10 @@ def _grade(options: argparse.Namespace) -> int:
         force=options.force,
     )
     print_class(run)
+    lost = misplaced(course, options.lesson)
+    if lost:
+        where = course.submitted / "STUDENT" / options.lesson
+        print(f"not looked at: {some(lost)}; submissions belong in {where}/.", file=sys.stderr)
     if run.gradings:
         written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
         print("written:", ", ".join(os.path.relpath(path) for path in written))

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.errors import BadInput
-from autograder.report import MOST_NAMES
 from autograder.results import SubmissionResult
 from autograder.standings import most_points
+from autograder.words import some
 
 STUDENT = "student"
 """The heading of the students' ids, unless another is asked for."""
@@ -105,7 +105,7 @@ def _remarks(lesson: str, results: Sequence[SubmissionResult]) -> list[str]:
     said = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
     lost = [one.student for one in results if one.total is None]
     if lost:
-        said.append(f"{lesson}: no score, so that nothing is written: {_names(lost)}.")
+        said.append(f"{lesson}: no score, so that nothing is written: {some(lost)}.")
     waiting = sum(bool(one.waiting) for one in results)
     if waiting:
         said.append(f"{lesson}: of {waiting} a written answer has not been read yet; its points are missing.")
@@ -118,16 +118,10 @@ def _strangers(points: Points, students: Sequence[str]) -> list[str]:
     graded = {student for column in points.values() for student in column}
     said = []
     if graded - known:
-        said.append(f"Not in the roster, and left out: {_names(sorted(graded - known))}.")
+        said.append(f"Not in the roster, and left out: {some(sorted(graded - known))}.")
     if known - graded:
-        said.append(f"In the roster, and nothing handed in: {_names(sorted(known - graded))}.")
+        said.append(f"In the roster, and nothing handed in: {some(sorted(known - graded))}.")
     return said
-
-
-def _names(students: Sequence[str]) -> str:
-    """Names, or the first of many."""
-    more = len(students) - MOST_NAMES
-    return ", ".join(students[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _read(path: Path) -> Table:

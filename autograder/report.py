@@ -17,15 +17,12 @@ from rich.text import Text
 from autograder.errors import BadInput
 from autograder.records import Standing
 from autograder.results import ClassResult, ExerciseResult, Grading, SubmissionResult
-from autograder.words import count
+from autograder.words import MOST_NAMES, count
 from course_lib import exercises
 from course_lib.checking import Outcome
 
 ENOUGH_FOR_A_PACE = 20
 """Submissions from which on a pace says something: before, it is that of opening the first box."""
-
-MOST_NAMES = 10
-"""Students that a line names; of more, only the number is told."""
 
 COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 

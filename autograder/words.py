@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+MOST_NAMES = 10
+"""So many names a line tells; of more, the number."""
+
 
 def count(number: float, unit: str) -> str:
     """A number with its unit: "1 cell", "2 cells", "0.5 points"."""
@@ -19,6 +24,12 @@ def shown(name: str) -> str:
 def printable(text: str) -> str:
     """Text for a terminal: no escape sequences, and nothing else that does not print."""
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def some(names: Sequence[str]) -> str:
+    """Names on one line, or the first of many: "ada, ben and 3 more"."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def megabytes(size: float) -> str:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from autograder.words import count, megabytes, printable, shown
+from autograder.words import MOST_NAMES, count, megabytes, printable, shown, some
 
 
 def test_a_number_has_its_unit():
@@ -19,3 +19,10 @@ def test_text_for_a_terminal_does_nothing_there():
 
 def test_sizes_are_told_in_megabytes():
     assert megabytes(50_000_000) == "50 MB"
+
+
+def test_of_many_names_the_first_are_told():
+    names = [f"s{number}" for number in range(MOST_NAMES + 2)]
+    assert some(names[:2]) == "s0, s1"
+    assert some(names[:MOST_NAMES]).endswith(names[MOST_NAMES - 1])
+    assert some(names) == f"{', '.join(names[:MOST_NAMES])} and 2 more"
