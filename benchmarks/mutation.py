@@ -338,6 +338,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     explanations = read_explanations()
     results: list[Result] = []
+    wanted = {exercise.id for lesson in options.lesson or exercises.LESSONS for exercise in exercises.of_lesson(lesson)}
+    if unknown := sorted(set(options.exercise or ()) - wanted):
+        parser.error(f"no such exercise in {', '.join(options.lesson or ['any lesson'])}: {', '.join(unknown)}")
     for lesson in options.lesson or exercises.LESSONS:
         for exercise in exercises.of_lesson(lesson):
             if not options.exercise or exercise.id in options.exercise:

@@ -18,6 +18,7 @@ class TextCache:
 
     Attributes:
         blocks: each block's keys and values of the words read so far.
+        batch: how many texts there are.
         capacity: how many words there is room for, padding included.
         memory: each block's keys and values of the source, for cross-attention; empty without a source.
         mask: True at words and at columns that are still free, False at padding; None while there is none.

@@ -139,7 +139,9 @@ def run_text(data: bytes) -> None:
     page = clean_html(shown.encode("utf-8", "replace"))
     require_harmless(page.replace(BADGE_ADDRESS, ""))
     outputs = [{"output_type": "display_data", "data": {"text/html": shown, "text/plain": shown}, "metadata": {}}]
-    cells: list[dict[str, Any]] = [{"cell_type": kind, "metadata": {}, "source": shown} for kind in ("markdown", "raw", "code")]
+    cells: list[dict[str, Any]] = [
+        {"cell_type": kind, "metadata": {}, "source": shown} for kind in ("markdown", "raw", "code")
+    ]
     cells.append({"cell_type": "code", "metadata": {}, "source": "1", "outputs": outputs})
     notebook = {"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}
     _show(read_notebook(json.dumps(notebook).encode()))
