@@ -583,7 +583,8 @@ def how_well_it_guesses():
 # %%
 scores = torch.tensor([1.2, -0.4, 0.3])  # θ·f for three classes
 print("exp(θ·f), as on the slide:", scores.exp(), " sum", round(scores.exp().sum().item(), 4))
-print("divided by their sum:     ", scores.exp() / scores.exp().sum(), " which is softmax:", scores.softmax(dim=0))
+print("divided by their sum:     ", scores.exp() / scores.exp().sum())
+print("which is softmax:         ", scores.softmax(dim=0))
 
 # %% [markdown]
 # The normaliser lives in the loss (`F.cross_entropy` takes the logarithm of the softmax), so a head returns plain scores.
@@ -1203,7 +1204,7 @@ def how_does_the_story_go_on():
         panel.set_yticks(range(len(choices)), labels=choices)
         panel.invert_yaxis()
         panel.set(title=f"{first} …", xlim=(0, 1))
-        panel.set_position([panel.get_position().x0 + 0.11, 0.16, 0.32, 0.7])
+        panel.set_position([panel.get_position().x0 + 0.11, 0.16, 0.29, 0.7])
     show.figure(
         drawn,
         "Probabilities of four continuations of two stories: with the wolf the sheep hears it or it growls, the duchess "
