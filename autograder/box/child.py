@@ -189,11 +189,13 @@ class Inhabitant:
         decoder = Decoder(request.tensors, lambda *args, **kwargs: self._call(f"{number}.{place}", *args, **kwargs))
         cases = [decode_case(data, decoder) for data in request.header["cases"]]
         decoder.finish()
-        for place, case in enumerate(cases):
-            observation = self._observe(request.header["name"], case, request.header["forbidden"])
-            yield self._observation(observation, f"{number}.{place}")
-            if observation.failure in ENDINGS:
-                return
+        forbidden = request.header["forbidden"]
+        with barred(forbidden) as used:
+            for place, case in enumerate(cases):
+                observation = self._observe(request.header["name"], case, forbidden, used)
+                yield self._observation(observation, f"{number}.{place}")
+                if observation.failure in ENDINGS:
+                    return
 
     def _call(self, number: str, callback: int, *args: Value, **kwargs: Value) -> Value:
         """What a callback of the grader's returns, or the exception that it raises."""
@@ -218,12 +220,13 @@ class Inhabitant:
             none = tuple(None for _ in observation.gradients)
             return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none)))
 
-    def _observe(self, name: str, case: Case, forbidden: list[str]) -> Observation:
+    def _observe(self, name: str, case: Case, forbidden: list[str], used: list[str]) -> Observation:
+        """What an answer does on a case; `used` receives the forbidden functions that it has called all the same."""
         if name not in self._shell.user_ns:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
+        used.clear()
         try:
-            with barred(forbidden) as used:
-                seen = observe(self._shell.user_ns[name], case, forbidden)
+            seen = observe(self._shell.user_ns[name], case, forbidden)
         except BaseException as error:  # what came back fails when it is looked at
             failure, raised = describe_error(error)
             return Observation(returned=False, failure=failure, raised=raised)

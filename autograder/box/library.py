@@ -7,6 +7,7 @@ well. Imports are read from the source, not by importing it.
 from __future__ import annotations
 
 import ast
+import functools
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -80,7 +81,7 @@ def find_modules(root: Path) -> dict[str, Path]:
 
 def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
     """The modules that are not withheld and import none that is, however indirectly."""
-    imports = {name: set(imported(path, name)) | set(_parents(name)) for name, path in modules.items()}
+    imports = {name: imported(path, name) | set(_parents(name)) for name, path in modules.items()}
     banned = {name for name in modules if any(_within(name, hidden) for hidden in withheld)}
     while True:
         more = {name for name, used in imports.items() if name not in banned and used & banned}
@@ -89,13 +90,18 @@ def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
         banned |= more
 
 
-def imported(path: Path, name: str) -> Iterator[str]:
+@functools.cache
+def imported(path: Path, name: str) -> frozenset[str]:
     """The names of the modules that a module imports when it is imported itself.
 
     Args:
-        path: its file.
+        path: its file, which is read once.
         name: its own name, from which relative imports count.
     """
+    return frozenset(_imported(path, name))
+
+
+def _imported(path: Path, name: str) -> Iterator[str]:
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in _executed(ast.parse(path.read_bytes()).body):
         if isinstance(node, ast.Import):

@@ -122,7 +122,10 @@ def _open_grants(start: Start) -> list[landlock.Grant]:
 
 
 def warm_up(start: Start) -> BoxShell:
-    """Import what boxes need, make them a shell, and check that nothing withheld can be imported."""
+    """Import what boxes need, make them a shell, and check that nothing withheld can be imported.
+
+    What was imported stays for good: from then on it is kept out of the collections of garbage, which begin here.
+    """
     for name in _NEEDED:
         importlib.import_module(name)
     for name in (*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules):
@@ -131,6 +134,9 @@ def warm_up(start: Start) -> BoxShell:
     for name in start.withheld:
         if _importable(name):
             raise RuntimeError(f"{name} is withheld and can still be imported")
+    gc.collect()
+    gc.freeze()
+    gc.enable()
     builtins.help = _sitebuiltins._Helper()  # what `site` would have done
     shell = BoxShell.instance(displayhook_class=LastValue, display_pub_class=Publisher, colors="nocolor")
     shell.db = {}  # what magics remember goes nowhere

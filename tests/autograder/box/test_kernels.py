@@ -120,6 +120,28 @@ def test_an_answer_that_gets_around_the_trap_still_breaks_the_rule(box: Box, det
     assert torch.equal(box.observe("answer", case).value, torch.full((3,), 1 / 3))
 
 
+IN_SECOND_CASE = """
+import torch
+script = torch.jit.CompilationUnit('def f(x):\\n    return torch.soft' + 'max(x, -1)\\n').f
+def answer(x, case):
+    if case == 2:
+        try:
+            script(x)
+        except Exception:
+            pass
+    return x
+"""
+
+
+def test_of_several_cases_those_before_the_one_that_breaks_the_rule_count(box: Box) -> None:
+    assert box.run_cell(IN_SECOND_CASE).ok
+    cases = [Case("a case", (torch.ones(3), number)) for number in (1, 2, 3)]
+    first, second = box.observe_cases("answer", cases, hidden=False, forbidden=["softmax"])
+    assert torch.equal(first.value, torch.ones(3))
+    assert second.failure is Outcome.RULE_BROKEN
+    assert box.run_cell("script(torch.ones(3))").ok
+
+
 FOR_GOOD = "from autograder.box.kernels import bar_for_good\nbar_for_good(['softmax'])"
 TAKEN_BACK = """
 import gc

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 from typing import Any
 
 import nbformat
@@ -27,6 +28,11 @@ def text(result: CellResult) -> str:
 
 def kinds(result: CellResult) -> list[str]:
     return [output["output_type"] for output in result.outputs]
+
+
+def test_garbage_is_collected_as_in_any_notebook(box: Box) -> None:
+    """The process that a box is forked from does so only when all is imported."""
+    assert text(box.run_cell("import gc; gc.isenabled(), gc.get_threshold()")) == str((True, gc.get_threshold()))
 
 
 def test_the_last_value_is_shown_and_numbered(box: Box) -> None:
