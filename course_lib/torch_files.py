@@ -5,6 +5,7 @@ Such a file is a pickle, and a pickle may hold code. It is read with `weights_on
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,30 @@ def read_torch_file(path: Path | str) -> Any:
 
     Raises:
         ValueError: it is cut off or damaged, torch has not written it, or it holds more than plain data.
-        OSError: it cannot be read.
+        OSError: it cannot be opened.
     """
+    with Path(path).open("rb"):
+        pass  # what cannot be opened is not damaged
     try:
+        _require_intact(path)
         return torch.load(path, map_location="cpu", weights_only=True)
-    except OSError:
-        raise
-    except Exception as error:  # of a damaged file torch says whatever it stumbles over, such as an AssertionError
+    except Exception as error:  # of a damaged file torch says whatever it stumbles over, even an OSError
         raise ValueError(f"{path} is damaged, or holds more than plain data ({first_line(error)})") from error
+
+
+def _require_intact(path: Path | str) -> None:
+    """Compare the checksums that torch has written, and does not look at: a changed number is still a number.
+
+    Raises:
+        ValueError: one is another.
+        zipfile.BadZipFile: the file is cut off or damaged.
+    """
+    if not zipfile.is_zipfile(path):
+        return  # older files have no checksums
+    with zipfile.ZipFile(path) as archive:
+        changed = archive.testzip()
+    if changed is not None:
+        raise ValueError(f"{changed} in it is not what was written")
 
 
 def first_line(error: Exception) -> str:

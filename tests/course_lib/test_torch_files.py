@@ -50,11 +50,31 @@ def test_a_damaged_file_is_refused_whatever_torch_stumbles_over(tmp_path: Path, 
     for wrong in damaged(content, 400):
         (tmp_path / "x.pt").write_bytes(wrong)
         try:
-            read_torch_file(tmp_path / "x.pt")  # a changed number within a tensor goes unnoticed
+            read_torch_file(tmp_path / "x.pt")  # in an older file a changed number goes unnoticed
         except ValueError as error:
             messages.append(str(error))
     assert len(messages) > 200
     assert all("x.pt is damaged, or holds more than plain data (" in message for message in messages)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+def test_a_large_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -> None:
+    """Of some lengths torch says an OSError, as if the file could not be read."""
+    torch.save({f"layer {i}": torch.zeros(1000) for i in range(30)}, tmp_path / "x.pt")
+    content = (tmp_path / "x.pt").read_bytes()
+    (tmp_path / "x.pt").write_bytes(content[: int(share * len(content))])
+    with pytest.raises(ValueError, match="x.pt is damaged, or holds more than plain data"):
+        read_torch_file(tmp_path / "x.pt")
+
+
+def test_a_changed_number_is_found(tmp_path: Path) -> None:
+    content = saved(tmp_path / "x.pt")
+    numbers = CONTENT["weights"].numpy().tobytes()
+    place = content.index(numbers) + 5
+    (tmp_path / "x.pt").write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    assert not torch.equal(torch.load(tmp_path / "x.pt")["weights"], CONTENT["weights"])
+    with pytest.raises(ValueError, match="x.pt is damaged, .*data/0 in it is not what was written"):
+        read_torch_file(tmp_path / "x.pt")
 
 
 class Planted:
