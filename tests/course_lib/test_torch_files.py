@@ -13,7 +13,8 @@ from torch.testing import assert_close
 
 from course_lib.torch_files import first_line, read_torch_file
 
-CONTENT = {"weights": torch.arange(12.0).view(3, 4), "step": 7, "names": ["a", "b"], "best": None}
+WEIGHTS = torch.arange(12.0).view(3, 4)
+CONTENT = {"weights": WEIGHTS, "step": 7, "names": ["a", "b"], "best": None}
 
 
 def saved(path: Path, *, older: bool = False) -> bytes:
@@ -38,7 +39,7 @@ def damaged(content: bytes, count: int) -> Iterator[bytes]:
 def test_what_was_saved_is_read(tmp_path: Path, older: bool) -> None:
     saved(tmp_path / "x.pt", older=older)
     found = read_torch_file(tmp_path / "x.pt")
-    assert_close(found.pop("weights"), CONTENT["weights"])
+    assert_close(found.pop("weights"), WEIGHTS)
     assert found == {"step": 7, "names": ["a", "b"], "best": None}
 
 
@@ -69,10 +70,9 @@ def test_a_large_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -
 
 def test_a_changed_number_is_found(tmp_path: Path) -> None:
     content = saved(tmp_path / "x.pt")
-    numbers = CONTENT["weights"].numpy().tobytes()
-    place = content.index(numbers) + 5
+    place = content.index(WEIGHTS.numpy().tobytes()) + 5
     (tmp_path / "x.pt").write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-    assert not torch.equal(torch.load(tmp_path / "x.pt")["weights"], CONTENT["weights"])
+    assert not torch.equal(torch.load(tmp_path / "x.pt")["weights"], WEIGHTS)
     with pytest.raises(ValueError, match="x.pt is damaged, .*data/0 in it is not what was written"):
         read_torch_file(tmp_path / "x.pt")
 
