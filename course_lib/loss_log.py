@@ -83,16 +83,27 @@ class LossLog:
         noted, self._noted = self._noted, []
         for loss, step in zip(losses, noted, strict=True):
             number = len(self.losses) + 1
-            self._refuse_diverged(number, loss, float(step.norm))
+            self.require_finite(loss, "loss", number)
+            if not self._scaled:  # else the scaler leaves out a step whose gradients are out of range
+                self.require_finite(float(step.norm), "norm of the gradients", number)
             self.losses.append(loss)
             if self._progress:
                 self._progress(TrainingStep(number, loss, self._schedule(number), step.tokens, self.seconds))
 
-    def _refuse_diverged(self, number: int, loss: float, norm: float) -> None:
-        if math.isfinite(loss) and (math.isfinite(norm) or self._scaled):
-            return  # where the loss is scaled, the scaler leaves out a step whose gradients are out of range
-        what, value = ("norm of the gradients", norm) if math.isfinite(loss) else ("loss", loss)
-        raise DivergedError(
-            f"the {what} of step {number} is {value}, with a learning rate of {self._schedule(number):.3g}; a smaller "
-            "rate, a longer warm-up or a smaller clip may help, unless the data or the loss itself is at fault"
-        )
+    def require_finite(self, value: float, what: str, number: int) -> None:
+        """Refuse what should be a number and is none.
+
+        Args:
+            value: the number.
+            what: its name, such as "loss".
+            number: of the step that it belongs to.
+
+        Raises:
+            DivergedError: it is NaN or infinite; the message names it and the step.
+        """
+        if not math.isfinite(value):
+            raise DivergedError(
+                f"the {what} of step {number} is {value}, with a learning rate of {self._schedule(number):.3g}; a "
+                "smaller rate, a longer warm-up or a smaller clip may help, unless the data or the loss itself is at "
+                "fault"
+            )

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 """Of the arithmetic: single, or half in one of its two forms; "auto" is what `precision_for` chooses."""
+
+
+def require_precision(precision: str) -> None:
+    """Refuse a name that is none of `Precision`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if precision not in get_args(Precision):
+        raise ValueError(f"precision must be one of {', '.join(get_args(Precision))}, not {precision!r}")
 
 
 def precision_for(device: torch.device | str) -> Precision:
@@ -28,7 +38,12 @@ def precision_for(device: torch.device | str) -> Precision:
 
 
 def autocast(device: torch.device, precision: Precision) -> AbstractContextManager[Any]:
-    """Within it, torch multiplies in this precision what can stand it."""
+    """Within it, torch multiplies in this precision what can stand it.
+
+    Raises:
+        ValueError: there is no such precision.
+    """
+    require_precision(precision)
     if precision == "auto":
         precision = precision_for(device)
     if precision == "fp32":

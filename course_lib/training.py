@@ -24,7 +24,7 @@ from course_lib.checkpoints import CheckpointError, Checkpoints, check_optimizer
 from course_lib.data import AnyBatch, TrainingData
 from course_lib.loss_log import DivergedError, LossLog
 from course_lib.modes import evaluating
-from course_lib.precision import Precision, autocast, precision_for
+from course_lib.precision import Precision, autocast, precision_for, require_precision
 from course_lib.processes import SharedLoss, World, joined
 from course_lib.progress import ProgressCallback
 from course_lib.schedules import Schedule
@@ -67,8 +67,11 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         if self.steps < 1 or self.accumulate < 1:
             raise ValueError(f"steps and accumulate must be at least 1, got {self.steps} and {self.accumulate}")
-        if self.clip <= 0:
+        if not self.clip > 0:  # NaN is not, either
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
+        if not self.weight_decay >= 0:
+            raise ValueError(f"weight_decay must be at least 0, got {self.weight_decay}")
+        require_precision(self.precision)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def train(
     Raises:
         ValueError: the folder holds checkpoints already and `resume` is False, or the data gives no batches.
         CheckpointError: the checkpoint is damaged, or of another model or training.
-        DivergedError: the loss or the gradients are not finite; the message names the step.
+        DivergedError: a loss, the validation's too, or the gradients are not finite; the message names the step.
     """
     saved = checkpoints.files() if checkpoints else []
     if saved and not resume:
@@ -291,6 +294,7 @@ class _Run(Generic[M, B]):
     def _validate(self, validation: Validation[B]) -> None:
         self.log.settle()
         loss = evaluate(self.model, validation.data, self.loss, self.world.device, self.precision)
+        self.log.require_finite(loss, "validation loss", self.step)
         self.validations[self.step] = loss
         if validation.patience is not None and self._best_step() == self.step:
             self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}

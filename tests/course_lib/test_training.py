@@ -327,6 +327,19 @@ class TestStopping:
         learn(five_steps, 5)
         assert_same(transformer, five_steps)  # the sixth step has not moved them
 
+    @pytest.mark.parametrize("patience", [None, 3])
+    def test_a_validation_loss_that_is_no_number_ends_it_too(self, tmp_path: Path, patience: int | None) -> None:
+        """It would count as the best one: nothing is smaller than NaN."""
+
+        def blind(transformer: Transformer, batch: TranslationBatch) -> Tensor:
+            value = translation_loss(transformer, batch)
+            return value if transformer.training else value * math.nan
+
+        checkpoints, held_out = Checkpoints(tmp_path, every=2), Validation(ALL_AT_ONCE, every=4, patience=patience)
+        with pytest.raises(DivergedError, match="the validation loss of step 4 is nan, with a learning rate of 0.005"):
+            train(model(), ALL_AT_ONCE, blind, config(9), "cpu", validation=held_out, checkpoints=checkpoints)
+        assert [path.name for path in checkpoints.files()] == ["step-00000002.pt"]
+
     def test_ctrl_c_keeps_the_last_good_checkpoint(self, tmp_path: Path) -> None:
         checkpoints = Checkpoints(tmp_path, every=2)
 
@@ -416,7 +429,18 @@ class TestBadInput:
         with pytest.raises(ValueError, match="step 1 have nothing to predict"):
             train(model(), only_starts, translation_loss, config(1), "cpu")
 
-    @pytest.mark.parametrize("wrong", [{"steps": 0}, {"accumulate": 0}, {"clip": 0}])
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"steps": 0},
+            {"accumulate": 0},
+            {"clip": 0},
+            {"clip": math.nan},
+            {"weight_decay": -0.1},
+            {"weight_decay": math.nan},
+            {"precision": "float16"},
+        ],
+    )
     def test_settings(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(ValueError, match="must be"):
             config(**{"steps": 1, **wrong})
