@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
 from course_lib.labelled_data import IGNORED, LabelledBatch
-from course_lib.losses import smoothed_cross_entropy
+from course_lib.losses import cross_entropy, smoothed_cross_entropy
 from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT, BERTConfig, BERTOutput
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
@@ -39,7 +39,8 @@ def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) ->
     """The mean cross-entropy, in nats, of the labels that are to be learned: for every head on an encoder.
 
     Raises:
-        ValueError: logits and labels do not fit, or every label is `IGNORED`, so that there is no mean.
+        ValueError: logits and labels do not fit, a label is none of the classes, or every label is `IGNORED`, so that
+            there is no mean.
     """
     logits: Tensor = model(batch.ids, batch.segments, batch.mask)
     if logits.shape[:-1] != batch.labels.shape:
@@ -57,9 +58,11 @@ def label_loss(
     """The mean cross-entropy, in nats, over the places whose label is not `IGNORED`; NaN where there is none.
 
     For masked words it is the loss of Devlin et al. (2019), section 3.1, task 1.
+
+    Raises:
+        ValueError: a label is none of the classes.
     """
-    flat = logits.flatten(0, -2), labels.flatten()
-    return F.cross_entropy(*flat, ignore_index=IGNORED, label_smoothing=smoothing)
+    return cross_entropy(logits.flatten(0, -2), labels.flatten(), smoothing, IGNORED)
 
 
 # --- Encoders, and using them as they are ----------------------------------------------------------------------
@@ -416,7 +419,7 @@ class GPTClassifier(nn.Module):
         batch of such texts it is classification alone.
         """
         states = self.gpt.states(batch.ids, batch.mask).states
-        loss = F.cross_entropy(self._classify(states, batch.mask), batch.labels)
+        loss = cross_entropy(self._classify(states, batch.mask), batch.labels)
         if not auxiliary or batch.ids.shape[1] == 1:
             return loss
         words_behind_words = batch.mask[:, 1:] & batch.mask[:, :-1]

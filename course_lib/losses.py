@@ -22,6 +22,35 @@ _NONE = -100
 """An id that never occurs."""
 
 
+def cross_entropy(
+    logits: Float[Tensor, "places vocabulary"],
+    expected: Int[Tensor, " places"],
+    smoothing: float = 0.0,
+    ignored: int = _NONE,
+) -> Float[Tensor, ""]:
+    """Torch's mean cross-entropy, in nats; NaN where every place is ignored.
+
+    Args:
+        logits: scores of all words, or classes.
+        expected: the right ones.
+        smoothing: the share of the target's mass that all words share.
+        ignored: an id that does not count where it is expected.
+
+    Raises:
+        ValueError: an id is outside the vocabulary. (On a GPU torch itself ends the program: asking first, in Python,
+            would be one more wait for it in every step.)
+    """
+    try:
+        return F.cross_entropy(logits, expected, ignore_index=ignored, label_smoothing=smoothing)
+    except IndexError:
+        least, most = expected[expected != ignored].aminmax()
+        wrong = least if least < 0 else most
+        raise ValueError(
+            f"the expected ids must be from 0 to {logits.shape[-1] - 1}, as there are {logits.shape[-1]} scores for "
+            f"each, but there is a {wrong}"
+        ) from None
+
+
 def smoothed_cross_entropy(
     logits: Float[Tensor, "... vocabulary"],
     expected: Int[Tensor, "..."],
@@ -48,7 +77,8 @@ def smoothed_cross_entropy(
             and so are its gradients: there is nothing to learn.
 
     Raises:
-        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, or no word is expected.
+        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, no word is expected, or one
+            outside the vocabulary, as for `cross_entropy`.
     """
     if spread not in ("all", "others"):
         raise ValueError(f"spread must be 'all' or 'others', not {spread!r}")
@@ -60,8 +90,8 @@ def smoothed_cross_entropy(
         raise ValueError(f"label smoothing must be from 0 to {most:.4g}, got {smoothing}")
     torch_share = min(1.0, smoothing / most) if smoothing else 0.0
     ignore = _NONE if ignored is None else ignored
-    mean = F.cross_entropy(logits.flatten(0, -2), expected.flatten(), ignore_index=ignore, label_smoothing=torch_share)
-    # Torch's mean over nothing is NaN. Asking first, in Python, would be one more wait for a GPU in every step.
+    mean = cross_entropy(logits.flatten(0, -2), expected.flatten(), torch_share, ignore)
+    # Asking first whether there is anything to count would be one more wait for a GPU, too.
     return mean if ignored is None else torch.where((expected != ignored).any(), mean, 0.0)
 
 
@@ -86,7 +116,8 @@ def translation_loss(
         smoothing, spread: as for `smoothed_cross_entropy`.
 
     Raises:
-        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range.
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+            the vocabulary.
     """
     read, expected = shift_right(batch.target)
     return smoothed_cross_entropy(model(batch.source, read), expected, smoothing, spread, PADDING_ID)
@@ -101,7 +132,8 @@ def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0
         smoothing: as for `smoothed_cross_entropy`.
 
     Raises:
-        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range.
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+            the vocabulary.
     """
     read, expected = shift_right(batch.ids)
     return smoothed_cross_entropy(model(read), expected, smoothing)

@@ -110,6 +110,11 @@ class TestLoss:
         with pytest.raises(ValueError, match=r"logits \[2, 3\] need labels \[2\], not \[2, 2\]"):
             head_loss(SequenceClassifier(bert(), 3), self.batch([[0, 1], [1, 0]]))
 
+    @pytest.mark.parametrize("wrong", [3, -1])
+    def test_a_label_that_is_no_class_is_refused(self, wrong: int) -> None:
+        with pytest.raises(ValueError, match=f"from 0 to 2, as there are 3 scores for each, but there is a {wrong}"):
+            head_loss(SequenceClassifier(bert(), 3), self.batch([0, wrong]))
+
     def test_nothing_to_learn_is_refused(self) -> None:
         with pytest.raises(ValueError, match="no label of this batch counts"):
             head_loss(SequenceClassifier(bert(), 3), self.batch([IGNORED, IGNORED]))

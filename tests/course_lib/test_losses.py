@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib.data import TextBatch, TranslationBatch
-from course_lib.losses import language_model_loss, shift_right, smoothed_cross_entropy, translation_loss
+from course_lib.losses import cross_entropy, language_model_loss, shift_right, smoothed_cross_entropy, translation_loss
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 LOGITS = torch.randn(3, 5, 11, generator=torch.Generator().manual_seed(1))
@@ -68,6 +68,18 @@ def test_where_everything_is_ignored_there_is_nothing_to_learn(smoothing: float)
     assert torch.equal(gradient, torch.zeros_like(LOGITS))
 
 
+@pytest.mark.parametrize("wrong", [11, -1])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_an_expected_word_outside_the_vocabulary_is_named(wrong: int, smoothing: float) -> None:
+    expected = EXPECTED.clone()
+    expected[0, 0], expected[2, 1] = -100, wrong
+    message = f"expected ids must be from 0 to 10, as there are 11 scores for each, but there is a {wrong}$"
+    with pytest.raises(ValueError, match=message):
+        cross_entropy(LOGITS.flatten(0, 1), expected.flatten(), smoothing)
+    with pytest.raises(ValueError, match=message):
+        smoothed_cross_entropy(LOGITS, expected.clamp(min=-1).masked_fill(expected == -100, 3), smoothing)
+
+
 def test_a_vocabulary_of_one_word_has_no_others() -> None:
     logits, expected = torch.zeros(2, 3, 1), torch.zeros(2, 3, dtype=torch.long)
     assert smoothed_cross_entropy(logits, expected, 0.0, "others").item() == 0.0
@@ -106,6 +118,11 @@ class TestTranslation:
         ]
         assert_close(translation_loss(model, self.BATCH), -torch.stack(right).mean())
 
+    def test_a_last_word_outside_the_vocabulary_is_refused(self) -> None:
+        """The model does not read it, so it cannot refuse it."""
+        with pytest.raises(ValueError, match="expected ids must be from 0 to 11, .* but there is a 12"):
+            translation_loss(self.MODEL, TranslationBatch(torch.tensor([[5]]), torch.tensor([[1, 9, 12]])))
+
     def test_is_lowest_when_sure_and_right(self) -> None:
         uniform = torch.zeros(1, 1, 12)
         assert smoothed_cross_entropy(uniform, torch.tensor([[3]])).item() == pytest.approx(math.log(12))
@@ -122,6 +139,10 @@ class TestLanguageModel:
         log_p = torch.log_softmax(model(ids[:, :3]), -1)
         expected = -(log_p[0, 0, 4] + log_p[0, 1, 5] + log_p[0, 2, 6]) / 3
         assert_close(language_model_loss(model, TextBatch(ids)), expected)
+
+    def test_a_last_token_outside_the_vocabulary_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="expected ids must be from 0 to 11, .* but there is a 12"):
+            language_model_loss(self.MODEL, TextBatch(torch.tensor([[3, 4, 12]])))
 
     def test_a_text_of_one_token_is_refused(self) -> None:
         with pytest.raises(ValueError, match="no words|nothing to predict"):
