@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from course_lib.show.live import show_live
 
 _NOTE = "The field to write in needs a running kernel: run this cell."
+_WIDTH = 84
+"""Longer lines would be broken inside a word where the window is narrow."""
 
 
 def prompts(go_on: Callable[[str], str], beginnings: Sequence[str]) -> None:
@@ -19,7 +22,8 @@ def prompts(go_on: Callable[[str], str], beginnings: Sequence[str]) -> None:
         beginnings: those that are on the page in any case.
     """
     for beginning in beginnings:
-        print(f"{beginning} … {go_on(beginning).removeprefix(beginning).strip()}\n")
+        whole = f"{beginning} … {go_on(beginning).removeprefix(beginning).strip()}"
+        print(textwrap.fill(whole, _WIDTH), end="\n\n")
     show_live(lambda: widget(go_on, beginnings[0] if beginnings else ""), _NOTE)
 
 

@@ -57,7 +57,8 @@ class Questionnaire:
                 options=list(self.choices), index=self.answers[number], style={"button_width": "auto"}
             )
             buttons.observe(lambda change, number=number: self._answer(number, change["new"], progress), names="index")
-            rows += [widgets.HTML(f"<b>{number + 1}.</b> {_lines(question)}"), buttons]
+            asked = f'<div style="line-height:1.5;padding-top:.7em"><b>{number + 1}.</b> {_lines(question)}</div>'
+            rows += [widgets.HTML(asked), buttons]
         self._count(progress)
         return widgets.VBox([*rows, progress])
 

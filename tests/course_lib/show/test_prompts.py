@@ -26,3 +26,11 @@ def test_the_button_goes_on_from_what_is_in_the_field() -> None:
     field.value = ""
     button.click()
     assert "nothing to go on from" in page.value
+
+
+def test_long_lines_end_between_words(capsys: pytest.CaptureFixture[str]) -> None:
+    words = " ".join(f"word{number}" for number in range(40))
+    prompts(lambda text: f"{text} {words}", ["the cat"])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 84
+    assert " ".join(lines).split() == ["the", "cat", "…", *words.split()]
