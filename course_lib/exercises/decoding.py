@@ -585,7 +585,11 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{TREE}, 3 beams", (_step(_Lesson()), START, END, 3, 8))
         yield Case("the tree of the lesson, 2 beams", (_step(_Lesson()), START, END, 2, 8))
     for beams, vocabulary, longest in ((2, 6, 6), (3, 5, 5), (2, 7, 5), (3, 6, 6), (4, 4, 4)):
-        model = _worth_searching(generator, beams, vocabulary, longest)
+        apart = {
+            (2, 7): (_longest_returned, _probabilities_added),
+            (3, 6): (stepwise.beam_search, _two_continuations_each),
+        }
+        model = _worth_searching(generator, beams, vocabulary, longest, apart=apart.get((beams, vocabulary), ()))
         yield Case(f"{beams} beams, {vocabulary} words to choose from", (_step(model), START, END, beams, longest))
     model = _worth_searching(generator, 3, 5, 4, never=END)
     yield Case("a model that never writes <e>", (_step(model), START, END, 3, 4))
@@ -596,9 +600,16 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _worth_searching(
-    generator: Generator, beams: int, vocabulary: int, longest: int, never: int | None = None
+    generator: Generator,
+    beams: int,
+    vocabulary: int,
+    longest: int,
+    never: int | None = None,
+    apart: tuple[Callable[..., Tensor], ...] = (),
 ) -> _Model:
     """A model with which greedy decoding loses, and all honest ways of counting finished sentences find the same.
+
+    The searches in `apart` find different sentences.
 
     Some books let a finished sentence keep its place among the beams, others move it out and let another one live on.
     """
@@ -607,7 +618,13 @@ def _worth_searching(
         asked = (model, START, END, beams, longest)
         found = stepwise.beam_search(*asked)
         same = all(torch.equal(found, answer(*asked)) for answer in correct.COUNTING_DIFFERENTLY)
-        return same and len(found) > 1 and not torch.equal(found, stepwise.greedy(model, START, END, longest))
+        loses = not torch.equal(found, stepwise.greedy(model, START, END, longest))
+        return (
+            same
+            and len(found) > 1
+            and loses
+            and len({tuple(search(*asked).tolist()) for search in apart}) == len(apart)
+        )
 
     return _drawn(generator, vocabulary, suits, never)
 
@@ -703,6 +720,18 @@ def _of_each_its_own(candidates: _Kept, beams: int) -> _Kept:
     )
 
 
+def _two_of_each(candidates: _Kept, beams: int) -> _Kept:
+    """The best `beams` of the candidates, of which each beginning has two at most."""
+    beginnings = {tuple(words[:-1]) for _score, words in candidates}
+    two_each = [_cut([c for c in candidates if tuple(c[1][:-1]) == beginning], 2) for beginning in beginnings]
+    return _cut([sentence for two in two_each for sentence in two], beams)
+
+
+_two_continuations_each = _searched(cut=_two_of_each)
+_longest_returned = _searched(returns=lambda kept: max((words for _score, words in kept), key=len)[1:])
+_probabilities_added = _searched(says=lambda step, words: torch.softmax(step(torch.tensor(words)), dim=-1).tolist())
+
+
 BEAM_SEARCH = Exercise(
     id="decoding.beam_search",
     lesson=LESSON,
@@ -736,7 +765,7 @@ BEAM_SEARCH = Exercise(
             "probabilities_added",
             "Your answer adds the words' probabilities. A sentence's probability is their product: add their "
             "logarithms, by log_softmax.",
-            _searched(says=lambda step, words: torch.softmax(step(torch.tensor(words)), dim=-1).tolist()),
+            _probabilities_added,
         ),
         Misconception(
             "last_word_only",
@@ -820,6 +849,17 @@ BEAM_SEARCH = Exercise(
             "At the end your answer returns the best sentence that has its <e>, even where one that is cut off at "
             "max_length is more probable. Such a sentence counts as it is.",
             _searched(returns=lambda kept: next((words for _score, words in kept if words[-1] == END), kept[0][1])[1:]),
+        ),
+        Misconception(
+            "longest_returned",
+            "Your answer returns the longest of the sentences that it holds at the end. Return the most probable one.",
+            _longest_returned,
+        ),
+        Misconception(
+            "two_continuations_each",
+            "Your answer continues each sentence by its two best words only. With more beams the third may be among "
+            "the best of all: look at every word, or at the best `beams`.",
+            _two_continuations_each,
         ),
         Misconception(
             "stopped_at_the_first_end",

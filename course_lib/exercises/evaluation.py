@@ -411,8 +411,9 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("fewer words than n", (_sentence(generator, 2), [_sentence(generator, 6)], 3))
     yield Case("far fewer words than n", (_sentence(generator, 1), [_sentence(generator, 6)], 4))
     for n in (1, 2):
-        hypothesis, *several = (_sentence(generator, integer(generator, 9, 14)) for _ in range(4))
-        yield Case(f"three references, n = {n}", (hypothesis, several, n), part="several references")
+        # The first, the last, the longest and the shortest are four different ones.
+        hypothesis, *several = (_sentence(generator, words) for words in (integer(generator, 9, 14), 11, 14, 8, 12))
+        yield Case(f"four references, n = {n}", (hypothesis, several, n), part="several references")
     some, others = _sentence(generator, 5), ["meow", "purr"]
     yield Case(
         "a part in each of two references", (some + others, [["hiss"], some, others], 1), part="several references"

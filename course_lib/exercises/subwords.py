@@ -11,6 +11,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Generator
@@ -422,9 +423,9 @@ def _merged_from_the_right(pieces: Pieces, pair: Merge) -> Pieces:
     return tuple(joined)
 
 
-def _merged_to(pieces: Pieces, pair: Merge, put: Pieces) -> Pieces:
+def _merged_to(pieces: Pieces, pair: Merge, put: tuple[Any, ...]) -> tuple[Any, ...]:
     """The pieces with `put` in the place of every occurrence of the pair."""
-    joined: list[str] = []
+    joined: list[Any] = []
     i = 0
     while i < len(pieces):
         found = pieces[i : i + 2] == pair
@@ -532,9 +533,7 @@ MERGE = Exercise(
         Misconception(
             "pair_kept_as_a_pair",
             "Your answer puts the pair itself into the word. Join its two pieces to one: pair[0] + pair[1].",
-            lambda pieces, pair: tuple(
-                pair if piece == "".join(pair) else piece for piece in subwords.join(pieces, pair)
-            ),
+            lambda pieces, pair: _merged_to(pieces, pair, (pair,)),
         ),
     ),
     withheld=WITHHELD,
@@ -970,8 +969,8 @@ ENCODE = Exercise(
         ),
         Misconception(
             "split_at_every_space",
-            "Your answer splits at each single space, so that several in a row leave empty words: text.split() "
-            "without an argument does not.",
+            "Your answer takes each single space for a border, so that several in a row leave words that are empty. "
+            "text.split() without an argument passes over them.",
             lambda text, merges: _cut_words([MARK + word for word in text.split(" ")], merges),
         ),
         Misconception(

@@ -578,6 +578,7 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         vocabulary, d_model, classes = integer(generator, 10, 15), *sizes(generator, 2)
         # No word has id 0, which an answer may keep for padding (padding_idx); but padding may have any.
         mask = _padded(generator, batch, words)
+        mask[-1] = torch.arange(words) == 0  # a sentence of one word
         ids = torch.where(mask, 1 + _ids(generator, vocabulary - 1, batch, words), _ids(generator, 5, batch, words))
         yield Case(
             name,
