@@ -508,6 +508,20 @@ def _with_output(finish: Callable[[CausalLanguageModel, Tensor], Tensor]) -> typ
     )
 
 
+def _norm_behind_every_block(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    x = _embedded(model, ids)
+    for block in model.blocks:
+        x = model.norm(block(x, _mask(model, ids)).out)
+    return x @ model.embedding.weight.T
+
+
+def _added_around_the_blocks(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    x = _embedded(model, ids)
+    for block in model.blocks:
+        x = x + block(x, _mask(model, ids)).out
+    return _output(model, x)
+
+
 def _side_by_side(model: CausalLanguageModel, ids: Tensor) -> Tensor:
     x = _embedded(model, ids)
     for block in model.blocks:
@@ -683,6 +697,18 @@ CAUSAL_LANGUAGE_MODEL = Exercise(
             "The values are right, but the output layer is not the embedding itself but has its values only "
             "(.detach(), .data, torch.tensor): no gradient comes back that way. Use self.embedding.weight itself.",
             _with_output(lambda model, x: model.norm(x) @ model.embedding.weight.detach().T),
+        ),
+        Misconception(
+            "norm_behind_every_block",
+            "Your answer norms behind every block. The blocks have norms of their own inside; self.norm comes once, "
+            "behind the last.",
+            language_model(_norm_behind_every_block),
+        ),
+        Misconception(
+            "added_around_the_blocks",
+            "Your answer adds each block's input to its output. The residual connections are inside the blocks: go "
+            "on with what a block returns.",
+            language_model(_added_around_the_blocks),
         ),
     ),
     withheld=WITHHELD,

@@ -685,6 +685,14 @@ LEARN_MERGES = Exercise(
             "Your answer is the last pair only. Collect the pairs of all rounds in a list.",
             lambda *args: subwords.learn_merges(*args)[-1:],
         ),
+        Misconception(
+            "choose_not_called",
+            "Your answer takes the most frequent pair by itself. Where several are equally frequent it matters "
+            "which: call choose(counts, ids), with the counts and the ids.",
+            lambda words, ids, merges, count, choose, join: subwords.learn_merges(
+                words, ids, merges, count, lambda counts, _ids: max(counts, key=counts.__getitem__), join
+            ),
+        ),
     ),
     withheld=WITHHELD,
     forbidden=TOKENIZERS,
