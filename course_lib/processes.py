@@ -102,10 +102,22 @@ def _own(device: torch.device) -> torch.device:
 class SharedLoss:
     """A loss that all processes compute at once, each for its own batch; their gradients become the mean of all."""
 
-    def __init__(self, model: nn.Module, loss: Callable[[Any, Any], Tensor], world: World) -> None:
-        """The loss of a model that is on this process's device already."""
+    def __init__(self, model: nn.Module, loss: Callable[[Any, Any], Tensor], world: World, example: Any) -> None:
+        """The loss of a model that is on this process's device already.
+
+        Args:
+            model: what is trained.
+            loss: of the model and a batch.
+            world: the processes.
+            example: a batch with something to learn, on the same device; None where this process has none.
+        """
         module = _LossModule(model, loss)
-        self._module = DistributedDataParallel(module) if world.size > 1 else module
+        self._module: nn.Module = module
+        if world.size > 1:
+            left_out = example is not None and _leaves_weights_out(module, example, world.device)
+            # To be told to look for them in every step costs time, and is a warning where there are none.
+            anywhere = world.sum([left_out])[0] > 0
+            self._module = DistributedDataParallel(module, find_unused_parameters=anywhere)
 
     def __call__(self, batch: Any, *, counts: bool) -> Tensor:
         """The loss of a batch; where the batch does not count it is 0."""
@@ -117,6 +129,17 @@ class SharedLoss:
         if now or not isinstance(self._module, DistributedDataParallel):
             return nullcontext()
         return self._module.no_sync()
+
+
+def _leaves_weights_out(module: _LossModule, example: Any, device: torch.device) -> bool:
+    """Whether the loss does not depend on some of the weights, as a word's label does not on BERT's pooler.
+
+    The exchange of gradients would wait for theirs for ever.
+    """
+    weights = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        gradients = torch.autograd.grad(module(example, True), weights, allow_unused=True)
+    return any(gradient is None for gradient in gradients)
 
 
 class _LossModule(nn.Module):

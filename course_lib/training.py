@@ -229,7 +229,8 @@ class _Run(Generic[M, B]):
         self.validation, self.checkpoints = validation, checkpoints
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
         model.to(world.device).train()
-        self.shared_loss = SharedLoss(model, loss, world)
+        with autocast(world.device, self.precision):
+            self.shared_loss = SharedLoss(model, loss, world, self._example() if world.size > 1 else None)
         self.optimizer = _adamw(model, config)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == "fp16")
         self.log = LossLog(world, config.schedule, progress, scaled=self.precision == "fp16")
@@ -237,6 +238,13 @@ class _Run(Generic[M, B]):
         self.validations: dict[int, float] = {}
         self.best_weights: dict[str, Tensor] | None = None
         self.tokens = 0
+
+    def _example(self) -> AnyBatch | None:
+        """A batch of this process with something to predict; None where it has none in this pass."""
+        for indices in self.order.plan:
+            if (mine := self.world.share(indices)) and (batch := self.data.batch(mine)).targets:
+                return batch.to(self.world.device)
+        return None
 
     def to_its_end(self) -> TrainingResult:
         """Take the steps that are left."""

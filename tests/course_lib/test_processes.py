@@ -47,13 +47,40 @@ path = folder / f"told-{os.environ.get('RANK', '0')}.json"
 path.write_text(json.dumps([result.losses, list(result.validations.values()), weights, result.tokens]))
 """
 
+TAGGER = """
+import json
+import os
+import sys
+from pathlib import Path
+
+import torch
+
+from course_lib.heads import TokenClassifier, head_loss
+from course_lib.labelled_data import labelled_data
+from course_lib.models import BERT, BERTConfig
+from course_lib.schedules import constant_schedule
+from course_lib.tasks import roles
+from course_lib.training import TrainingConfig, train
+
+steps, accumulate, max_tokens, folder = *map(int, sys.argv[1:4]), Path(sys.argv[4])
+task = roles(training=30, held_out=1)
+torch.manual_seed(1)
+sizes = BERTConfig(len(task.vocabulary), 32, 16, 2, 1, 32, dropout=0.0, attention_dropout=0.0)
+model = TokenClassifier(BERT(sizes), len(task.labels), dropout=0.0)
+pooler = model.encoder.pooler.weight.clone()
+config = TrainingConfig(steps, constant_schedule(5e-3), accumulate=accumulate, epsilon=1e-4, precision="fp32")
+result = train(model, labelled_data(task.training, max_tokens), head_loss, config, "cpu")
+path = folder / f"told-{os.environ.get('RANK', '0')}.json"
+path.write_text(json.dumps([result.losses, torch.equal(pooler, model.encoder.pooler.weight)]))
+"""
+
 
 def trained(
-    folder: Path, processes: int, steps: int = 8, accumulate: int = 1, max_tokens: int = 60
+    folder: Path, processes: int, steps: int = 8, accumulate: int = 1, max_tokens: int = 60, script: str = SCRIPT
 ) -> list[list[object]]:
     """What each process says in the end."""
     folder.mkdir(exist_ok=True)
-    (folder / "script.py").write_text(SCRIPT)
+    (folder / "script.py").write_text(script)
     arguments = [str(folder / "script.py"), str(steps), str(accumulate), str(max_tokens), str(folder)]
     start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)] if processes > 1 else []
     root = Path(__file__).parents[2]
@@ -86,6 +113,17 @@ def test_two_processes_resume_bit_for_bit(tmp_path: Path) -> None:
     resumed = trained(tmp_path / "resumed", 2)
     assert [told[:3] for told in resumed] == [told[:3] for told in straight]
     assert sorted(path.name for path in (tmp_path / "resumed").glob("step-*")) == ["step-00000008.pt"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_a_loss_that_leaves_weights_out_is_learned_from_too(tmp_path: Path, accumulate: int) -> None:
+    """A tagger makes no use of BERT's pooler, so that no gradient of it ever comes."""
+    [alone] = trained(tmp_path / "alone", 1, accumulate=accumulate, script=TAGGER)
+    first, second = trained(tmp_path / "two", 2, accumulate=accumulate, script=TAGGER)
+    assert first[0] == second[0]
+    assert first[0] == pytest.approx(alone[0], rel=1e-4)
+    assert alone[1] == first[1] == second[1] is True
 
 
 def test_each_of_n_takes_every_nth_example() -> None:
