@@ -161,11 +161,13 @@ def evaluate_texts(
         metrics: names in `METRICS`, or functions such as `partial(bleu, tokenize="none", lowercase=True)`.
 
     Raises:
-        TypeError: one string in place of a list.
+        TypeError: one string in place of a list, of sentences or of metrics.
         ValueError: an unknown metric, nothing to evaluate, unequal counts, or a reference without words.
         ModuleNotFoundError: a metric's library is not installed.
     """
     texts = Texts.paired(hypotheses, references)
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names, not one string: write [{metrics!r}]")
     if not metrics:
         raise ValueError(f"name at least one metric: {', '.join(METRICS)}")
     chosen = [_metric(metric) for metric in metrics]
@@ -221,12 +223,15 @@ def _by_sacrebleu(
     most = max(len(right) for right in texts.references)
     # A stream holds one reference of each hypothesis; sacrebleu reads None as "none here", its annotations forget it.
     streams = [[right[i] if i < len(right) else None for right in texts.references] for i in range(most)]
-    total = corpus.corpus_score(texts.hypotheses, cast(Any, streams)).score
     pairs = zip(texts.hypotheses, texts.references, strict=True)
     sentences = tuple(sentence.sentence_score(hypothesis, right).score for hypothesis, right in pairs)
+    # Last of all, for a signature tells the number of references that were scored last.
+    total = corpus.corpus_score(texts.hypotheses, cast(Any, streams)).score
     signature = f"sacrebleu|{corpus.get_signature()}"
     if sentence is not corpus:
-        signature += f"; sentences: {sentence.get_signature()}"
+        of_sentences = sentence.get_signature()
+        of_sentences.update("nrefs", corpus.get_signature().info["nrefs"])
+        signature += f"; sentences: {of_sentences}"
     return Score(name, total, sentences, signature, lower_is_better)
 
 

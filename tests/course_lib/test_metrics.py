@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -51,7 +52,15 @@ class TestEqualToTheLibraries:
         streams = [REFERENCES, [HYPOTHESES[0], None, "birds sing"]]
         assert score.corpus == sacrebleu.corpus_bleu(HYPOTHESES, streams).score
         assert score.sentences[0] == pytest.approx(100.0)
-        assert "nrefs:var" in score.signature
+        assert score.signature.count("nrefs:var") == 2  # the corpus's, and the sentences'
+
+    @pytest.mark.parametrize(
+        ("references", "told"), [([["a"], ["b", "c"]], "var"), ([["a", "b"], ["c"]], "var"), ([["a", "b"]] * 2, "2")]
+    )
+    def test_signatures_count_the_references_of_all_sentences(self, references: list[list[str]], told: str) -> None:
+        report = evaluate_texts(["a", "b"], references, ["bleu", "chrf", "chrf++", "ter"])
+        for score in report.scores:
+            assert set(re.findall(r"nrefs:(\w+)", score.signature)) == {told}
 
     def test_chrf_and_ter(self) -> None:
         report = evaluate_texts(HYPOTHESES, REFERENCES, ["chrf", "chrf++", "ter"])
@@ -175,6 +184,8 @@ class TestBadInput:
             evaluate_texts(HYPOTHESES, REFERENCES[:2])
         with pytest.raises(TypeError, match="put it in a list"):
             evaluate_texts("a sentence", ["a sentence"])  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"metrics must be a list of names, not one string: write \['bleu'\]"):
+            evaluate_texts(["a"], ["a"], "bleu")
         with pytest.raises(ValueError, match="a reference of hypothesis 1 has no words"):
             evaluate_texts(["a", "b"], ["a", " "])
         with pytest.raises(ValueError, match="hypothesis 0 has no reference"):
