@@ -129,7 +129,7 @@ places = [str(index) for index in range(LENGTH)]
 show.matrices(
     show.Panel("alpha, sees everything", cheating_alpha, places, places, decimals=1),
     show.Panel("alpha, sees only the past", honest_alpha, places, places, decimals=1),
-    alt="Attention weights. Left: a bright line just above the diagonal. Right: weights only on and below the diagonal.",
+    alt="Attention weights. Left: a dark line just above the diagonal. Right: weights only on and below the diagonal.",
 )
 
 # %% [markdown]

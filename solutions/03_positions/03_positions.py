@@ -785,7 +785,7 @@ def one_word_too_long():
 # - with no positions, only the mask, which lets a little order in (section 2).
 #
 # **Guess first:** how often will each be right within the first 16 symbols, and how often after them? Guessing blindly
-# among eight symbols is right one time in eight. Then run the cell: its nine trainings take some fifteen seconds on a
+# among eight symbols is right one time in eight. Then run the cell: its nine trainings take some ten seconds on a
 # processor.
 
 

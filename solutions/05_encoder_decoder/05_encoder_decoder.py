@@ -1218,7 +1218,7 @@ def what_it_looks_at():
     show.matrices(
         *panels,
         alt="Cross-attention weights over the English words, the mean of the heads, for two sentences: before each "
-        "German word its English counterpart is bright.",
+        "German word its English counterpart is dark.",
     )
 
 
