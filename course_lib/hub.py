@@ -278,7 +278,7 @@ def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unu
     unexpected = {name for name in published.tensors.keys() - wanted if not ignored.fullmatch(name)}
     if unexpected:
         raise ValueError(f"{published.name} has tensors that this model has no place for: {_listed(unexpected)}")
-    converted = {ours: _converted(source, published.tensors) for ours, source in plan.items()}
+    converted = {ours: _converted(source, published, state[ours].shape) for ours, source in plan.items()}
     for ours, tensor in converted.items():
         if tensor.shape != state[ours].shape:
             names = " and ".join(plan[ours].names)
@@ -294,9 +294,16 @@ def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unu
             setattr(model.get_submodule(owner), attribute, model.get_parameter(first))
 
 
-def _converted(source: Source, tensors: Mapping[str, Tensor]) -> Tensor:
-    parts = [source.change(tensors[name]).float() for name in source.names]
-    return parts[0] if len(parts) == 1 else torch.cat(parts)
+def _converted(source: Source, published: PublishedModel, wanted: torch.Size) -> Tensor:
+    tensors = {name: published.tensors[name] for name in source.names}
+    try:
+        parts = [source.change(tensor).float() for tensor in tensors.values()]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+    except RuntimeError:  # of torch, for too many dimensions, or different widths
+        found = " and ".join(f"{name} {list(tensor.shape)}" for name, tensor in tensors.items())
+        raise ValueError(
+            f"{found} of {published.name} cannot become {list(wanted)}, which config.json asks for"
+        ) from None
 
 
 def _laid_out(tensor: Tensor, like: Tensor) -> Tensor:

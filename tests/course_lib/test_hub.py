@@ -283,6 +283,18 @@ class TestLoading:
             load_weights(model, published(**tensors), self.PLAN)
         assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
 
+    @pytest.mark.parametrize(
+        ("a", "b", "shapes"),
+        [
+            (torch.ones(3, 2), torch.ones(4, 2), r"a \[3, 2\] and b \[4, 2\]"),
+            (torch.ones(1, 3, 2), torch.ones(3, 2), r"a \[1, 3, 2\] and b \[3, 2\]"),
+        ],
+    )
+    def test_parts_that_cannot_be_put_together_are_named(self, a: Tensor, b: Tensor, shapes: str) -> None:
+        model = nn.Linear(3, 4, bias=False)
+        with pytest.raises(ValueError, match=rf"^{shapes} of toy cannot become \[4, 3\], which config.json asks for$"):
+            load_weights(model, published(a=a, b=b), {"weight": Source(("a", "b"), torch.t)})
+
     def test_what_is_said_to_be_unused_is_left_out(self) -> None:
         tensors = WEIGHTS | {"masks.0": torch.ones(1), "masks.1": torch.ones(1)}
         load_weights(
