@@ -19,7 +19,7 @@ import urllib.request
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, get_args
 
 import platformdirs
 from rich.console import Console
@@ -79,12 +79,19 @@ FILES = tuple(
 """Every file that can be fetched."""
 
 
-def multi30k(part: Literal["train", "val", "test_2016_flickr"]) -> list[Pair]:
+Part = Literal["train", "val", "test_2016_flickr"]
+"""Of Multi30k."""
+
+
+def multi30k(part: Part) -> list[Pair]:
     """One part of Multi30k: 29,000 pairs to train on, 1,014 to validate, 1,000 to test; fetched at the first use.
 
     Raises:
+        ValueError: there is no such part.
         DownloadError: a file cannot be had.
     """
+    if part not in get_args(Part):
+        raise ValueError(f"Multi30k has the parts {', '.join(get_args(Part))}, not {part!r}")
     return read_parallel(fetch(_file(f"multi30k/{part}.en.gz")), fetch(_file(f"multi30k/{part}.de.gz")))
 
 
@@ -138,9 +145,12 @@ def _download(file: PublishedFile, path: Path, console: Console) -> None:
         Path(unfinished).replace(path)
     except (urllib.error.URLError, HTTPException, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", None) or error
+        copies = os.environ.get("KATZE_DATA")
+        where = (
+            f"{copies}, which KATZE_DATA names" if copies else "a folder of yours, and set KATZE_DATA to that folder"
+        )
         raise DownloadError(
-            f"cannot fetch {file.address} ({reason}). Without internet, put a copy of the file at "
-            f"{file.name} in a folder of yours, and set KATZE_DATA to that folder"
+            f"cannot fetch {file.address} ({reason}). Without internet, put a copy of the file at {file.name} in {where}"
         ) from error
     finally:
         Path(unfinished).unlink(missing_ok=True)

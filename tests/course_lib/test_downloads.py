@@ -158,6 +158,12 @@ class TestCopies:
     def test_that_are_missing_are_fetched(self, server: Server, cache: Path, copies: Path) -> None:
         assert fetch(published(server)) == cache / "set" / "file.txt"
 
+    def test_that_are_missing_have_a_folder_already(self, server: Server, copies: Path) -> None:
+        file = published(server)
+        server.answers.clear()
+        with pytest.raises(DownloadError, match=f"at set/file.txt in {re.escape(str(copies))}, which KATZE_DATA names"):
+            fetch(file)
+
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_sees_a_bar_and_a_file_does_not(server: Server, terminal: bool) -> None:
@@ -198,3 +204,8 @@ def test_data_sets_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     put(tmp_path, "tinyshakespeare/input.txt", b"First Citizen:\n", monkeypatch)
     assert downloads.multi30k("val") == [Pair("Two men.", "Zwei Männer."), Pair("A dog.", "Ein Hund.")]
     assert downloads.tiny_shakespeare() == "First Citizen:\n"
+
+
+def test_a_part_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValueError, match="Multi30k has the parts train, val, test_2016_flickr, not 'test'"):
+        downloads.multi30k("test")  # type: ignore[arg-type]
