@@ -150,7 +150,8 @@ def _download(file: PublishedFile, path: Path, console: Console) -> None:
             f"{copies}, which KATZE_DATA names" if copies else "a folder of yours, and set KATZE_DATA to that folder"
         )
         raise DownloadError(
-            f"cannot fetch {file.address} ({reason}). Without internet, put a copy of the file at {file.name} in {where}"
+            f"cannot fetch {file.address} ({reason}). Without internet, put a copy of the file at {file.name} in "
+            f"{where}"
         ) from error
     finally:
         Path(unfinished).unlink(missing_ok=True)
