@@ -46,10 +46,11 @@ def mask_scores(
 
     Raises:
         TypeError: `mask` is not boolean. A 0/1 float mask would be ambiguous: torch's own functions add it.
+        ValueError: it is for other queries or keys.
     """
     if mask is None:
         return scaled
-    require_boolean(mask)
+    _require_mask(mask, *scaled.shape[-2:])
     return scaled.masked_fill(~mask, -math.inf)
 
 
@@ -66,6 +67,13 @@ def require_boolean(mask: Tensor, true: str = "may attend") -> None:
     if mask.dtype != torch.bool:
         additive = ", or mask == 0 for an additive mask (0 and -inf)" if mask.is_floating_point() else ""
         raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool(){additive}")
+
+
+def _require_mask(mask: Tensor, *shape: int) -> None:
+    """Refuse a mask that is not boolean, or whose last dimensions are neither those of the scores nor 1."""
+    require_boolean(mask)
+    if any(had not in (1, wanted) for had, wanted in zip(reversed(mask.shape), reversed(shape), strict=False)):
+        raise ValueError(f"mask must be {list(shape)} (queries, keys), or 1 in place of one, not {list(mask.shape)}")
 
 
 def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
@@ -123,13 +131,23 @@ def attention(
 
     Raises:
         TypeError: `mask` is not boolean.
+        ValueError: queries, keys, values and mask do not fit each other.
     """
+    _require_fitting(q, k, v)
     with _without_autocast(q.device):
         scores = dot_product_scores(_at_least_single(q), _at_least_single(k))
     scaled = scale_scores(scores, d_head=q.shape[-1])
     masked = mask_scores(scaled, mask)
     alpha = attention_weights(masked).to(v.dtype)
     return AttentionSteps(scores, scaled, masked, alpha, out=weighted_values(alpha, v))
+
+
+def _require_fitting(q: Tensor, k: Tensor, v: Tensor) -> None:
+    """Refuse what does not belong together. With fewer values than keys, torch's kernels would read beyond them."""
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(f"queries and keys must be of one length d_head, not of {q.shape[-1]} and {k.shape[-1]}")
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"each key needs its value, but there are {k.shape[-2]} keys and {v.shape[-2]} values")
 
 
 def _at_least_single(x: Tensor) -> Tensor:
@@ -169,15 +187,17 @@ def fused_attention(
 
     Raises:
         TypeError: `mask` is not boolean.
-        ValueError: `is_causal` with a different number of queries and keys. Torch would align the mask at
-            the top left, which is wrong for queries that continue a sequence; pass a mask instead.
+        ValueError: queries, keys, values and mask do not fit each other; or `is_causal` with a different number of
+            queries and keys. Torch would align the mask at the top left, which is wrong for queries that continue a
+            sequence; pass a mask instead.
     """
+    _require_fitting(q, k, v)
     if is_causal and q.shape[-2] != k.shape[-2]:
         raise ValueError(
             f"is_causal needs as many queries as keys, not {q.shape[-2]} and {k.shape[-2]}; pass a mask instead"
         )
     if mask is not None:
-        require_boolean(mask)
+        _require_mask(mask, q.shape[-2], k.shape[-2])
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
 
 

@@ -43,7 +43,13 @@ def at_last_word(
 def combined_mask(
     causal: Bool[Tensor, "queries keys"], padding: Bool[Tensor, "batch keys"]
 ) -> Bool[Tensor, "batch queries keys"]:
-    """Both rules at once: a key must be neither in the future nor padding."""
+    """Both rules at once: a key must be neither in the future nor padding.
+
+    Raises:
+        ValueError: the two are for different numbers of keys.
+    """
+    if causal.shape[-1] != padding.shape[-1]:
+        raise ValueError(f"both masks must be for as many keys, not {causal.shape[-1]} and {padding.shape[-1]}")
     return causal & padding.unsqueeze(-2)
 
 

@@ -128,7 +128,11 @@ class SinusoidalPositions(nn.Module):
             x: embeddings.
             start: the position of the first word; the others follow it.
             places: the position of each word, below start + words, where padding keeps them from following.
+
+        Raises:
+            ValueError: the embeddings are of another d_model.
         """
+        _require_same_d_model(x, self.encoding)
         words, d_model = x.shape[-2:]
         if start + words > self.encoding.shape[0]:
             with torch.inference_mode(False):  # else it would be of no use to a later training
@@ -159,12 +163,18 @@ class LearnedPositions(nn.Module):
             places: the position of each word, below start + words, where padding keeps them from following.
 
         Raises:
-            ValueError: the sequence is longer than `max_length`.
+            ValueError: the sequence is longer than `max_length`, or the embeddings are of another d_model.
         """
+        _require_same_d_model(x, self.encoding)
         words, max_length = x.shape[-2], self.encoding.shape[0]
         if start + words > max_length:
             raise ValueError(f"a sequence of {start + words} words is longer than the {max_length} learned positions")
         return x + _rows(self.encoding, words, start, places)
+
+
+def _require_same_d_model(x: Tensor, encoding: Tensor) -> None:
+    if x.shape[-1] != encoding.shape[1]:
+        raise ValueError(f"the embeddings must be as long as the positions, {encoding.shape[1]}, not {x.shape[-1]}")
 
 
 def _rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -23,6 +24,8 @@ from course_lib.attention import (
     softmax_jacobian,
     weighted_values,
 )
+
+Attend = Callable[..., Tensor]
 
 # Worked example A, die Katze (S2): two queries from the target, three keys that are also the values.
 Q = torch.tensor([[-1.0, -2.5], [4.0, 3.0]])
@@ -199,6 +202,29 @@ def test_a_mask_that_is_not_boolean_is_refused(mask: Tensor) -> None:
         fused_attention(Q, K, V, mask)
     with pytest.raises(TypeError, match=r"must be boolean \(True = counts\), not torch.*; write mask.bool\(\)"):
         require_boolean(mask, "counts")
+
+
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, fused_attention])
+class TestWhatDoesNotFit:
+    def test_queries_and_keys_of_two_lengths(self, attend: Attend) -> None:
+        with pytest.raises(ValueError, match="queries and keys must be of one length d_head, not of 8 and 7"):
+            attend(torch.randn(3, 8), torch.randn(4, 7), torch.randn(4, 8))
+
+    @pytest.mark.parametrize("values", [1, 3, 5])
+    def test_not_as_many_values_as_keys(self, attend: Attend, values: int) -> None:
+        """Torch's kernel on a processor would say nothing, and read what lies in memory behind them."""
+        with pytest.raises(ValueError, match=f"each key needs its value, but there are 4 keys and {values} values"):
+            attend(torch.randn(2, 1, 3, 8), torch.randn(2, 1, 4, 8), torch.randn(2, 1, values, 8))
+
+    @pytest.mark.parametrize("shape", [(2, 4), (3, 5), (2, 2, 4), (4, 3)])
+    def test_a_mask_for_other_queries_or_keys(self, attend: Attend, shape: tuple[int, ...]) -> None:
+        with pytest.raises(ValueError, match=r"mask must be \[3, 4\] \(queries, keys\), or 1 .*, not \[.*\]"):
+            attend(torch.randn(2, 3, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.ones(shape).bool())
+
+    @pytest.mark.parametrize("shape", [(1, 4), (3, 1), (2, 1, 4), (1, 1)])
+    def test_a_mask_may_be_of_one_for_all(self, attend: Attend, shape: tuple[int, ...]) -> None:
+        q, k, v, mask = torch.randn(2, 3, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.rand(shape) < 0.7
+        assert_close(attend(q, k, v, mask), attention(q, k, v, mask.expand(2, 3, 4)).out)
 
 
 def test_an_additive_mask_is_told_how_to_become_boolean() -> None:

@@ -149,3 +149,14 @@ class TestLearnedPositions:
             LearnedPositions(8, max_length=6)(torch.randn(1, 7, 8))
         with pytest.raises(ValueError, match="7 words is longer than the 6 learned positions"):
             LearnedPositions(8, max_length=6)(torch.randn(1, 2, 8), start=5)
+
+
+@pytest.mark.parametrize("words", [3, 300])
+@pytest.mark.parametrize("positions", [SinusoidalPositions(8), LearnedPositions(8, max_length=300)])
+def test_embeddings_of_another_length_change_nothing(
+    positions: SinusoidalPositions | LearnedPositions, words: int
+) -> None:
+    before = positions.encoding.detach().clone()
+    with pytest.raises(ValueError, match="embeddings must be as long as the positions, 8, not 6"):
+        positions(torch.zeros(1, words, 6))
+    assert torch.equal(positions.encoding, before)
