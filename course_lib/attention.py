@@ -50,7 +50,7 @@ def mask_scores(
     """
     if mask is None:
         return scaled
-    _require_mask(mask, *scaled.shape[-2:])
+    _require_mask(mask, scaled.shape[-2], scaled.shape[-1])
     return scaled.masked_fill(~mask, -math.inf)
 
 
@@ -69,11 +69,13 @@ def require_boolean(mask: Tensor, true: str = "may attend") -> None:
         raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool(){additive}")
 
 
-def _require_mask(mask: Tensor, *shape: int) -> None:
+def _require_mask(mask: Tensor, queries: int, keys: int) -> None:
     """Refuse a mask that is not boolean, or whose last dimensions are neither those of the scores nor 1."""
     require_boolean(mask)
-    if any(had not in (1, wanted) for had, wanted in zip(reversed(mask.shape), reversed(shape), strict=False)):
-        raise ValueError(f"mask must be {list(shape)} (queries, keys), or 1 in place of one, not {list(mask.shape)}")
+    if mask.dim() < 2 or mask.shape[-1] not in (1, keys) or mask.shape[-2] not in (1, queries):
+        raise ValueError(
+            f"mask must be [{queries}, {keys}] (queries, keys), or have 1 in place of one, not {list(mask.shape)}"
+        )
 
 
 def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:

@@ -216,9 +216,9 @@ class TestWhatDoesNotFit:
         with pytest.raises(ValueError, match=f"each key needs its value, but there are 4 keys and {values} values"):
             attend(torch.randn(2, 1, 3, 8), torch.randn(2, 1, 4, 8), torch.randn(2, 1, values, 8))
 
-    @pytest.mark.parametrize("shape", [(2, 4), (3, 5), (2, 2, 4), (4, 3)])
+    @pytest.mark.parametrize("shape", [(4,), (2, 4), (3, 5), (2, 2, 4), (4, 3)])
     def test_a_mask_for_other_queries_or_keys(self, attend: Attend, shape: tuple[int, ...]) -> None:
-        with pytest.raises(ValueError, match=r"mask must be \[3, 4\] \(queries, keys\), or 1 .*, not \[.*\]"):
+        with pytest.raises(ValueError, match=r"mask must be \[3, 4\] \(queries, keys\), or have 1 .*, not \[.*\]"):
             attend(torch.randn(2, 3, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.ones(shape).bool())
 
     @pytest.mark.parametrize("shape", [(1, 4), (3, 1), (2, 1, 4), (1, 1)])
