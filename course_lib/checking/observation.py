@@ -396,7 +396,7 @@ def failure_of(error: BaseException) -> Outcome:
 
 
 def raised_by(error: BaseException) -> Raised:
-    """The exception as text, with the innermost line that is the answer's own."""
+    """The exception as text, with the innermost line that is the answer's own, or that is no Python."""
     line, code = 0, ""
     trace = error.__traceback__
     while trace is not None:
@@ -405,4 +405,7 @@ def raised_by(error: BaseException) -> Raised:
             line = trace.tb_lineno
             code = linecache.getline(file, line).strip()
         trace = trace.tb_next
+    if not line and isinstance(error, SyntaxError) and type(error.lineno) is int and type(error.text) is str:
+        # The text of the exception would name the cell's file, which is IPython's own.
+        return Raised(type(error).__name__, str(error.msg)[:500], error.lineno, error.text.strip()[:500])
     return Raised(type(error).__name__, str(error)[:500], line, code)

@@ -1,3 +1,4 @@
+import ast
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.checking import Case, Outcome, observe
-from course_lib.checking.observation import Foreign, cotangent, gradient_names
+from course_lib.checking.observation import Foreign, Raised, cotangent, gradient_names, raised_by
 
 VECTOR = Case("a vector", (torch.tensor([1.0, 2.0]),), gradients=(0,))
 
@@ -63,6 +64,22 @@ def test_an_exception_is_recorded_with_the_line_that_raised_it() -> None:
     assert seen.raised is not None
     assert seen.raised.type_name == "IndexError"
     assert seen.raised.code == "return x[5]"
+
+
+def test_a_cell_that_is_no_python_is_told_by_its_line_and_not_by_its_file() -> None:
+    with pytest.raises(SyntaxError) as caught:
+        ast.parse("x = 1\ndef double(x)\n    return x\n", "<ipython-input-1-885ece051acf>")
+    caught.value.__traceback__ = None
+    assert raised_by(caught.value) == Raised("SyntaxError", "expected ':'", 2, "def double(x)")
+
+
+def test_what_an_answer_evaluates_itself_is_told_by_the_answers_own_line() -> None:
+    def evaluate(x: Tensor) -> Tensor:
+        return eval("1 +")  # type: ignore[no-any-return]
+
+    raised = observe(evaluate, VECTOR).raised
+    assert raised is not None
+    assert raised.code.startswith('return eval("1 +")')
 
 
 def test_system_exit_is_an_exception_like_any_other() -> None:
