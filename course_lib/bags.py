@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from course_lib.blocks import require_shares
+from course_lib.configurations import require_at_least
 from course_lib.models import BERTOutput, require_ids, require_mask
 
 
@@ -113,6 +115,10 @@ class BagOfEmbeddingsConfig:
     vocabulary: int
     d_model: int = 128
     dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        require_at_least(1, vocabulary=self.vocabulary, d_model=self.d_model)
+        require_shares(dropout=self.dropout)
 
 
 class BagOfEmbeddings(nn.Module):

@@ -58,9 +58,18 @@ class BlockConfig:
         require_divisible(self.d_model, self.heads)
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")
-        for name in ("dropout", "attention_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 0 and below 1, not {getattr(self, name)}")
+        require_shares(dropout=self.dropout, attention_dropout=self.attention_dropout)
+
+
+def require_shares(**shares: float) -> None:
+    """Refuse shares to drop that leave nothing, or are none.
+
+    Raises:
+        ValueError: naming the first.
+    """
+    for name, share in shares.items():
+        if not 0 <= share < 1:
+            raise ValueError(f"{name} must be at least 0 and below 1, not {share}")
 
 
 class FeedForward(nn.Module):

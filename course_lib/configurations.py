@@ -55,8 +55,8 @@ class TransformerConfig:
     norm_epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
-        _require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
-        _require_at_least(0, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
+        require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
+        require_at_least(0, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
         require_known(min(self.source_vocabulary, self.target_vocabulary), padding_id=self.padding_id)
         require_known(self.target_vocabulary, start_id=self.start_id, end_id=self.end_id)
         _block(self, norm_first=False)  # which refuses impossible sizes
@@ -121,9 +121,9 @@ class GPTConfig:
     padding_id: int | None = None
 
     def __post_init__(self) -> None:
-        _require_at_least(1, vocabulary=self.vocabulary, context=self.context)
+        require_at_least(1, vocabulary=self.vocabulary, context=self.context)
         require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
-        _require_at_least(0, layers=self.layers)
+        require_at_least(0, layers=self.layers)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod
@@ -197,8 +197,8 @@ class BERTConfig:
     norm_epsilon: float = 1e-12
 
     def __post_init__(self) -> None:
-        _require_at_least(1, vocabulary=self.vocabulary, context=self.context, segments=self.segments)
-        _require_at_least(0, layers=self.layers)
+        require_at_least(1, vocabulary=self.vocabulary, context=self.context, segments=self.segments)
+        require_at_least(0, layers=self.layers)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod
@@ -241,7 +241,12 @@ def require_known(vocabulary: int, **ids: int | None) -> None:
             raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, not {word}")
 
 
-def _require_at_least(least: int, **sizes: int) -> None:
+def require_at_least(least: int, **sizes: int) -> None:
+    """Refuse sizes that are too small.
+
+    Raises:
+        ValueError: naming the first.
+    """
     for name, size in sizes.items():
         if size < least:
             raise ValueError(f"{name} must be at least {least}, not {size}")

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
-from course_lib.configurations import require_known
+from course_lib.blocks import require_shares
+from course_lib.configurations import require_at_least, require_known
 from course_lib.continuation import Continuation, Next, continuation, require_length
 from course_lib.masking import at_last_word, padding_mask
 from course_lib.models import BERTOutput, require_ids, require_mask
@@ -48,6 +49,8 @@ class RecurrentConfig:
     padding_id: int | None = None
 
     def __post_init__(self) -> None:
+        require_at_least(1, vocabulary=self.vocabulary, d_model=self.d_model, layers=self.layers)
+        require_shares(dropout=self.dropout)
         require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
 
 
@@ -207,6 +210,9 @@ class RecurrentSeq2SeqConfig:
     end_id: int = 2
 
     def __post_init__(self) -> None:
+        require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
+        require_at_least(1, d_model=self.d_model, layers=self.layers)
+        require_shares(dropout=self.dropout)
         require_known(min(self.source_vocabulary, self.target_vocabulary), padding_id=self.padding_id)
         require_known(self.target_vocabulary, start_id=self.start_id, end_id=self.end_id)
 

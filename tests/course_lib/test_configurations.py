@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from course_lib.bags import BagOfEmbeddingsConfig
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.recurrent import RecurrentConfig, RecurrentSeq2SeqConfig
@@ -53,6 +55,32 @@ def test_the_papers_are_as_its_table_3_says() -> None:
 def test_impossible_sizes(settings: dict[str, object], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         dataclasses.replace(GPTConfig.gpt2(), **settings)
+
+
+@pytest.mark.parametrize("config", [RecurrentConfig(11), RecurrentSeq2SeqConfig(11, 13), BagOfEmbeddingsConfig(11)])
+class TestBaselines:
+    def test_without_a_state(self, config: Any) -> None:
+        with pytest.raises(ValueError, match="d_model must be at least 1, not 0"):
+            dataclasses.replace(config, d_model=0)
+
+    @pytest.mark.parametrize("share", [1.0, -0.5])
+    def test_an_impossible_share_to_drop(self, config: Any, share: float) -> None:
+        with pytest.raises(ValueError, match=f"dropout must be at least 0 and below 1, not {share}"):
+            dataclasses.replace(config, dropout=share)
+
+
+@pytest.mark.parametrize("config", [RecurrentConfig(11), RecurrentSeq2SeqConfig(11, 13)])
+def test_a_recurrent_network_without_layers(config: Any) -> None:
+    with pytest.raises(ValueError, match="layers must be at least 1, not 0"):
+        dataclasses.replace(config, layers=0)
+
+
+@pytest.mark.parametrize(
+    "make", [RecurrentConfig, BagOfEmbeddingsConfig, lambda size: RecurrentSeq2SeqConfig(11, size)]
+)
+def test_a_baseline_without_words(make: Callable[[int], object]) -> None:
+    with pytest.raises(ValueError, match="vocabulary must be at least 1, not 0"):
+        make(0)
 
 
 @pytest.mark.parametrize(
