@@ -148,7 +148,7 @@ def _dtype_that_came_in(case: Case, expected: Value, found: Difference, paramete
         return ""
     same = (i for i, value in enumerate(case.args) if isinstance(value, Tensor) and value.dtype == expected.dtype)
     place = next(same, None)
-    return "" if place is None else f" It should be that of {argument_name(place, parameters)}."
+    return "" if place is None else f" It should be the dtype of {argument_name(place, parameters)}."
 
 
 def value_difference(expected: Value, actual: Value, where: str) -> Difference | None:

@@ -180,13 +180,13 @@ def test_whatever_comes_back_is_shown_in_few_words(value: object) -> None:
 
 def test_a_dtype_is_told_by_the_argument_that_has_it_and_stands_before_equal_numbers() -> None:
     text = returning(E, E.double())
-    assert "The result should have dtype float32, but its dtype is float64. It should be that of x." in " ".join(
+    assert "The result should have dtype float32, but its dtype is float64. It should be the dtype of x." in " ".join(
         text.split()
     )
     assert "expected  float32 [[1.0000, 2.0000],\n" in text
     assert "got  float64 [[1.0000, 2.0000],\n" in text
-    assert "that of" not in returning(E.double(), E)
-    assert "that of" not in returning(E.bool(), E)
+    assert "the dtype of" not in returning(E.double(), E)
+    assert "the dtype of" not in returning(E.bool(), E)
 
 
 def test_what_has_left_torch_is_told_the_way_back() -> None:
