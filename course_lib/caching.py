@@ -40,7 +40,13 @@ class TextCache:
         like: Tensor,
         memory: tuple[KeysAndValues, ...] = (),
     ) -> TextCache:
-        """Room for `capacity` words of `batch` texts in each of `layers` blocks, where and of what dtype `like` is."""
+        """Room for `capacity` words of `batch` texts in each of `layers` blocks, where and of what dtype `like` is.
+
+        Raises:
+            ValueError: there is not even room for one word.
+        """
+        if capacity < 1:
+            raise ValueError(f"a cache needs room for at least one word, not for {capacity}")
         d_head = config.d_model // config.heads
         blocks = (KeyValueCache(batch, config.heads, capacity, d_head, like.device, like.dtype) for _ in range(layers))
         return cls(tuple(blocks), batch, capacity, memory)

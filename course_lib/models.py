@@ -144,12 +144,12 @@ class Transformer(FromPretrained, nn.Module):
 
         Raises:
             TypeError, ValueError: no ids, no words, ids outside the vocabulary, not as many targets as sources, or a
-                full cache.
+                cache that is full or another model's.
         """
         require_ids(target, self.config.target_vocabulary, "target")
         if len(target) != len(encoded.states):
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
-        start = _start(cache, target)
+        start = _start(cache, target, self.decoder)
         mask, is_causal = _causal(target.shape[1], start, None, target.device)
         x = self._embed(target, self.target_embedding, start)
         outputs = []
@@ -168,7 +168,11 @@ class Transformer(FromPretrained, nn.Module):
         return out
 
     def cache(self, encoded: Encoded, capacity: int) -> TextCache:
-        """An empty cache for `capacity` target words, with the source's keys and values for every block."""
+        """An empty cache for `capacity` target words, with the source's keys and values for every block.
+
+        Raises:
+            ValueError: there is not even room for one word.
+        """
         blocks = cast("list[DecoderBlock]", list(self.decoder))
         memory = tuple(block.cross_attention.keys_and_values(encoded.states) for block in blocks)
         return TextCache.empty(
@@ -232,11 +236,11 @@ class GPT(FromPretrained, nn.Module):
         """The blocks' vectors, without the output layer; `need_weights` adds the attention weights.
 
         Raises:
-            TypeError, ValueError: as for `forward`; a full cache.
+            TypeError, ValueError: as for `forward`; a cache that is full or another model's.
         """
         require_ids(ids, self.config.vocabulary, "ids")
         require_mask(mask, ids)
-        start = _start(cache, ids)
+        start = _start(cache, ids, self.blocks)
         if start + ids.shape[1] > self.config.context:
             raise ValueError(f"{start + ids.shape[1]} words are more than the context of {self.config.context}")
         seen = cache.see(mask, ids) if cache else mask
@@ -261,7 +265,7 @@ class GPT(FromPretrained, nn.Module):
         """An empty cache for `batch` texts of `capacity` words.
 
         Raises:
-            ValueError: so many words are more than the context.
+            ValueError: so many words are more than the context, or not even one.
         """
         if capacity > self.config.context:
             raise ValueError(f"{capacity} words are more than the context of {self.config.context}")
@@ -361,10 +365,12 @@ def require_mask(mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "bat
         raise ValueError(f"mask must be {list(ids.shape)} as ids are, not {list(mask.shape)}")
 
 
-def _start(cache: TextCache | None, ids: Tensor) -> int:
-    """The position of the next word; the cache must have room for all of them."""
+def _start(cache: TextCache | None, ids: Tensor, blocks: nn.ModuleList) -> int:
+    """The position of the next word; the cache must be of such a model, and have room for all of them."""
     if cache is None:
         return 0
+    if len(cache.blocks) != len(blocks):
+        raise ValueError(f"the cache is of a model with {len(cache.blocks)} blocks, but this one has {len(blocks)}")
     cache.require_room(*ids.shape)
     return cache.length
 

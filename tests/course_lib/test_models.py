@@ -282,6 +282,21 @@ class TestRefusals:
         with pytest.raises(ValueError, match="17 words are more than the context of 16"):
             gpt.cache(1, 17)
 
+    def test_another_models_cache_takes_nothing(self, model: Transformer) -> None:
+        deeper = Transformer(dataclasses.replace(SMALL, decoder_layers=SMALL.decoder_layers + 1))
+        encoded = model.encode(SOURCE)
+        cache = model.cache(encoded, 5)
+        message = f"of a model with {SMALL.decoder_layers} blocks, but this one has {SMALL.decoder_layers + 1}"
+        with pytest.raises(ValueError, match=message):
+            deeper.decode(TARGET[:, :1], encoded, cache)
+        assert cache.length == 0
+
+    def test_a_cache_without_room(self, model: Transformer) -> None:
+        with pytest.raises(ValueError, match="room for at least one word, not for -1"):
+            model.cache(model.encode(SOURCE), -1)
+        with pytest.raises(ValueError, match="room for at least one word, not for 0"):
+            GPT(GPT_SIZES).cache(2, 0)
+
 
 def test_shared_embeddings_are_one() -> None:
     model = Transformer(dataclasses.replace(SMALL, source_vocabulary=13, shared_embeddings=True))
