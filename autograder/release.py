@@ -23,6 +23,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import jupytext
@@ -36,7 +37,9 @@ from traitlets.config.loader import Config
 from autograder.course import Course
 from autograder.errors import BadInput
 from autograder.filters import BADGE_ADDRESS
+from autograder.words import count
 from course_lib.checking.exercise import Exercise
+from course_lib.exercises import LESSONS
 
 BADGE = "katze-badge"
 """Tag and id of the first cell: the Colab badge."""
@@ -190,7 +193,7 @@ def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Co
         folder = course.solutions / lesson
         wanted = {exercise.id: exercise for exercise in exercises if exercise.lesson == lesson}
         notebook = _source_notebook(course, lesson, folder / f"{lesson}.py")
-        _check_agreement(lesson, notebook, wanted)
+        _check_agreement(course, lesson, notebook, wanted)
         source = workshop / "source" / lesson
         shutil.copytree(folder, source, ignore=shutil.ignore_patterns(f"{lesson}.py", *NOT_ASSETS))
         nbformat.write(notebook, source / f"{lesson}.ipynb")
@@ -293,7 +296,7 @@ def _identities(cells: Sequence[NotebookNode]) -> Iterator[str]:
 # ---- agreement of a lesson with its exercises
 
 
-def _check_agreement(lesson: str, notebook: NotebookNode, wanted: dict[str, Exercise]) -> None:
+def _check_agreement(course: Course, lesson: str, notebook: NotebookNode, wanted: dict[str, Exercise]) -> None:
     """Every exercise of the lesson has one answer and then one check, with its points.
 
     Raises:
@@ -301,9 +304,9 @@ def _check_agreement(lesson: str, notebook: NotebookNode, wanted: dict[str, Exer
     """
     graded = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
     order = [cell.metadata.nbgrader.grade_id for cell in graded]
-    for grade_id, count in Counter(order).items():
-        if count > 1:
-            raise BadInput(f"{lesson}: grade_id {grade_id!r} stands on {count} cells; each must be unique")
+    for grade_id, times in Counter(order).items():
+        if times > 1:
+            raise BadInput(f"{lesson}: grade_id {grade_id!r} stands on {times} cells; each must be unique")
     for cell in graded:
         role = _role(lesson, cell)
         if role.kind == "written":
@@ -312,7 +315,7 @@ def _check_agreement(lesson: str, notebook: NotebookNode, wanted: dict[str, Exer
         if exercise is None:
             raise BadInput(f"{lesson}: {role.grade_id}: course_lib.exercises has no {role.exercise} in this lesson")
         if role.kind == "check":
-            _check_check(lesson, cell, exercise)
+            _check_check(course, lesson, cell, exercise)
     for exercise_id in wanted:
         answer, check = Role(exercise_id, "answer").grade_id, Role(exercise_id, "check").grade_id
         for grade_id in (answer, check):
@@ -322,15 +325,45 @@ def _check_agreement(lesson: str, notebook: NotebookNode, wanted: dict[str, Exer
             raise BadInput(f"{lesson}: {check} stands before {answer}")
 
 
-def _check_check(lesson: str, cell: NotebookNode, exercise: Exercise) -> None:
+def _check_check(course: Course, lesson: str, cell: NotebookNode, exercise: Exercise) -> None:
     flags = cell.metadata.nbgrader
     if flags.get("points") != exercise.points:
         raise BadInput(
-            f"{lesson}: {flags.grade_id} gives {flags.get('points')} points; the exercise has {exercise.points}"
+            f"{lesson}: {flags.grade_id} gives {_points(flags.get('points'))}, and the exercise has "
+            f"{count(exercise.points, 'point')}; mend {_cell_place(course, lesson, flags.grade_id)}, or "
+            f"{_exercise_place(course, exercise)}"
         )
     calls = _checked_ids(lesson, cell)
     if not calls or set(calls) != {exercise.id}:
         raise BadInput(f'{lesson}: {flags.grade_id} must call check("{exercise.id}") and check nothing else')
+
+
+def _points(points: object) -> str:
+    if points is None:
+        return "no points"
+    return count(points, "point") if isinstance(points, (int, float)) else f"{points!r} points"
+
+
+def _cell_place(course: Course, lesson: str, grade_id: str) -> str:
+    """The line in which a graded cell of a lesson begins."""
+    return _place(course.solutions / lesson / f"{lesson}.py", rf'# %%.*"{re.escape(grade_id)}"', course.root)
+
+
+def _exercise_place(course: Course, exercise: Exercise) -> str:
+    """The line of an exercise's points; its file alone where they are not written out there."""
+    module = import_module(LESSONS.get(exercise.lesson, exercise.cases.__module__))
+    wanted = rf'[ ]+id="{re.escape(exercise.id)}",\n(?:[ ]+.*\n)*?[ ]+points='
+    return _place(Path(str(module.__file__)), wanted, course.root)
+
+
+def _place(path: Path, pattern: str, root: Path) -> str:
+    """A file, with the line in which the first match of a pattern ends; the match begins a line."""
+    text = path.read_text(encoding="utf-8")
+    found = re.search(f"^{pattern}", text, re.M)
+    if found is None:
+        return _shown(path, root)
+    line = text.count("\n", 0, found.end()) + 1
+    return f"{_shown(path, root)}, line {line}"
 
 
 def _checked_ids(lesson: str, cell: NotebookNode) -> list[object]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from autograder.repair.release import Release, Slot, flags_of, grade_id_of
+from autograder.repair.release import FLAGS, Release, Slot, flags_of, grade_id_of
 from autograder.repair.text import defined, kept, marker, plain
 from autograder.submission import Submission
 from autograder.words import shown
@@ -79,8 +79,9 @@ class Matching:
                 continue
             if named is None:
                 self._unnamed.append((number, slot))
-            elif named is slot and _is_forged(cell.nbgrader, slot):
-                self.events["forged"].append(slot.exercise)
+            elif named is slot:
+                for kind in _differences(cell.nbgrader, slot):
+                    self.events[kind].append(slot.exercise)
             self.claims[slot.grade_id].append(number)
 
     def _free(self, kind: str) -> list[int]:
@@ -140,9 +141,13 @@ class Matching:
                 self.events["stripped"].append(slot.grade_id)
 
 
-def _is_forged(claimed: Mapping[str, object], slot: Slot) -> bool:
-    """Whether a cell's metadata says something else about its grading than the release does."""
-    for name in ("grade", "solution", "locked", "task", "points"):
-        if name in claimed and name in slot.nbgrader and claimed[name] != slot.nbgrader[name]:
-            return True
-    return bool(flags_of(claimed) - flags_of(slot.nbgrader))
+def _differences(claimed: Mapping[str, object], slot: Slot) -> Iterator[str]:
+    """In what a cell's metadata say something else about its grading than the release does: "points", "settings".
+
+    Nobody can tell from them who was at work: a student, or the instructor, who has changed an exercise's points since.
+    """
+    if "points" in claimed and "points" in slot.nbgrader and claimed["points"] != slot.nbgrader["points"]:
+        yield "points"
+    stated = {name for name in FLAGS if name in claimed and name in slot.nbgrader}
+    if any(claimed[name] != slot.nbgrader[name] for name in stated) or flags_of(claimed) - flags_of(slot.nbgrader):
+        yield "settings"

@@ -8,7 +8,8 @@ from autograder.words import count
 
 _SENTENCES = {
     "stripped": ("The grading information of {n} had been removed (some editors do that) and was rebuilt.", "cell"),
-    "forged": ("The points or grading settings of {names} had been changed; those of the release are used.", ""),
+    "points": ("The notebook gives other points to {names} than the lesson does now; the lesson's count.", ""),
+    "settings": ("The grading settings of {names} were other than the lesson's, which are used.", ""),
     "unknown": ("A cell that calls itself graded as {names}, unknown in this lesson, counts as an ordinary one.", ""),
     "found": ("The answer to {names} was found in a cell without its marker.", ""),
     "no_answer": ("There is no answer cell for {names}, and no other cell defines what is asked for there.", ""),

@@ -13,6 +13,9 @@ from autograder.repair.cells import CellKind
 from autograder.repair.text import defined, imported, marker, plain
 from autograder.submission import Submission, SubmittedCell
 
+FLAGS = ("grade", "solution", "locked", "task")
+"""What nbgrader's metadata say that a cell is for."""
+
 
 @dataclass(frozen=True)
 class Release:
@@ -139,8 +142,8 @@ def _role(meta: Mapping[str, object]) -> str:
 
 
 def flags_of(meta: Mapping[str, object]) -> set[str]:
-    """What nbgrader's metadata say that a cell is for."""
-    return {name for name in ("grade", "solution", "locked", "task") if meta.get(name)}
+    """The flags that are set."""
+    return {name for name in FLAGS if meta.get(name)}
 
 
 def exercise_of(grade_id: str) -> str:

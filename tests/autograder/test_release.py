@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -303,8 +304,9 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ("toy-why_double-written", "toy-double-check", "check must be a code cell with grade true, solution false"),
         ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' stands on 2 cells"),
         ('tags=["demo"]', 'tags="demo"', "is no notebook: 'demo' is not of type 'array'"),
-        ('"points": 3', '"points": 4', "toy-double-check gives 4 points; the exercise has 3"),
-        (', "points": 3', "", "toy-double-check gives None points; the exercise has 3"),
+        ('"points": 3', '"points": 1', "toy-double-check gives 1 point, and the exercise has 3 points; mend "),
+        (', "points": 3', "", "toy-double-check gives no points, and the exercise has 3 points; mend "),
+        ('"points": 3', '"points": "4"', "toy-double-check gives '4' points, and the exercise has 3 points; mend "),
         ("toy-double-check", "toy-triple-check", "has no toy.triple in this lesson"),
         (
             'nbgrader={"grade_id": "toy-double-check"',
@@ -339,6 +341,20 @@ def test_a_lesson_that_disagrees_is_bad_input_and_nothing_is_written(
         release(course, exercises=[toy()])
     assert "\n" not in str(caught.value)
     assert snapshot(course.root) == before
+
+
+def test_where_points_disagree_the_lines_to_mend_are_told(course: Course) -> None:
+    own = '"grade_id": "attention-scale-check", "grade": true, "locked": true, "points": 3'
+    lesson = LESSON.replace('"grade_id": "toy-double-check", "grade": true, "locked": true, "points": 3', own)
+    lesson = lesson.replace("toy-double", "attention-scale").replace("toy.double", "attention.scale")
+    write_lesson(course.root, lesson, "01_attention")
+    with pytest.raises(BadInput) as caught:
+        release(course, ["01_attention"], exercises=[exercises.find("attention.scale")])
+    place, own_place = re.findall(r"([\w./]+\.py), line (\d+)", str(caught.value))
+    assert place[0] == "solutions/01_attention/01_attention.py"
+    assert own in lesson.splitlines()[int(place[1]) - 1]
+    assert own_place[0].endswith("course_lib/exercises/attention.py")
+    assert Path(own_place[0]).read_text().splitlines()[int(own_place[1]) - 1] == "    points=1,"
 
 
 def test_a_check_before_its_answer_is_bad_input(course: Course) -> None:
