@@ -96,10 +96,10 @@ def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
 
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
     """Print a table with a line for each exercise, then every failure."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column("exercise", no_wrap=True)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("exercise", overflow="fold")
     for heading in ("points", "right\npass", "wrong\nfail", "wrong\nnamed", "stub\nfails"):
-        table.add_column(heading)
+        table.add_column(heading, justify="right", no_wrap=True)
     for certificate in certificates:
         correct, passed = certificate.correct
         known, rejected, named = certificate.misconceptions

@@ -13,17 +13,20 @@ from autograder.release import Role
 from course_lib import attention
 from course_lib.checking import Exercise, check
 from course_lib.exercises import attention as lesson
+from course_lib.exercises.correct import attention as correct
 
 PAGE = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-REFERENCE, EXERCISE, TASK, CELLS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+REFERENCE, CORRECT, EXERCISE, TASK, CELLS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture
 def exercise() -> Exercise:
-    """The page's exercise, made from the page's code with nothing but what the two modules import."""
+    """The page's exercise, made from the page's code with nothing but what the three modules import."""
     library = dict(vars(attention))
     exec(REFERENCE, library)
-    names = {**vars(lesson), "attention": SimpleNamespace(**library)}
+    answers = dict(vars(correct))
+    exec(CORRECT, answers)
+    names = {**vars(lesson), "attention": SimpleNamespace(**library), "correct": SimpleNamespace(**answers)}
     exec(EXERCISE, names)
     found = names["ENTROPY"]
     assert isinstance(found, Exercise)

@@ -250,3 +250,15 @@ class TestShown:
         shown = io.StringIO()
         print_table([make()], Console(file=shown, width=80))
         assert all(word in shown.getvalue() for word in words)
+
+    def test_headings_and_counts_are_whole_at_80_columns(self) -> None:
+        longest = "encoder_decoder.teacher_forcing_with_padding_and_labels"
+        found = replace(certificate(id=longest, stub=""), misconceptions=(21, 21, 21), correct=(10, 10))
+        shown = io.StringIO()
+        print_table([found], Console(file=shown, width=80))
+        lines = shown.getvalue().splitlines()
+        assert "…" not in shown.getvalue()
+        assert lines[2].split() == ["exercise", "points", "pass", "fail", "named", "fails"]
+        assert lines[4].split()[-5:] == ["1", "10/10", "21/21", "21/21", "NO"]
+        assert "".join(line[:45].strip() for line in lines[4:6]).startswith(longest)
+        assert max(map(len, lines)) <= 80
