@@ -5,12 +5,14 @@ What cannot be read is refused with one sentence that says what it is and what t
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from autograder.errors import Unreadable
+from course_lib.checking.rules import syntax_tree
 
 NOTEBOOK_PARTS = 4_000_000
 SCRIPT_CHARACTERS = 1_000_000
@@ -23,6 +25,7 @@ _CELL = re.compile(r"^# (?:%%|In ?\[)", re.M)
 _PROMPT = re.compile(r"^# In ?\[[\d *]*\]:?[ \t]*$", re.M)
 _HEADER = re.compile(r"\A# ---\n(?:#.*\n)*?# ---\n")
 _DOCSTRING = re.compile(r'^"""(.*?)"""$', re.M | re.S)
+_DEFINITION = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |class \w+[(:]|(?:async )?def \w+\()", re.M)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
 _NO_NOTEBOOK = {
     b"%PDF": "a PDF",
@@ -58,8 +61,14 @@ def decode(content: bytes, repairs: list[str]) -> dict[str, Any]:
         raise Unreadable(
             "The file is a web page, not a notebook: choose File > Download > .ipynb, and submit that file."
         )
-    if not text.lstrip().startswith(("{", "[")) and (_MARKER.search(text) or _CELL.search(text)):
-        return _script(text, repairs)
+    if not text.lstrip().startswith(("{", "[")):
+        if _MARKER.search(text) or _CELL.search(text):
+            return _script(text, repairs)
+        if _is_python(text):
+            raise Unreadable(
+                "The file is a Python file, not a notebook: write your answers into the cells of the lesson's "
+                "notebook, and submit that .ipynb file."
+            )
     return _in_format_4(_json(text), repairs)
 
 
@@ -73,6 +82,16 @@ def _text(content: bytes, repairs: list[str]) -> str:
     if encoding not in ("utf-8", "utf-8-sig"):
         repairs.append(f"The file was saved as {encoding.upper()}; it was read as such.")
     return text
+
+
+def _is_python(text: str) -> bool:
+    """Whether a text is Python, be it with a mistake in it; a word or a sentence, though it may be Python, is none."""
+    tree = syntax_tree(text)
+    statements = [] if tree is None else tree.body
+    return _DEFINITION.search(text) is not None or any(
+        isinstance(one.value, ast.Call) if isinstance(one, ast.Expr) else not isinstance(one, ast.AnnAssign)
+        for one in statements
+    )
 
 
 def _json(text: str) -> dict[str, Any]:
