@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from course_lib import training
+from course_lib.batch_order import BatchOrder
 from course_lib.checkpoints import CheckpointError, Checkpoints, average_weights
 from course_lib.data import LengthBuckets, TranslationBatch, TranslationExample, Windows, collate
 from course_lib.loss_log import DivergedError
@@ -197,7 +200,14 @@ class TestResuming:
         assert rest.losses == whole.losses
 
     @pytest.mark.parametrize(
-        "changes", [{"accumulate": 3}, {"schedule": linear_schedule(1e-2, 3, 13), "weight_decay": 0.1}, {"seed": 5}]
+        "changes",
+        [
+            {"accumulate": 3},
+            {"schedule": linear_schedule(1e-2, 3, 13), "weight_decay": 0.1},
+            {"seed": 5},
+            {"precision": "bf16", "accumulate": 2},
+            {"precision": "fp16"},
+        ],
     )
     def test_with_every_setting(self, tmp_path: Path, changes: dict[str, Any]) -> None:
         straight, resumed, whole, rest = self.straight_and_resumed(tmp_path, config=changes)
@@ -378,6 +388,72 @@ class TestStopping:
         first = go(ended)
         assert go(resumed, resume=True).losses == first.losses
         assert_same(ended, resumed)
+
+
+def with_everything(transformer: Transformer, folder: Path, **more: Any) -> TrainingResult:
+    """A training with all that a checkpoint must hold: dropout, accumulation, a scaler, patience and what was best."""
+    return learn(
+        transformer,
+        40,
+        data=IN_SEVERAL,
+        config={"precision": "fp16", "accumulate": 3, "schedule": lambda step: 5e-3 if step <= 6 else 0.5},
+        validation=Validation(ALL_AT_ONCE, every=3, patience=2),
+        checkpoints=Checkpoints(folder, every=2),
+        **more,
+    )
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Transformer, TrainingResult]:
+    """A training that was never stopped."""
+    transformer = model(WITH_DROPOUT)
+    result = with_everything(transformer, tmp_path_factory.mktemp("straight"))
+    assert 6 < len(result.losses) < 40
+    return transformer, result
+
+
+class TestCtrlC:
+    @pytest.mark.parametrize(
+        ("owner", "name"),
+        [
+            (BatchOrder, "next"),
+            (torch.nn.utils, "clip_grad_norm_"),
+            (torch.optim.AdamW, "step"),
+            (training, "evaluate"),
+            (Checkpoints, "save"),
+            (torch, "save"),
+            (os, "fsync"),
+            (Path, "replace"),
+            (Path, "unlink"),
+        ],
+    )
+    @pytest.mark.parametrize("before", [True, False])
+    def test_at_any_moment_loses_nothing(
+        self, tmp_path: Path, straight: tuple[Transformer, TrainingResult], owner: Any, name: str, before: bool
+    ) -> None:
+        """Before what is called for the second time, or behind it."""
+        original, calls = getattr(owner, name), 0
+
+        def interrupted(*arguments: Any, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == 2 and before:
+                raise KeyboardInterrupt
+            result = original(*arguments, **options)
+            if calls == 2:
+                raise KeyboardInterrupt
+            return result
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(owner, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                with_everything(model(WITH_DROPOUT), tmp_path)
+        assert all(path.name.startswith("step-") for path in tmp_path.iterdir())
+        resumed = model(WITH_DROPOUT)
+        rest = with_everything(resumed, tmp_path, resume=True)
+        transformer, whole = straight
+        assert_same(transformer, resumed)
+        assert (rest.losses, rest.validations) == (whole.losses, whole.validations)
 
 
 class TestEvaluation:
