@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from autograder.errors import BadInput
-from autograder.records import Standing
+from autograder.records import Change, Standing
 from autograder.results import ClassResult, ExerciseResult, Grading, SubmissionResult
 from autograder.words import MOST_NAMES, count
 from course_lib import exercises
@@ -23,6 +23,9 @@ from course_lib.checking import Outcome
 
 ENOUGH_FOR_A_PACE = 20
 """Submissions from which on a pace says something: before, it is that of opening the first box."""
+
+GAP, WIDEST = "   ", 40
+"""Between two columns; and characters of the widest."""
 
 COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 
@@ -35,7 +38,7 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
     console = console or Console()
     now = [submission for submission in graded.submissions if submission.student in graded.gradings]
     if now:
-        console.print(_table(graded.lesson, now))
+        _print_table(graded.lesson, now, console)
     again = {student: one for student, one in graded.gradings.items() if not one.first}
     if again:
         _print_changes(again, console)
@@ -79,36 +82,66 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         )
 
 
-def _table(lesson: str, submissions: list[SubmissionResult]) -> Table:
-    """Points, outcomes by name, the mistakes that have names, and repairs."""
-    title = f"{lesson}: {count(len(submissions), 'submission')}"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("student", no_wrap=True)
-    table.add_column("points", justify="right", no_wrap=True)
-    by_hand = any(map(_by_hand, submissions))
-    if by_hand:
-        table.add_column("by hand", no_wrap=True)
-    table.add_column("outcomes", overflow="fold")
-    for submission in submissions:
-        hand = [_by_hand(submission)] if by_hand else []
-        table.add_row(escape(submission.student), _points(submission), *hand, _outcomes(submission))
-    return table
+def _print_table(lesson: str, submissions: list[SubmissionResult], console: Console) -> None:
+    """Points, outcomes by name, the mistakes that have names, and repairs: below a student what does not fit beside."""
+    by_hand = [_by_hand(one) for one in submissions]
+    columns = [
+        _column("student", [one.student for one in submissions]),
+        _column("points", [_points(one) for one in submissions], right=True),
+        *([_column("by hand", by_hand)] if any(by_hand) else []),
+    ]
+    heading, *rows = (GAP.join(row) for row in zip(*columns, strict=True))
+    console.print(f"{lesson}: {count(len(submissions), 'submission')}\n", highlight=False)
+    console.print(Text(f"{heading}{GAP}outcomes\n{'─' * console.width}", "bold"))
+    for row, submission in zip(rows, submissions, strict=True):
+        outcomes = Text.from_markup(_outcomes(submission)).split("\n")
+        beside = console.width - cell_len(row + GAP)
+        if all(line.cell_len <= beside for line in outcomes):
+            space = " " * cell_len(row)
+            lines = [Text(space if number else row) + Text(GAP) + line for number, line in enumerate(outcomes)]
+            console.print(Text("\n").join(lines))
+        else:
+            console.print(Text(row.rstrip()))
+            console.print(Padding(Text("\n").join(outcomes), (0, 0, 0, 4), expand=False))
+    console.print()
+
+
+def _column(heading: str, cells: list[str], right: bool = False) -> list[str]:
+    """A heading and its cells, made equally wide with spaces; one that is very long stands out."""
+    width = min(WIDEST, max(map(cell_len, [heading, *cells])))
+    spaces = [" " * (width - cell_len(cell)) for cell in [heading, *cells]]
+    return [space + cell if right else cell + space for space, cell in zip(spaces, [heading, *cells], strict=True)]
 
 
 def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
-    """What is other than before, student by student, with the reasons; those who came out the same are counted."""
+    """What is other than before, with the reasons, alike changes together; those who came out the same are counted."""
     changed = {student: one for student, one in again.items() if one.changes}
     console.print(
         f"graded again: {count(len(again), 'submission')}, {len(changed) or 'none'} of them with another result",
         highlight=False,
     )
-    for reason, students in _by_reason(again).items():
+    reasons = _by_reason(again)
+    for reason, students in reasons.items():
         console.print(f"  [dim]{escape(reason)}: {count(students, 'submission')}[/]", highlight=False)
+    alike: dict[tuple[tuple[str, ...], tuple[Change, ...]], list[str]] = {}
     for student, one in sorted(changed.items()):
-        console.print(f"  [bold]{escape(student)}[/]  [dim]{escape('; '.join(one.why))}[/]", highlight=False)
-        for change in one.changes:
-            line = f"{change.exercise}: {told(change.before)} -> {told(change.after)}"
-            console.print(Padding(Text(line), (0, 0, 0, 6), expand=False))
+        alike.setdefault((one.why, one.changes), []).append(student)
+    for (why, changes), names in sorted(alike.items(), key=lambda group: -len(group[1])):
+        who = ", ".join(names) if len(names) <= MOST_NAMES else count(len(names), "student")
+        reason = "; ".join(why) if len(reasons) > 1 else ""
+        console.print(
+            Padding(Text.assemble((who, "bold"), "  " * bool(reason), (reason, "dim")), (0, 0, 0, 2), expand=False)
+        )
+        for change in changes:
+            console.print(Padding(Text(_changed(change)), (0, 0, 0, 6), expand=False))
+
+
+def _changed(change: Change) -> str:
+    """A change in a line; of what stays the same, once: "attention.scale: passed, 1 -> 3 points"."""
+    before, after = change.before, change.after
+    if before and after and before.points is not None and replace(before, points=after.points) == after:
+        return f"{change.exercise}: {_ending(after)}, {before.points:g} -> {_worth(after)}"
+    return f"{change.exercise}: {told(before)} -> {told(after)}"
 
 
 def _by_reason(again: Mapping[str, Grading]) -> Counter[str]:
@@ -119,9 +152,15 @@ def told(standing: Standing | None) -> str:
     """How an exercise stands, in a few words: "wrong (keys_as_rows), 0 points"."""
     if standing is None:
         return "not in the lesson"
-    mistake = f" ({standing.misconception})" if standing.misconception else ""
-    points = "no score" if standing.points is None else count(standing.points, "point")
-    return f"{standing.outcome}{mistake}, {points}"
+    return f"{_ending(standing)}, {_worth(standing)}"
+
+
+def _worth(standing: Standing) -> str:
+    return "no score" if standing.points is None else count(standing.points, "point")
+
+
+def _ending(standing: Standing) -> str:
+    return f"{standing.outcome} ({standing.misconception})" if standing.misconception else str(standing.outcome)
 
 
 def _points(submission: SubmissionResult) -> str:

@@ -135,6 +135,49 @@ def test_where_nothing_changed_nothing_is_listed() -> None:
     assert text == "01_attention: 1 submission unchanged, not graded again 2.0 s"
 
 
+def test_no_name_breaks_and_what_fits_stands_beside() -> None:
+    mistakes = ("root_of_the_first_dimension_of_k", "softmax_over_the_first_dimension", "theory_instead_of_measurement")
+    wrong = tuple(ExerciseResult(f"attention.{'x' * 20}", 0.0, 1, Outcome.WRONG, mistake) for mistake in mistakes)
+    students = ("ada", "hana_of_a_name_that_is_rather_long")
+    class_of = [SubmissionResult(name, "01_attention", "L2", wrong, by_hand=(WRITTEN,)) for name in students]
+    for width in (80, 132):
+        out = io.StringIO()
+        gradings = {name: Grading(("not graded before",)) for name in students}
+        graded = ClassResult("01_attention", "", (*class_of, replace(MENDED, student="zoe")), 2.0, gradings | ZOE)
+        print_class(graded, Console(file=out, width=width))
+        text = out.getvalue()
+        assert all(text.count(mistake) == len(students) for mistake in mistakes)
+        assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+        [row] = [line for line in text.splitlines() if line.startswith("zoe")]
+        assert row.endswith("1 passed")
+        below = text.splitlines()[text.splitlines().index(row) + 1]
+        assert below.index("1 repair") == row.index("1 passed")
+
+
+MENDED = SubmissionResult("eve", "01_attention", "L2", (PASSED,), repairs=("One.",))
+ZOE = {"zoe": Grading(("not graded before",))}
+
+
+def test_changes_that_are_alike_are_told_once_and_the_exceptions_one_by_one() -> None:
+    dearer = Change("attention.scale", Standing(Outcome.PASSED, 1.0), Standing(Outcome.PASSED, 3.0))
+    other = Change("attention.scale", Standing(Outcome.WRONG, 0.5, "x"), Standing(Outcome.WRONG, 1.5, "x"))
+    lost = Change("attention.scale", Standing(Outcome.PASSED, 1.0), Standing(Outcome.UNGRADED, None))
+    why = ("attention.scale: its points 1 -> 3",)
+    names = [f"s{number:02}" for number in range(36)]
+    gradings = {name: Grading(why, (dearer,), first=False) for name in names}
+    gradings |= {"eve": Grading(why, (other,), first=False), "ben": Grading(why, (lost,), first=False)}
+    class_of = [SubmissionResult(name, "01_attention", "L2", (PASSED,)) for name in gradings]
+    text = shown_again(*class_of, gradings=gradings)
+    assert (
+        "38 of them with another result attention.scale: its points 1 -> 3: 38 submissions "
+        "36 students attention.scale: passed, 1 -> 3 points "
+        "ben attention.scale: passed, 1 point -> ungraded, no score "
+        "eve attention.scale: wrong (x), 0.5 -> 1.5 points" in text
+    )
+    few = {name: gradings[name] for name in names[:3]}
+    assert "s00, s01, s02 attention.scale: passed, 1 -> 3 points" in shown_again(*class_of[:3], gradings=few)
+
+
 def test_every_exercise_is_listed() -> None:
     out = io.StringIO()
     records = exercise_records(None)
