@@ -227,7 +227,7 @@ class Zygote:
             "sockets": [end.fileno() for end in sockets],
             **wish,
         }
-        code = "import gc, sys; gc.disable(); "  # until all is imported, of which nothing is garbage
+        code = "import gc, sys; gc.disable(); "  # until all is imported, of which next to nothing is garbage
         code += f"sys.path[:] = [{library!r}, *sys.path, *{packages!r}]; "
         code += "from autograder.box.zygote import main; main(sys.argv[1])"
         arguments = ["-s", "-P", "-S", "-B", "-c", code, json.dumps(argument)]
