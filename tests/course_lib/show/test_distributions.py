@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy
 import pytest
 import torch
+from IPython.display import Image
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from course_lib import show
+from course_lib.show import figures
 from course_lib.show.distributions import draw_distributions
 
 WORDS = ["tanzte", "schlief", "sang"]
@@ -39,3 +42,10 @@ def test_what_does_not_fit_is_refused() -> None:
         draw_distributions(WORDS, {"flat": FLAT[:2]}, {})
     with pytest.raises(ValueError, match="no distribution is called sharp"):
         draw_distributions(WORDS, {"flat": FLAT}, {"sharp": SHARP})
+
+
+def test_they_are_shown_with_a_sentence_in_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Image] = []
+    monkeypatch.setattr(figures, "display", shown.append)
+    show.distributions(WORDS, {"flat": FLAT, "sharp": SHARP}, alt="one flat, one sharp", drawn={"flat": SHARP})
+    assert [image.alt for image in shown] == ["one flat, one sharp"]

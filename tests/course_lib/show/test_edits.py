@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from IPython.display import Image
 from matplotlib.patches import Rectangle
 
+from course_lib import show
+from course_lib.show import figures
 from course_lib.show.edits import draw_edits
 
 TABLE = torch.tensor([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 1, 1]])
@@ -30,3 +33,10 @@ def test_a_table_without_its_borders_is_refused() -> None:
 
 def test_an_empty_pair_can_be_drawn() -> None:
     assert draw_edits(torch.zeros(1, 1, dtype=torch.long), [(0, 0)], [], []).axes
+
+
+def test_it_is_shown_with_a_sentence_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Image] = []
+    monkeypatch.setattr(figures, "display", shown.append)
+    show.edits(TABLE, WAY, ["a", "c"], ["a", "b", "c"], alt="from a c to a b c")
+    assert [image.alt for image in shown] == ["from a c to a b c"]
