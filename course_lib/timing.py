@@ -8,42 +8,43 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
 
 
-@torch.no_grad()
-def milliseconds(layer: Callable[[Tensor], object], x: Tensor, runs: int = 3) -> float:
-    """The fastest of several forward passes: the first one warms up, and another may be disturbed.
+def milliseconds(work: Callable[[], object], runs: int = 3) -> float:
+    """The fastest of several runs, after one that warms up: whatever else the machine does only makes a run longer.
 
     Args:
-        layer: what is called, as `layer(x)`, without gradients.
-        x: its input. A GPU works in the background, so that the clock waits for it where `x` is on one.
-        runs: how often it is called.
+        work: what is called. A GPU works in the background; the clock waits for it.
+        runs: how often it is measured.
 
     Raises:
         ValueError: `runs` is less than 1.
     """
     if runs < 1:
         raise ValueError(f"runs must be at least 1, not {runs}")
+    work()
     taken = []
     for _ in range(runs):
-        _wait(x)
+        _wait_for_gpu()
         start = time.perf_counter()
-        layer(x)
-        _wait(x)
+        work()
+        _wait_for_gpu()
         taken.append(1000 * (time.perf_counter() - start))
     return min(taken)
 
 
+@torch.no_grad()
 def race(
     layers: Mapping[str, Callable[[Tensor], object]],
     lengths: Iterable[int],
     sentences: Callable[[int], Tensor],
     runs: int = 3,
 ) -> dict[str, list[float]]:
-    """The milliseconds of each layer for each length, all on the same input.
+    """The milliseconds of a forward pass of each layer for each length, all on the same input, without gradients.
 
     Args:
         layers: what is compared, by name.
@@ -55,10 +56,10 @@ def race(
     for length in lengths:
         x = sentences(length)
         for name, layer in layers.items():
-            taken[name].append(milliseconds(layer, x, runs))
+            taken[name].append(milliseconds(partial(layer, x), runs))
     return taken
 
 
-def _wait(x: Tensor) -> None:
-    if x.device.type == "cuda":
-        torch.cuda.synchronize(x.device)
+def _wait_for_gpu() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()

@@ -1249,19 +1249,7 @@ def counted_and_built():
 
 
 # %% tags=["demo"]
-import time
-
-
-def milliseconds(layer, x):
-    """The fastest of three times forward and back; the first warms up. A GPU works in the background: wait for it."""
-    taken = []
-    for _ in range(4):
-        start = time.perf_counter()
-        layer(x).sum().backward()
-        if device.type == "cuda":
-            torch.cuda.synchronize()
-        taken.append(1000 * (time.perf_counter() - start))
-    return min(taken[1:])
+from course_lib.timing import milliseconds
 
 
 @show.when_ready
@@ -1278,8 +1266,8 @@ def the_bill():
     for n in lengths:
         x = torch.randn(batch, n, d_model, device=device)
         mask = torch.ones(batch, n, dtype=torch.bool, device=device)
-        times["encoder block"].append(milliseconds(lambda x, mask=mask: block(x, mask), x))
-        times["recurrent layer (GRU)"].append(milliseconds(lambda x: recurrent(x)[0], x))
+        times["encoder block"].append(milliseconds(lambda x=x, mask=mask: block(x, mask).sum().backward()))
+        times["recurrent layer (GRU)"].append(milliseconds(lambda x=x: recurrent(x)[0].sum().backward()))
     drawn, (left, right_side) = show.frames(2, width=10, height=3.6)
     for axes, lines in ((left, counts), (right_side, times)):
         for (name, line), colour in zip(lines.items(), (show.BLUE, show.ORANGE, show.GREY), strict=False):

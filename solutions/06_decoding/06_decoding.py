@@ -43,7 +43,6 @@
 import functools
 import math
 import random
-import time
 
 import torch
 import torch.nn.functional as F
@@ -1121,6 +1120,8 @@ def cached_equals_uncached():
 # recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its state.
 
 # %% tags=["demo"]
+from course_lib.timing import milliseconds
+
 WIDTH, LAYERS, LONGEST = 256, 4, 384
 torch.manual_seed(0)
 gpt = GPT(GPTConfig(500, LONGEST + 8, WIDTH, 4, LAYERS, 4 * WIDTH)).to(device).eval()
@@ -1128,24 +1129,9 @@ recurrent = nn.GRU(WIDTH, WIDTH, LAYERS, batch_first=True).to(device).eval()
 ids = torch.randint(500, (1, LONGEST + 8), device=device)
 
 
-def milliseconds(work, times=4):
-    """The shortest of a few measurements: whatever else the computer does only makes it longer."""
-    taken = []
-    for _ in range(times):
-        if device == "cuda":
-            torch.cuda.synchronize()
-        start = time.perf_counter()
-        work()
-        if device == "cuda":
-            torch.cuda.synchronize()
-        taken.append(1000 * (time.perf_counter() - start))
-    return min(taken)
-
-
 at = [1, 32, 64, 128, 192, 256, 320, 384]
 without, with_cache, network = [], [], []
 with torch.inference_mode():
-    gpt(ids[:, :LONGEST])  # warms up
     for words in at:
         without.append(milliseconds(lambda words=words: gpt(ids[:, :words])))
         cache = gpt.cache(1, LONGEST + 8)
