@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from autograder import timestamps
 from autograder.assignment import Assignment
 from autograder.grading import AnswerKeys
 from autograder.plan import Task
@@ -117,7 +118,7 @@ def new_record(
         handed_in: when.
         repairs: what was mended.
         problem: why it could not be graded.
-        remarks: what only the instructor reads.
+        remarks: what only the instructor reads; a fault of the submission's `timestamp.txt` is added.
     """
     return Record(
         student=task.student,
@@ -130,7 +131,7 @@ def new_record(
         exercises=exercises,
         repairs=repairs,
         problem=problem,
-        remarks=tuple(map(stable, remarks)),
+        remarks=tuple(map(stable, filter(None, [*remarks, timestamps.fault(task.folder)]))),
     )
 
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograder import timestamps
 from autograder.errors import BadInput, Unreadable
 from autograder.formats import decode
-from autograder.handed_in import find_notebook, open_folder, read_file
+from autograder.handed_in import find_notebook
 from autograder.words import count
 
 CELLS = 2000
@@ -154,15 +155,8 @@ def read_submission(folder: Path, lesson: str) -> Submission:
         Unreadable: there is no notebook that could be graded.
     """
     try:
-        student = open_folder(str(folder.parent), None)
-        try:
-            inside = open_folder(folder.name, student)
-        finally:
-            os.close(student)
-        try:
+        with timestamps.opened(folder) as inside:
             return _read_folder(inside, lesson)
-        finally:
-            os.close(inside)
     except OSError as error:
         raise Unreadable(
             f"The submission could not be opened ({error.strerror}): check that {lesson}.ipynb is an ordinary file "
@@ -197,17 +191,7 @@ def read_notebook(content: bytes) -> Submission:
 def _read_folder(folder: int, lesson: str) -> Submission:
     found = find_notebook(folder, lesson)
     read = read_notebook(found.content)
-    return Submission(read.cells, read.digest, _timestamp(folder), (*found.notes, *read.repairs))
-
-
-def _timestamp(folder: int) -> str:
-    """When the submission was handed in, as nbgrader's exchange writes it."""
-    try:
-        content = read_file(folder, "timestamp.txt", 1000)
-    except (OSError, Unreadable):
-        return ""
-    lines = content.decode("utf-8", "replace").splitlines()
-    return lines[0].strip()[:60] if lines else ""
+    return Submission(read.cells, read.digest, timestamps.stated(folder), (*found.notes, *read.repairs))
 
 
 def _submitted_cell(cell: object) -> SubmittedCell | None:

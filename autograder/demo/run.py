@@ -32,12 +32,15 @@ SHOWN = "hana_slides_numbers"
 
 _CONFIG = '''"""The demo's course, made by `katze demo`; the next run removes and remakes this folder."""
 
+from autograder.timestamps import mend_formgrader
+
 c = get_config()
 c.Katze.repository = {repository!r}
 c.Katze.solutions_directory = {solutions!r}
 c.CourseDirectory.course_id = "katze-demo"
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {{"clean_html": "autograder.filters.clean_html"}}
+mend_formgrader()
 '''
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import nbformat
-from nbgrader.utils import compute_checksum, parse_utc
+from nbgrader.utils import compute_checksum
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from autograder.gradebook.lesson import Assignment
 from autograder.gradebook.tables import ANSWERS, COMMENT, GRADE, STUDENT, SUBMISSION, SUBMITTED, new_id, upsert
-
-TIMESTAMP_CHARACTERS = 60
-"""A longer text is no time."""
-
-_OFFSET = re.compile(r"\s*([+-]\d{2}:?\d{2})\s*$")
+from autograder.timestamps import moment
 
 _UPDATE_GRADE = (
     update(GRADE)
@@ -39,7 +34,7 @@ def save_grades(
     """Write one graded submission; see `GradebookWriter.record`."""
     texts = _checksums(notebook)
     connection.execute(insert(STUDENT).prefix_with("OR IGNORE").values(id=student))
-    submission = _submission(connection, assignment, student, _utc(timestamp))
+    submission = _submission(connection, assignment, student, moment(timestamp))
     _write_grades(connection, assignment, submission, scores, texts)
     _write_comments(connection, assignment, submission, texts, problem)
 
@@ -136,19 +131,6 @@ def _write_comments(
         connection.execute(insert(COMMENT), new)
     if changed:
         connection.execute(_UPDATE_COMMENT, changed)
-
-
-def _utc(timestamp: datetime | str | None) -> datetime | None:
-    """A time in UTC, without a zone, as nbgrader keeps it; None for a text that is no time."""
-    if not timestamp or (isinstance(timestamp, str) and len(timestamp) > TIMESTAMP_CHARACTERS):
-        return None
-    try:
-        if isinstance(timestamp, str) and _OFFSET.search(timestamp):  # nbgrader takes +0200 for 200 seconds
-            timestamp = datetime.fromisoformat(_OFFSET.sub(r"\1", timestamp))
-        moment = parse_utc(timestamp)
-    except Exception:  # students write timestamp.txt, and the parser fails in many ways
-        return None
-    return moment if isinstance(moment, datetime) else None
 
 
 def withhold_grades(connection: Connection, assignment: Assignment, student: str, why: str) -> None:

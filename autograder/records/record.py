@@ -98,7 +98,8 @@ class Record:
         exercises: one for each exercise, in the lesson's order.
         repairs: what was mended, a sentence each.
         problem: why it could not be graded; empty otherwise.
-        remarks: for the instructor: the limits that were hit, and the cells that ended their box; a line each.
+        remarks: for the instructor: the limits that were hit, the cells that ended their box, and a time of handing in
+            that is none; a line each.
         seconds: wall-clock time that grading took.
         files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
         void: why this record no longer counts; empty while it does.
