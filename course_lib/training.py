@@ -128,7 +128,8 @@ def train(
     """Train `model` in place on `device`, with AdamW.
 
     Stopped by Ctrl-C, or by an error, it leaves the newest checkpoint as it is; with `resume` the same call goes on
-    from there, and ends with the same weights, bit for bit, as if it had never been stopped.
+    from there, and ends with the same weights, bit for bit, as if it had never been stopped. What `config` says now
+    holds from there on: another schedule, say, or another weight decay.
 
     Args:
         model: what to train; it is left in training mode.
@@ -364,7 +365,10 @@ class _Run(Generic[M, B]):
             if theirs != ours:
                 raise CheckpointError(f"{path} is of another training: its {name}: {theirs}, this one's: {ours}")
         self.model.load_state_dict(saved["model"])
+        groups = [dict(group) for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(saved["optimizer"])
+        for group, ours in zip(self.optimizer.param_groups, groups, strict=True):
+            group.update(ours)  # what this configuration says, not what the saved training's said
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
         self.log.losses, self.validations = saved["losses"], saved["validations"]

@@ -222,6 +222,19 @@ class TestResuming:
         del rest.validations[7]  # where the first part ended
         assert rest.validations == whole.validations
 
+    def test_another_weight_decay_holds_from_there_on(self, tmp_path: Path) -> None:
+        def resumed(folder: Path, weight_decay: float) -> Transformer:
+            learn(model(), 2, checkpoints=Checkpoints(folder), config={"weight_decay": 0.1})
+            transformer = model()
+            checkpoints = Checkpoints(folder)
+            learn(transformer, 3, checkpoints=checkpoints, resume=True, config={"weight_decay": weight_decay})
+            return transformer
+
+        same, other = resumed(tmp_path / "same", 0.1), resumed(tmp_path / "other", 0.5)
+        assert (other.output.weight.abs() < same.output.weight.abs()).float().mean() > 0.9
+        bias = "encoder.0.feed_forward.W_1.bias"  # which does not decay
+        assert torch.equal(same.state_dict()[bias], other.state_dict()[bias])
+
     def test_passes_may_differ_in_how_many_batches_they_have(self, tmp_path: Path) -> None:
         windows = Windows(torch.randint(11, (103,), generator=torch.Generator().manual_seed(0)), 10, 3)
         generator = torch.Generator().manual_seed(0)
