@@ -48,6 +48,7 @@ def render_feedback(
     problem: str = "",
     by_hand: Sequence[HandGrade] = (),
     title: str = "",
+    questions: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """One student's feedback on one lesson, as a page for `feedback/<student>/<lesson>/<lesson>.html`.
 
@@ -63,17 +64,18 @@ def render_feedback(
         problem: why there is no score, or another sentence to stand by the points.
         by_hand: what a person has given and written, as the gradebook has it.
         title: the lesson's title, where the notebook does not say it.
+        questions: the cells of the lesson's written answers, where there is no notebook that has them.
     """
     verdicts, styles = _without_styles(verdict_html_by_exercise)
     cells = notebook["cells"] if notebook else []
     given = {cell.cell: cell for cell in by_hand}
-    written = [cell for cell in cells if _is_written(cell)]
+    written = [cell for cell in (questions if notebook is None else cells) if _is_written(cell)]
     waiting = [cell for cell in written if _is_filled(cell) and not _is_read(given.get(_grade_id(cell)))]
     total, most = _total(points, max_points, by_hand, written, waiting)
     blocks = list(_blocks(cells, verdicts, given))
     anchors = set(_ANCHOR.findall("".join(blocks)))
     rows = [*(_row(result, _given_for(result, cells, given)) for result in results)]
-    rows += [_written_row(cell, given.get(_grade_id(cell))) for cell in written]
+    rows += [_written_row(cell, given.get(_grade_id(cell)), notebook is None) for cell in written]
     return _template().render(
         student=student,
         title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or lesson,
@@ -103,11 +105,10 @@ def _total(
     waiting: Sequence[Mapping[str, Any]],
 ) -> tuple[float | None, float]:
     """All points, and the most of them, as nbgrader adds them up; without answers that nobody has read yet."""
-    open_points = sum(map(_points, waiting))
-    all_written = sum(map(_points, written)) or sum(cell.max_points for cell in by_hand if _is_read(cell))
+    most = max_points + sum(map(_points, written)) - sum(map(_points, waiting))
     if points is None and not any(cell.is_given for cell in by_hand):
-        return None, max_points
-    return (points or 0.0) + sum(cell.gained for cell in by_hand), max_points + all_written - open_points
+        return None, most
+    return (points or 0.0) + sum(cell.gained for cell in by_hand), most
 
 
 def _is_read(cell: HandGrade | None) -> bool:
@@ -169,11 +170,14 @@ def _earned(score: float, given: HandGrade) -> str:
     return f"{score:g} / {given.max_points:g}"
 
 
-def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None) -> _Row:
+def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None, unreadable: bool = False) -> _Row:
     name = _katze(cell).get("exercise") or "written"
     if given is not None and given.is_given:
         return _Row(name, _state(given.gained, given.max_points), "Read by a person", _earned(given.gained, given))
-    word, earned = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
+    if unreadable:
+        word, earned = HEADINGS[Outcome.UNREADABLE], "no score"
+    else:
+        word, earned = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
     return _Row(name, "waiting", word, f"{earned} / {_points(cell):g}")
 
 

@@ -133,6 +133,10 @@ def write_feedback(
         result.problem,
         result.by_hand,
         title=lesson_title(assignment.release.notebook),
+        questions=[
+            {"metadata": {"nbgrader": slot.nbgrader, "katze": {"exercise": slot.exercise}}}
+            for slot in assignment.release.slots
+        ],
     )
     return {"feedback": write(path, page)}
 

@@ -12,6 +12,7 @@ from autograder.feedback import render_feedback
 from autograder.records import HandGrade
 from autograder.results import ExerciseResult
 from course_lib.checking import Outcome
+from tests.autograder.small_lesson import graded
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....IHDR").decode()
 
@@ -152,8 +153,24 @@ def test_points_by_hand_in_place_of_automatic_ones_and_beside_them():
     assert "0.5 points of extra credit." in text(page.select_one(".by-hand"))
 
 
+WRITTEN = graded("small-why-written", grade=True, solution=True, points=2)
+QUESTIONS = [
+    {"metadata": {**WRITTEN, "katze": {"exercise": "small.why"}}},
+    {"metadata": {**graded("small-one-check", grade=True, points=2), "katze": {"exercise": "small.six"}}},
+]
+
+
+def test_a_written_question_counts_where_nothing_could_be_read():
+    page = render(None, points=None, results=RESULTS[-1:], problem="The file is empty.", questions=QUESTIONS)
+    assert text(page.select_one(".total")) == "No score out of 10"
+    assert text(page.select(".overview tr")[-1]) == "small.why Could not be read no score / 2"
+    assert "small.six" not in text(page.select_one(".overview"))
+
+
 def test_points_by_hand_for_what_could_not_be_graded():
-    page = render(None, points=None, results=RESULTS[-1:], problem="The file is empty.", by_hand=[WHY])
+    page = render(
+        None, points=None, results=RESULTS[-1:], problem="The file is empty.", by_hand=[WHY], questions=QUESTIONS
+    )
     assert text(page.select_one(".total")) == "1.5 of 10 points"
     assert [text(note) for note in page.select(".total-note")] == [
         "The exercises could not be graded. The file is empty.",
