@@ -39,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Else jsonschema, which nbformat imports, builds a grammar of web addresses: a second, and no notebook needs it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     atexit.register(gc.freeze)  # else the collector looks through all of torch once more at the end: a second
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if "run" not in options:
+        parser.print_help(sys.stderr)
+        return MISUSED
     try:
         status: int = options.run(options)
     except BadInput as problem:
@@ -61,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="katze", description="Release, grade and certify a course of notebooks.")
     parser.add_argument("--version", action="version", version=f"katze {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def command(name: str, run: Any, summary: str, course: bool = True) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=summary, description=summary)
@@ -74,12 +78,17 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = command("demo", _demo, "train a small translator, build the release, and grade the bundled class", False)
     demo.add_argument(
-        "folder", nargs="?", type=Path, default=Path("build/demo"), help="where to (default: %(default)s)"
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path("build/demo"),
+        metavar="DIR",
+        help="where to (default: %(default)s)",
     )
     _add_workers(demo)
 
     release = command("release", _release, "build the students' notebooks from the solutions")
-    release.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons to build (default: all)")
+    release.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all)")
     release.add_argument("--check", action="store_true", help="change nothing; fail if the release is out of date")
 
     grade = command("grade", _grade, "grade the submissions to a lesson")
@@ -111,21 +120,31 @@ def _parser() -> argparse.ArgumentParser:
     _add_json(log)
 
     export = command("export", _export, "write the grades as CSV, for a learning platform")
-    export.add_argument("lessons", nargs="*", metavar="LESSON", help="lessons to export (default: all that are graded)")
+    export.add_argument(
+        "lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all that are graded)"
+    )
     export.add_argument("--to", type=_writable, default="-", metavar="FILE.csv", help="where to (default: print it)")
     export.add_argument(
         "--roster", type=Path, metavar="FILE.csv", help="the platform's own export: its rows are filled in"
     )
     export.add_argument(
-        "--student-column", default="student", metavar="NAME", help="the column of students' ids (default: %(default)s)"
+        "--student-column",
+        default="student",
+        metavar="NAME",
+        help="the column of the students' ids (default: %(default)s)",
     )
     export.add_argument(
-        "--lesson-column", action="append", type=_heading, default=[], metavar="LESSON=NAME", help="a lesson's column"
+        "--lesson-column",
+        action="append",
+        type=_heading,
+        default=[],
+        metavar="LESSON=NAME",
+        help="the column of a lesson's points (may be repeated)",
     )
 
     report = command("report", _report, "write a page about a graded class: points, exercises, mistakes, students")
     report.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
-    report.add_argument("file", type=_writable, metavar="FILE.html", help="where to")
+    report.add_argument("file", type=_writable, metavar="FILE.html", help="where to (-: print it)")
 
     check = command("check", _check, "check one answer from a Python file, in a box", False)
     check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
@@ -142,6 +161,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_json(doctor)
 
     certify = command("certify", _certify, "prove that every check accepts right answers and names wrong ones")
+    certify.add_argument(
+        "names", nargs="*", metavar="NAME", help="lessons, or exercises such as attention.scores (default: all)"
+    )
     _add_json(certify)
     return parser
 
@@ -355,7 +377,10 @@ def _certify(options: argparse.Namespace) -> int:
 
     course = Course.find(options.course)
     stubs = released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
-    certificates = certify(exercises.all(), stubs)
+    try:
+        certificates = certify(exercises.named(options.names) if options.names else exercises.all(), stubs)
+    except exercises.UnknownName as problem:
+        raise BadInput(str(problem)) from None
     if options.json:
         _write_json(options.json, [certificate.record() for certificate in certificates])
     if options.json != "-":

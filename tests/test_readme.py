@@ -35,6 +35,13 @@ def test_the_commands_it_names_exist() -> None:
         assert stopped.value.code == 0, command
 
 
+def test_its_table_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    offered = re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE)
+    assert sorted(re.findall(r"^\| `katze ([a-z]+)", README, re.MULTILINE)) == sorted(offered)
+
+
 def test_the_files_it_links_to_exist() -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / target).exists(), target
