@@ -10,6 +10,7 @@ A lesson's module is imported when somebody first asks for it. To add an exercis
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,19 @@ def of_lesson(lesson: str) -> list[Exercise]:
     if lesson not in LESSONS:
         raise UnknownName("lesson", lesson, list(LESSONS))
     return list(import_module(LESSONS[lesson]).EXERCISES)
+
+
+def named(names: Iterable[str]) -> list[Exercise]:
+    """The exercises of these names, each once: a lesson stands for all of its own.
+
+    Args:
+        names: lessons and exercises' ids.
+
+    Raises:
+        UnknownName: there is no exercise, or no lesson, of a name.
+    """
+    found = (exercise for name in names for exercise in (of_lesson(name) if "." not in name else [find(name)]))
+    return list({exercise.id: exercise for exercise in found}.values())
 
 
 def find(exercise_id: str) -> Exercise:

@@ -159,6 +159,20 @@ def test_certify_proves_every_exercise(capsys: pytest.CaptureFixture[str]) -> No
         assert record["stub_rejected"] is True
 
 
+def test_certify_takes_lessons_and_exercises(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certify", "--course", str(ROOT), "--json", "-", "masking.causal_mask", "attention.scale"]) == 0
+    assert [record["id"] for record in json.loads(capsys.readouterr().out)] == [
+        "masking.causal_mask",
+        "attention.scale",
+    ]
+    assert "attention.scale" in refused(capsys, "certify", "--course", str(ROOT), "attention.scael")
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "certify" in capsys.readouterr().err
+
+
 # grade
 
 
