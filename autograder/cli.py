@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
     except BadInput as problem:
-        print(f"katze: {str(problem).removesuffix('.')}.", file=sys.stderr)
+        end = "" if str(problem).endswith((".", "?")) else "."
+        print(f"katze: {problem}{end}", file=sys.stderr)
         return MISUSED
     except BrokenPipeError:
         return DONE

@@ -59,7 +59,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith("katze: ")
-    assert captured.err.endswith(".\n")
+    assert captured.err.rstrip().endswith((".", "?"))
     assert captured.err.count("\n") == 1
     return captured.err
 
@@ -165,7 +165,9 @@ def test_certify_takes_lessons_and_exercises(capsys: pytest.CaptureFixture[str])
         "masking.causal_mask",
         "attention.scale",
     ]
-    assert "attention.scale" in refused(capsys, "certify", "--course", str(ROOT), "attention.scael")
+    told = refused(capsys, "certify", "--course", str(ROOT), "attention.scael")
+    assert "did you mean attention.scale" in told
+    assert told.rstrip().endswith("?")
 
 
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
