@@ -23,7 +23,7 @@ class AnswerKey:
         self.exercise = exercise
         self.visible = exercise.visible_cases()
         self.hidden = [] if hidden_seed is None else exercise.hidden_cases(hidden_seed)
-        self._mistaken: dict[str, list[Observation]] = {}
+        self._mistaken: dict[tuple[str, int], Observation] = {}
 
     @property
     def cases(self) -> list[Case]:
@@ -40,11 +40,12 @@ class AnswerKey:
                 raise ValueError(f"{self.exercise.id}: the reference {ends}: {observation.raised}")
         return observations
 
-    def mistaken(self, misconception: Misconception) -> list[Observation]:
-        """What a misconception does, case by case."""
-        if misconception.id not in self._mistaken:
-            self._mistaken[misconception.id] = [observe(misconception.answer, case) for case in self.cases]
-        return self._mistaken[misconception.id]
+    def mistaken(self, misconception: Misconception, number: int) -> Observation:
+        """What a misconception does on the case of this number; most differ from an answer on the first one."""
+        which = misconception.id, number
+        if which not in self._mistaken:
+            self._mistaken[which] = observe(misconception.answer, self.cases[number])
+        return self._mistaken[which]
 
 
 def judge(key: AnswerKey, answer: Answer) -> Verdict:
@@ -146,8 +147,7 @@ def diagnose(key: AnswerKey, results: Sequence[CaseResult]) -> Misconception | N
     if not any(results[n].outcome is Outcome.WRONG for n in telling):
         return None
     for misconception in key.exercise.misconceptions:
-        mistaken = key.mistaken(misconception)
-        if all(_explains(mistaken[n], results[n]) for n in telling):
+        if all(_explains(key.mistaken(misconception, n), results[n]) for n in telling):
             return misconception
     return None
 
