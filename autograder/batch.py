@@ -112,6 +112,7 @@ def grade_lesson(
         gradings=done.gradings,
         refused=_refused(course, lesson) if students is None else (),
         pages=given.pages,
+        replaced_pages=given.replaced_pages,
         stale_pages=given.stale_pages,
     )
 

@@ -152,8 +152,8 @@ def _changed_limits(before: Mapping[str, object], now: Mapping[str, object]) -> 
 def _missing_files(assignment: Assignment, record: Record) -> Iterator[str]:
     """What an earlier run has written, and is no longer there.
 
-    An autograded notebook must be what was written, by its size. A feedback page may be another program's by now:
-    `nbgrader generate_feedback` puts its own there, with the points given by hand.
+    An autograded notebook must be what was written, by its size. A feedback page that is another program's by now is
+    no reason to grade again: it is written anew from what was recorded (`by_hand.py`).
     """
     files = {kind: (path, _size(path)) for kind, path in written_files(assignment, record.student).items()}
     notebook, size = files["autograded"]

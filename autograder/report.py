@@ -55,19 +55,20 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
 
 def _print_by_hand(graded: ClassResult, console: Console) -> None:
     """What was brought to pages, and what waits for a person, with the next step."""
-    anew = [student for student in graded.pages if student not in graded.gradings]  # of others it goes without saying
-    if anew:
-        pages = "1 feedback page" if len(anew) == 1 else f"{len(anew)} feedback pages"
-        names = ", ".join(anew) if len(anew) <= MOST_NAMES else ""
-        console.print(
-            f"points or comments by hand have changed: {pages} written anew{f' ({names})' if names else ''}",
-            highlight=False,
-            markup=False,
-        )
+    for reason, students in (
+        ("points or comments by hand have changed", graded.pages),
+        ("another program had put its own pages in place of Katze's", graded.replaced_pages),
+    ):
+        anew = [student for student in students if student not in graded.gradings]  # of others it goes without saying
+        if anew:
+            names = f" ({', '.join(anew)})" if len(anew) <= MOST_NAMES else ""
+            console.print(
+                f"{reason}: {count(len(anew), 'feedback page')} written anew{names}", highlight=False, markup=False
+            )
     for student in graded.stale_pages:
         console.print(
-            f"{student}: the feedback page does not show the points by hand, because the notebook in autograded/ is "
-            f"not what was written; run `katze grade {graded.lesson} --student {student} --force`",
+            f"{student}: the feedback page could not be written anew, because the notebook in autograded/ is not what "
+            f"was written; run `katze grade {graded.lesson} --student {student} --force`",
             highlight=False,
             markup=False,
         )

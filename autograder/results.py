@@ -46,7 +46,8 @@ class SubmissionResult:
         exercises: one result for each exercise, in the lesson's order.
         repairs: what was mended in the notebook before it was graded, a sentence each.
         problem: why it is unreadable or ungraded; empty otherwise.
-        remarks: for the instructor: the limits that were hit, and the cells that ended their box; a line each.
+        remarks: for the instructor: the limits that were hit, the cells that ended their box, and a time of handing in
+            that is none; a line each.
         by_hand: its written answers, and all that a person has given or written in nbgrader's tables.
         seconds: wall-clock time that grading took.
     """
@@ -171,6 +172,7 @@ class ClassResult:
         refused: the submissions that were passed over, for their folder's name is no student's id; they are in no
             gradebook.
         pages: the students whose feedback page was written anew because a person has given points or a comment.
+        replaced_pages: those whose page was written anew because another program had put its own in its place.
         stale_pages: those whose page could not be, because their notebook in autograded/ is not what was written.
     """
 
@@ -181,6 +183,7 @@ class ClassResult:
     gradings: Mapping[str, Grading] = field(default_factory=dict)
     refused: tuple[SubmissionResult, ...] = ()
     pages: tuple[str, ...] = ()
+    replaced_pages: tuple[str, ...] = ()
     stale_pages: tuple[str, ...] = ()
 
     @property

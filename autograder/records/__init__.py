@@ -14,6 +14,7 @@ from autograder.records.record import (
     Record,
     RunRecord,
     Standing,
+    WrittenPage,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "Record",
     "RunRecord",
     "Standing",
+    "WrittenPage",
 ]

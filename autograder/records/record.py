@@ -203,6 +203,23 @@ class HandGrade:
 
 
 @dataclass(frozen=True)
+class WrittenPage:
+    """A feedback page as it was written.
+
+    Attributes:
+        by_hand: which state of what was given by hand it shows.
+        sha256: of its bytes, in hexadecimal.
+        size: in bytes.
+        graded: when its submission was graded, in seconds since 1970; the page may have been written anew since.
+    """
+
+    by_hand: str
+    sha256: str
+    size: int
+    graded: float
+
+
+@dataclass(frozen=True)
 class Standing:
     """How an exercise stands: what a regrade may change."""
 

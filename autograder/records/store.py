@@ -23,6 +23,7 @@ from autograder.records.record import (
     Record,
     RunRecord,
     Standing,
+    WrittenPage,
 )
 from course_lib.checking import Outcome
 
@@ -323,10 +324,15 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
     return {name: tuple(cells.values()) for name, cells in found.items()}
 
 
-def shown_by_hand(connection: Connection, lesson: str) -> dict[str, str]:
-    """For each student whose grade counts, which state of what was given by hand the feedback page shows."""
+def pages(connection: Connection, lesson: str) -> dict[str, WrittenPage]:
+    """The feedback pages of all students whose grade counts, by student; one that was not written has no bytes."""
     rows = connection.exec_driver_sql("SELECT * FROM katze_submission WHERE lesson = ? AND void = ''", (lesson,))
-    return {row.student: row._mapping.get("by_hand", "") for row in rows}  # version 2 has none
+    found = {}
+    for row in rows:
+        digest, size = json.loads(row.files).get("feedback", ("", -1))
+        by_hand = row._mapping.get("by_hand", "")  # version 2 has none
+        found[row.student] = WrittenPage(by_hand, digest, size, datetime.fromisoformat(row.graded).timestamp())
+    return found
 
 
 def save_page(connection: Connection, record: Record, by_hand: str) -> None:

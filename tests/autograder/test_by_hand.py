@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 
 import pytest
@@ -62,6 +63,7 @@ def test_what_waits_is_counted_and_is_no_zero(course: Course) -> None:
     assert (ada.total, ada.max_total, [cell.max_points for cell in ada.waiting]) == (17, 17, [2])
     assert by_student(graded)["zora"].waiting == ()
     assert "Up to 2 more points can be given by a person" in page(course, "ada")
+    assert "<strong>No score</strong> <span>out of 19" in page(course, "zora")
     assert_agree_with_nbgrader(course, graded)
 
 
@@ -110,6 +112,42 @@ def test_points_survive_grading_again_and_are_on_the_new_page(course: Course, mo
     monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
     graded = grade_lesson(course, LESSON, students=["ada"], force=True)
     assert graded.pages == ("ada",)
+    assert "<strong>19</strong> <span>of 19 points" in page(course, "ada")
+
+
+def test_a_page_in_whose_place_nbgrader_has_put_its_own_is_written_anew(course: Course) -> None:
+    before = {name: page(course, name) for name in (*STUDENTS, "zora")}
+    assert grade_lesson(course, LESSON).replaced_pages == ()
+    for name in ("ben", "zora"):
+        (course.feedback / name / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
+    graded = grade_lesson(course, LESSON, feedback=False)
+    assert graded.replaced_pages == ()
+    graded = grade_lesson(course, LESSON)
+    assert (graded.gradings, graded.pages, graded.replaced_pages) == ({}, (), ("ben", "zora"))
+    assert {name: page(course, name) for name in before} == before
+    assert grade_lesson(course, LESSON).replaced_pages == ()
+
+
+def test_a_page_of_the_same_size_is_compared_by_its_bytes_where_it_is_newer(course: Course) -> None:
+    path = course.feedback / "ada" / LESSON / f"{LESSON}.html"
+    before = path.read_bytes()
+    later = path.stat().st_mtime + 60
+    os.utime(path, (later, later))
+    assert grade_lesson(course, LESSON).replaced_pages == ()
+    path.write_bytes(before.replace(b"17", b"19"))
+    os.utime(path, (later, later))
+    assert grade_lesson(course, LESSON).replaced_pages == ("ada",)
+    assert path.read_bytes() == before
+
+
+def test_a_replaced_page_shows_the_points_by_hand_as_well(course: Course) -> None:
+    give(course, "ada", manual_score=2.0)
+    (course.feedback / "ada" / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
+    graded = grade_lesson(course, LESSON)
+    assert (graded.pages, graded.replaced_pages) == (("ada",), ())
+    assert "<strong>19</strong> <span>of 19 points" in page(course, "ada")
+    (course.feedback / "ada" / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
+    assert grade_lesson(course, LESSON).replaced_pages == ("ada",)
     assert "<strong>19</strong> <span>of 19 points" in page(course, "ada")
 
 

@@ -171,7 +171,7 @@ def test_a_file_that_is_missing_is_made_again(course: Course, folder: str, harm:
         assert planned(course, feedback=False).tasks == ()
 
 
-def test_a_feedback_page_of_nbgrader_s_own_stays(course: Course) -> None:
+def test_a_feedback_page_of_nbgrader_s_own_is_no_reason_to_grade_again(course: Course) -> None:
     (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").write_text("with points given by hand")
     assert planned(course).tasks == ()
 

@@ -66,10 +66,13 @@ def test_totals_are_those_of_nbgrader_and_what_waits_is_told_with_the_next_step(
 def test_pages_that_were_written_anew_are_told() -> None:
     out = io.StringIO()
     one = SubmissionResult("ada", "01_attention", "L2", (PASSED,))
-    graded = ClassResult("01_attention", "", (one,), seconds=2.0, pages=("ada",), stale_pages=("ben",))
+    graded = ClassResult(
+        "01_attention", "", (one,), 2.0, pages=("ada",), replaced_pages=("eve", "zoe"), stale_pages=("ben",)
+    )
     print_class(graded, Console(file=out, width=80))
     text = " ".join(out.getvalue().split())
     assert "points or comments by hand have changed: 1 feedback page written anew (ada)" in text
+    assert "another program had put its own pages in place of Katze's: 2 feedback pages written anew (eve, zoe)" in text
     assert "run `katze grade 01_attention --student ben --force`" in text
 
 
