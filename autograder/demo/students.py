@@ -268,6 +268,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         "rosa_exits": {"masking.multiplicative_weights": no_points(Outcome.DIED)},
         "tom_four_gigabytes": {"masking.causal_mask": no_points(Outcome.OUT_OF_MEMORY)},
         "urs_patched_observer": {"masking.attention_pooling": no_points(Outcome.DIED)},
+        "vera_always_equal": {"masking.masked_weights": wrong("zero_times_infinity")},  # she says NaN everywhere
         "xaver_break_out": {
             "masking.masked_weights": no_points(Outcome.DIED),
             "masking.multiplicative_weights": no_points(Outcome.DIED),
