@@ -25,7 +25,7 @@ from autograder.box import Level, Limits, Zygote, choose_level, describe
 from autograder.box.selftest import default_level
 from autograder.by_hand import bring_to_pages
 from autograder.course import Course
-from autograder.errors import BadInput, Interrupted
+from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.grading import AnswerKeys
 from autograder.plan import SET_ASIDE, Plan, make_plan
 from autograder.progress import progress_bar
@@ -35,7 +35,7 @@ from autograder.records import GradebookFile, Record, RunRecord, store
 from autograder.records.file import check_room
 from autograder.results import ClassResult, Grading, SubmissionResult
 from autograder.submission import check_student_id, list_submissions, refused_submissions
-from autograder.workers import DISK_FULL, in_parallel, told
+from autograder.workers import in_parallel, told
 from course_lib import exercises
 from course_lib.checking import Outcome
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from autograder.errors import BadInput
+from autograder.errors import DISK_FULL, BadInput
 from course_lib import __version__
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DONE, FAILED, MISUSED = 0, 1, 2
 
 _ROOM, _RIGHT = "make room, then run this again", "get the right to write there, then run this again"
-DISK = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EFBIG: _ROOM, errno.EROFS: _RIGHT, errno.EACCES: _RIGHT}
+DISK = dict.fromkeys((*DISK_FULL, errno.EFBIG), _ROOM) | dict.fromkeys((errno.EROFS, errno.EACCES), _RIGHT)
 """What a disk may refuse, and the next step."""
 
 

@@ -1,5 +1,10 @@
 """Errors that are the caller's to mend."""
 
+import errno
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says where there is no room left: errors after which no submission could be written."""
+
 
 class BadInput(Exception):
     """Wrong use or unusable input: one line that says what is wrong and what to do. Exit status 2.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import errno
 import gc
 import multiprocessing
 import resource
@@ -31,7 +30,7 @@ import torch
 
 from autograder.assignment import Assignment
 from autograder.box import Zygote
-from autograder.errors import Unreadable
+from autograder.errors import DISK_FULL, Unreadable
 from autograder.grading import AnswerKeys, grade_cells
 from autograder.plan import Task
 from autograder.publish import discard, of_verdicts, shown_before, write_feedback, write_graded
@@ -52,9 +51,6 @@ OVERTIME_SECONDS = 60.0
 
 WORKER_MEMORY = 4 << 30
 """Bytes of address space that a worker may take beyond what it starts with."""
-
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-"""Errors after which no submission could be written."""
 
 _DEATH_SIGNAL = 1  # of prctl
 
