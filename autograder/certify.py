@@ -22,6 +22,7 @@ from rich.table import Table
 from torch import Tensor
 
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Outcome, Verdict, judge, observe
+from course_lib.checking.compare import result_difference
 from course_lib.checking.exercise import Value
 
 SEEDS = (PUBLIC_SEED, 1, 2)
@@ -142,6 +143,7 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
             names = " or ".join(sorted(set(given)))
             failures.append(f"the misconception {misconception.id} is named {names}: add a case that tells them apart")
 
+    failures += _pair_failures(exercise, keys)
     stub_failures = list(_stub_failures(keys[0], stub))
     return Certificate(
         exercise,
@@ -180,7 +182,7 @@ def _reference_failures(key: AnswerKey) -> Iterator[str]:
     for case, first in zip(key.cases, key.expected, strict=True):
         again = observe(key.exercise.reference, case)
         tensors = [first.value, *first.gradients]
-        if not all(_identical(a, b) for a, b in zip(tensors, [again.value, *again.gradients], strict=True)):
+        if first.returned != again.returned or (first.returned and result_difference(case, first, again)):
             yield f"the reference returns something else when called again on {case.name!r}"
         if not all(torch.isfinite(t).all() for t in tensors if isinstance(t, Tensor)):
             yield f"the reference returns infinity or NaN on {case.name!r}"
@@ -188,6 +190,17 @@ def _reference_failures(key: AnswerKey) -> Iterator[str]:
             yield f"the reference has no gradient on {case.name!r}"
         if first.modified:
             yield f"the reference changes its arguments on {case.name!r}"
+
+
+def _pair_failures(exercise: Exercise, keys: Sequence[AnswerKey]) -> Iterator[str]:
+    """Where two mistakes at once are told as a third one. One may hide behind the other: then that one is told."""
+    for pair in exercise.pairs:
+        both = {pair.id, *pair.id.split("+")}
+        for verdict in _verdicts(keys[:2], pair.answer):
+            name = verdict.misconception.id if verdict.misconception else ""
+            if name and not both & {name, *name.split("+")}:
+                yield f"the mistakes {pair.id} at once are named {name}: add a case that tells them apart"
+                break
 
 
 def _stub_failures(key: AnswerKey, stub: str | None) -> Iterator[str]:

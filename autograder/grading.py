@@ -23,7 +23,8 @@ from autograder.keeping import OutputKeeper, kept_observation
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide
+from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, diagnose
+from course_lib.checking.diagnosis import UNKNOWN, Diagnosis
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.observation import ENDINGS, Raised, nothing_written
 from course_lib.checking.reach import reaches_far
@@ -79,7 +80,7 @@ KeyFor = Callable[[Exercise], AnswerKey]
 
 
 class AnswerKeys:
-    """The answer keys of a course; those of one slot are kept, until one of another slot is asked for.
+    """The answer keys of a course; the hidden part of one slot is kept, until another slot's is asked for.
 
     Hidden inputs follow from the course's secret, the exercise and the student's slot, so that a regrade
     repeats exactly and nobody can know them beforehand. Who grades slot by slot makes each key once, and holds those
@@ -89,6 +90,7 @@ class AnswerKeys:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
+        self._public: dict[str, AnswerKey] = {}
         self._kept_slot = -1
         self._kept: dict[str, AnswerKey] = {}
 
@@ -97,8 +99,10 @@ class AnswerKeys:
         slot = self.slot(student)
         if slot != self._kept_slot:
             self._kept_slot, self._kept = slot, {}
+        if exercise.id not in self._public:
+            self._public[exercise.id] = AnswerKey(exercise)
         if exercise.id not in self._kept:
-            self._kept[exercise.id] = AnswerKey(exercise, self.seed(exercise.id, slot))
+            self._kept[exercise.id] = self._public[exercise.id].with_hidden(self.seed(exercise.id, slot))
         return self._kept[exercise.id]
 
     def slot(self, student: str) -> int:
@@ -472,6 +476,7 @@ class _Check:
         self.verdict: Verdict | None = None
         self.stopped = ""
         self._visible: list[Observation] | None = None
+        self._diagnosis = UNKNOWN
         self._hidden_failed = False
 
     def apply_rules(self, code: Code, place: int) -> None:
@@ -490,10 +495,16 @@ class _Check:
         ended = seen[-1].failure in ENDINGS or nothing_written(seen)
         if self._hidden_failed and not ended:
             seen += answer.observe(self.key.hidden, hidden=True)
+        if answer.lost is None:
+            self._diagnosis = self._recognised(seen, answer)
         if self._hidden_failed or ended:
-            self.verdict = self._with_limit(decide(self.key, seen), answer.lost)
+            self.verdict = self._with_limit(decide(self.key, seen, self._diagnosis), answer.lost)
         self._visible = seen
         return answer.lost is None and not self._hidden_failed
+
+    def _recognised(self, seen: Sequence[Observation], answer: _AnswerInBox) -> Diagnosis:
+        """Which known mistake this is. The box may be lost over finding out; the verdict stands without it."""
+        return diagnose(self.key, seen, lambda cases: answer.observe(cases, hidden=True))
 
     def missing(self) -> _Missing | None:
         """The name for want of which a visible case failed, if there is one."""
@@ -512,7 +523,8 @@ class _Check:
         if self.verdict is not None or self._visible is None:
             return True
         answer = _AnswerInBox(box, self.key.exercise, self._allowed)
-        verdict = decide(self.key, [*self._visible, *answer.observe(self.key.hidden, hidden=True)])
+        observations = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
+        verdict = decide(self.key, observations, self._diagnosis)
         verdict = self._with_limit(verdict, answer.lost)
         before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
         spoiled = verdict.points != before or verdict.outcome is Outcome.RULE_BROKEN

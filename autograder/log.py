@@ -110,8 +110,8 @@ def _exercise(one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str
 def _message(one: ExerciseRecord) -> str:
     """The sentence that the author of a known mistake reads; empty where there is none, or this Katze knows none."""
     with contextlib.suppress(UnknownName):
-        mistakes = exercises.find(one.exercise).misconceptions
-        return next((mistake.message for mistake in mistakes if mistake.id == one.misconception), "")
+        mistake = exercises.find(one.exercise).mistake(one.misconception or "")
+        return mistake.message if mistake else ""
     return ""
 
 

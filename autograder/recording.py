@@ -13,6 +13,7 @@ from autograder.grading import AnswerKeys
 from autograder.plan import Task
 from autograder.records import CaseRecord, ExerciseRecord, Record
 from course_lib.checking import Outcome, Verdict
+from course_lib.checking.render import case_message
 from course_lib.checking.verdict import CaseResult
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -69,9 +70,8 @@ def _exercise(assignment: Assignment, keys: AnswerKeys, task: Task, level: str, 
 
 def _case(result: CaseResult) -> CaseRecord:
     case = result.case
-    return CaseRecord(
-        case.name, case.part, result.hidden, result.outcome, stable(result.message), result.actual.seconds
-    )
+    message = stable(case_message(result))
+    return CaseRecord(case.name, case.part, result.hidden, result.outcome, message, result.actual.seconds)
 
 
 def without_score(assignment: Assignment, keys: AnswerKeys, task: Task, outcome: Outcome, problem: str) -> Finished:

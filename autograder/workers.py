@@ -210,7 +210,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         notebook=submission.digest,
         handed_in=submission.timestamp,
         repairs=repaired.repairs,
-        remarks=graded.remarks,
+        remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
     )
     shown = kept | of_verdicts(graded.verdicts)
     notebook, files = write_graded(assignment, SubmissionResult.recorded(record), repaired, graded, shown)

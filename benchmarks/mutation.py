@@ -40,7 +40,7 @@ from benchmarks.table import Row, report
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Callback, Exercise, observe
 from course_lib.checking.compare import difference
-from course_lib.checking.judge import is_refusal
+from course_lib.checking.answer_key import is_refusal
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.toml")
 """Mutants that may survive, each with the reason."""

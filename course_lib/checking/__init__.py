@@ -4,11 +4,14 @@
     check("attention.scaled_dot_product")
 
 Read `exercise.py` (what a task is made of), `observation.py` (one call, as plain data), `compare.py` (the
-first difference), `judge.py` (the decision), `verdict.py` and `render.py` (what is shown), in that order.
+first difference), `answer_key.py` (what is expected), `diagnosis.py` (the name of the mistake), `judge.py` (the
+decision), `verdict.py` and `render.py` (what is shown), in that order.
 """
 
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
-from course_lib.checking.judge import AnswerKey, decide, judge
+from course_lib.checking.answer_key import AnswerKey
+from course_lib.checking.diagnosis import diagnose
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Pair
+from course_lib.checking.judge import decide, judge
 from course_lib.checking.notebook import PUBLIC_SEED, check
 from course_lib.checking.observation import Observation, Outcome, observe
 from course_lib.checking.verdict import Verdict
@@ -23,9 +26,11 @@ __all__ = [
     "Misconception",
     "Observation",
     "Outcome",
+    "Pair",
     "Verdict",
     "check",
     "decide",
+    "diagnose",
     "judge",
     "observe",
 ]

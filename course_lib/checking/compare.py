@@ -5,7 +5,7 @@ Exact first: type, device, dtype, shape. Then the values, under a tolerance that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -67,6 +67,42 @@ class Difference:
     path: tuple[Key, ...] = ()
 
 
+@dataclass(frozen=True)
+class Strictness:
+    """How near to what was expected a result must be.
+
+    Attributes:
+        entrywise: hold each entry against its own size, and not against the largest of its tensor.
+        double: a plain float comes out of tensors in double precision, and must be as exact as they are.
+    """
+
+    entrywise: bool = False
+    double: bool = False
+
+    @classmethod
+    def of(cls, case: Case) -> Strictness:
+        """What a case asks for."""
+        return cls(case.entrywise, floating_dtypes(case) == {torch.float64})
+
+
+USUAL = Strictness()
+"""Where no case says otherwise, and for gradients, which are sums in which much cancels."""
+
+
+def floating_dtypes(case: Case) -> set[torch.dtype]:
+    """The floating dtypes among all the tensors that a case passes in."""
+    passed = (*case.args, *case.kwargs.values(), *case.construct.values(), *case.weights.values())
+    return {tensor.dtype for tensor in _tensors(passed) if tensor.dtype.is_floating_point}
+
+
+def _tensors(value: Value) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for item in inside:
+        yield from _tensors(item)
+
+
 def tolerance(expected: Tensor) -> float:
     """The largest absolute error allowed for `expected`, from its dtype and its largest finite magnitude."""
     if not expected.dtype.is_floating_point:
@@ -83,7 +119,7 @@ def difference(
 ) -> Difference | None:
     """The first difference between two calls that both returned; None where they agree.
 
-    Looks at the value, then at the gradients, then at arguments modified in place.
+    Looks at the value, then at arguments modified in place (which may spoil gradients, too), then at the gradients.
 
     Args:
         case: what was called.
@@ -91,7 +127,7 @@ def difference(
         actual: what the answer did.
         parameters: the names of the answer's parameters, for the message.
     """
-    found = result_difference(case, expected, actual, parameters)
+    found = _returned_difference(case, expected, actual, parameters)
     if found is None and actual.modified:
         names = " and ".join(argument_name(position, parameters) for position in actual.modified)
         ways = dict.fromkeys(_way_to_a_copy(case.args[position]) for position in actual.modified)
@@ -99,7 +135,7 @@ def difference(
             Kind.MODIFIED,
             f"Your answer changed {names} in place. Whoever called it still needs the old values: {' '.join(ways)}",
         )
-    return found
+    return found or _gradients_difference(case, expected, actual, parameters)
 
 
 def _way_to_a_copy(argument: Value) -> str:
@@ -135,9 +171,22 @@ def result_difference(
     case: Case, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
 ) -> Difference | None:
     """As `difference`, for the value and the gradients only."""
-    found = value_difference(expected.value, actual.value, "the result")
-    if found is not None:
-        return replace(found, message=f"{found.message}{_dtype_that_came_in(case, expected.value, found, parameters)}")
+    found = _returned_difference(case, expected, actual, parameters)
+    return found or _gradients_difference(case, expected, actual, parameters)
+
+
+def _returned_difference(
+    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str]
+) -> Difference | None:
+    found = value_difference(expected.value, actual.value, "the result", Strictness.of(case))
+    if found is None:
+        return None
+    return replace(found, message=f"{found.message}{_dtype_that_came_in(case, expected.value, found, parameters)}")
+
+
+def _gradients_difference(
+    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str]
+) -> Difference | None:
     gradients = zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True)
     return _first(_gradient_difference(name, wanted, got) for name, wanted, got in gradients)
 
@@ -151,7 +200,7 @@ def _dtype_that_came_in(case: Case, expected: Value, found: Difference, paramete
     return "" if place is None else f" It should be the dtype of {argument_name(place, parameters)}."
 
 
-def value_difference(expected: Value, actual: Value, where: str) -> Difference | None:
+def value_difference(expected: Value, actual: Value, where: str, strict: Strictness = USUAL) -> Difference | None:
     """The first difference between two plain values; `where` names them in the message."""
     if type(expected) is float and type(actual) is int:
         actual = float(max(-_LARGEST, min(actual, _LARGEST)))  # a plain 1 where 1.0 is expected is nobody's mistake
@@ -165,7 +214,7 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
             actual=_type_phrase(actual),
         )
     if isinstance(expected, Tensor):
-        return _tensor_difference(expected, actual, where)
+        return _tensor_difference(expected, actual, where, strict)
     if isinstance(expected, (list, tuple)):
         if len(expected) != len(actual):
             return Difference(
@@ -175,15 +224,17 @@ def value_difference(expected: Value, actual: Value, where: str) -> Difference |
                 actual=str(len(actual)),
             )
         parts = zip(range(len(expected)), expected, actual, strict=True)
-        return _first(_inside(i, value_difference(e, a, f"item {i} of {where}")) for i, e, a in parts)
+        return _first(_inside(i, value_difference(e, a, f"item {i} of {where}", strict)) for i, e, a in parts)
     if isinstance(expected, dict):
         if expected.keys() != actual.keys():
             return _other_keys(expected, actual, where)
         return _first(
-            _inside(key, value_difference(expected[key], actual[key], f"{key!r} of {where}")) for key in expected
+            _inside(key, value_difference(expected[key], actual[key], f"{key!r} of {where}", strict))
+            for key in expected
         )
-    if isinstance(expected, float):  # in single precision: it may come out of such a tensor
-        return _tensor_difference(torch.tensor(expected), torch.tensor(actual), where)
+    if isinstance(expected, float):
+        dtype = torch.float64 if strict.double else torch.float32  # it may come out of such a tensor
+        return _tensor_difference(torch.tensor(expected, dtype=dtype), torch.tensor(actual, dtype=dtype), where, strict)
     if expected != actual:
         wanted, got = short_repr(expected), short_repr(actual)
         return Difference(Kind.VALUE, f"{_sentence(where)} should be {wanted}, not {got}.", None, wanted, got)
@@ -297,7 +348,7 @@ _ITEMS_TRIED = 8
 """So many of the values that were returned too many are held against the one that was asked for."""
 
 
-def _tensor_difference(expected: Tensor, actual: Tensor, where: str) -> Difference | None:
+def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Strictness = USUAL) -> Difference | None:
     for kind, wanted, got in (
         (Kind.DEVICE, expected.device, actual.device),
         (Kind.DTYPE, _dtype_name(expected.dtype), _dtype_name(actual.dtype)),
@@ -306,13 +357,13 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str) -> Differen
         if wanted != got:
             return Difference(
                 kind,
-                f"{_sentence(where)} should have {kind} {wanted}, but its {kind} is {got}.",
+                f"{_sentence(where)} should have {kind} {wanted}, but its {kind} is {got}{_way_back(kind, expected)}.",
                 expected=str(wanted),
                 actual=str(got),
             )
     if torch.equal(expected, actual):  # most are, and then there is nothing to weigh
         return None
-    wrong = _wrong_entries(expected, actual)
+    wrong = _wrong_entries(expected, actual, strict)
     if not bool(wrong.any()):
         return None
     index = tuple(int(i) for i in wrong.nonzero()[0])
@@ -348,12 +399,24 @@ _SINGLE = (1e-8, 1e-6)
 """An error between these shares of the largest entry is what single precision on the way leaves."""
 
 
-def _wrong_entries(expected: Tensor, actual: Tensor) -> Tensor:
+def _way_back(kind: Kind, expected: Tensor) -> str:
+    """How a result comes to the device where it was asked for; empty where it is there."""
+    if kind is not Kind.DEVICE:
+        return ""
+    way = ".cpu()" if expected.device.type == "cpu" else f'.to("{expected.device}")'
+    return f": {way} brings it back. Better: make every new tensor on the device of the inputs (device=x.device)"
+
+
+def _wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tensor:
     """A boolean tensor, True where `actual` is further from `expected` than the tolerance."""
     if not expected.dtype.is_floating_point:
         return expected != actual
     e, a = expected.double(), actual.double()
-    near = (e - a).abs() <= tolerance(expected)
+    allowed: float | Tensor = tolerance(expected)
+    if strict.entrywise:
+        smallest = torch.finfo(expected.dtype).tiny
+        allowed = (RELATIVE_TOLERANCE[expected.dtype] * e.abs().nan_to_num(posinf=0.0)).clamp_min(smallest)
+    near = (e - a).abs() <= allowed
     same = (e == a) | (e.isnan() & a.isnan())  # infinities of the same sign, and NaN where NaN is expected
     return ~(near | same)
 

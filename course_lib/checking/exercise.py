@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -84,9 +86,9 @@ def _numbers(value: Value) -> int:
     return sum(map(_numbers, inside))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
-    """One call of the answer, with everything that it needs.
+    """One call of the answer, with everything that it needs. Two cases are the same only if they are one object.
 
     A function is called as `answer(*args, **kwargs)`. A class is built as `answer(**construct)`, given
     `weights` as its state dict, put in eval mode (unless `training`), and then called the same way.
@@ -107,6 +109,9 @@ class Case:
             must return.
         secret: say only whether the value was right, and not which one is: for predictions, which one attempt after
             another would otherwise read off.
+        entrywise: hold every entry of a result against its own size, and not against the largest of its tensor: where
+            numbers of many magnitudes stand side by side and each is computed without cancellation.
+        again: the same call as an earlier case, made a second time.
     """
 
     name: str
@@ -120,24 +125,50 @@ class Case:
     part: str = CORE
     refused: str = ""
     secret: bool = False
+    entrywise: bool = False
+    again: bool = False
+
+    def once_more(self) -> Case:
+        """The same call, to be made a second time: what is right must be right again."""
+        return replace(self, name=f"{self.name}, called again", again=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Misconception:
     """A known mistake: a wrong answer, and the sentence that its author should read.
+
+    Two mistakes of an exercise can be made at once where both are settings of one function: their answers are then
+    `partial(function, setting=...)`, with different settings (see `Exercise.pairs`).
 
     Attributes:
         id: a short name in snake_case, public from its first release.
         message: one or two sentences to the student: what the answer does, and what to do instead.
         answer: the wrong implementation, called like the exercise's reference.
+        alone: the message is true only of an answer that makes no other mistake ("The values are right, but ...").
     """
 
     id: str
     message: str
     answer: Callable[..., Value]
+    alone: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two known mistakes that students make at once, where they are no settings of one function.
+
+    Attributes:
+        first: the id of one of them.
+        second: the id of the other.
+        answer: the implementation that makes both.
+    """
+
+    first: str
+    second: str
+    answer: Callable[..., Value]
+
+
+@dataclass(frozen=True, eq=False)
 class Exercise:
     """A graded task.
 
@@ -154,10 +185,12 @@ class Exercise:
         reference: the function or class in `course_lib`.
         cases: makes the visible and the hidden cases.
         misconceptions: known wrong answers, most specific first.
+        listed_pairs: two of them at once, beside the pairs that follow from their settings.
         correct: answers that are right and honestly different from the reference; they certify the check.
         parts: points for each part; the part `values` must be right before any other counts.
         withheld: modules that may not be used for the answer; they are absent in the box.
         forbidden: names that the answer may not use, such as "scaled_dot_product_attention".
+        entrywise: what each of its cases says, see `Case.entrywise`.
     """
 
     id: str
@@ -176,6 +209,8 @@ class Exercise:
     parts: Mapping[str, int] = field(default_factory=dict)
     withheld: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
+    listed_pairs: tuple[Pair, ...] = ()
+    entrywise: bool = False
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -196,9 +231,21 @@ class Exercise:
         called = self.reference.forward if isinstance(self.reference, type) else self.reference  # type: ignore[attr-defined]
         return [name for name in inspect.signature(called).parameters if name != "self"]
 
+    @cached_property
+    def pairs(self) -> tuple[Misconception, ...]:
+        """Two mistakes at once: those that are listed, then all whose settings do not get in each other's way."""
+        known = {mistake.id: mistake for mistake in self.misconceptions}
+        listed = [_both(known[pair.first], known[pair.second], pair.answer) for pair in self.listed_pairs]
+        settings = (_both_settings(first, second) for first, second in combinations(self.misconceptions, 2))
+        return (*listed, *(pair for pair in settings if pair is not None))
+
+    def mistake(self, name: str) -> Misconception | None:
+        """The known mistake, or pair of mistakes, of this id; None where there is none."""
+        return next((mistake for mistake in (*self.misconceptions, *self.pairs) if mistake.id == name), None)
+
     def visible_cases(self) -> list[Case]:
         """The cases a student sees, the same for everyone and in every run."""
-        return list(self.cases(_generator(0), False))
+        return self._made(0, False)
 
     def hidden_cases(self, seed: int) -> list[Case]:
         """The cases only the grader runs.
@@ -206,8 +253,23 @@ class Exercise:
         Args:
             seed: chooses their inputs; the grader derives it from the course's secret.
         """
-        return list(self.cases(_generator(seed), True))
+        return self._made(seed, True)
+
+    def _made(self, seed: int, hidden: bool) -> list[Case]:
+        cases = self.cases(torch.Generator().manual_seed(seed), hidden)
+        return [replace(case, entrywise=True) if self.entrywise else case for case in cases]
 
 
-def _generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+def _both(first: Misconception, second: Misconception, answer: Callable[..., Value]) -> Misconception:
+    message = f"There are two mistakes in it. First: {first.message} Second: {second.message}"
+    return Misconception(f"{first.id}+{second.id}", message, answer)
+
+
+def _both_settings(first: Misconception, second: Misconception) -> Misconception | None:
+    """Both mistakes at once, where they are different settings of one function; None elsewhere."""
+    one, other = first.answer, second.answer
+    if first.alone or second.alone or not isinstance(one, partial) or not isinstance(other, partial):
+        return None
+    if one.func is not other.func or one.keywords.keys() & other.keywords.keys():
+        return None
+    return _both(first, second, partial(one.func, **one.keywords, **other.keywords))

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 
+from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.exercise import Exercise, Value
-from course_lib.checking.judge import AnswerKey, judge, rule_broken
+from course_lib.checking.judge import judge, rule_broken
 from course_lib.checking.observation import Outcome, observe, raised_by, with_article
 from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict

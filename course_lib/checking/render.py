@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
@@ -47,6 +47,46 @@ HEADINGS = {
     Outcome.UNREADABLE: "Could not be read",
     Outcome.UNGRADED: "Could not be graded",
 }
+
+
+def drawn(draw: Callable[[Verdict], str], verdict: Verdict) -> tuple[str, str]:
+    """What a function draws of a verdict, and an empty text; or its plain form, and what went wrong in drawing.
+
+    A verdict stands whether it can be shown or not: no defect here may cost anybody a grade.
+
+    Args:
+        draw: `verdict_text` or `verdict_html`.
+        verdict: what to draw.
+    """
+    try:
+        return draw(verdict), ""
+    except Exception as error:
+        told = f"the verdict on {verdict.exercise.id} is shown plain: {type(error).__name__}: {error}"
+        plain = "\n".join(_plain_lines(verdict))
+        return f"<pre>{escape(plain)}</pre>" if draw is verdict_html else plain, told
+
+
+def _plain_lines(verdict: Verdict) -> Iterator[str]:
+    """The verdict without its details: the points, the name of the mistake, and which cases passed."""
+    yield f"{verdict.exercise.id}: {heading(verdict)}, {score(verdict)}"
+    if verdict.misconception is not None or verdict.note:
+        yield verdict.note if verdict.misconception is None else verdict.misconception.message
+    for result in verdict.cases:
+        if not result.hidden:
+            yield f"  {'ok  ' if result.passed else 'FAIL'}  {result.case.name}"
+    hidden = [result.passed for result in verdict.cases if result.hidden]
+    if hidden:
+        yield f"  {len(hidden)} hidden cases: {sum(hidden)} right"
+    if not verdict.passed:
+        yield "More cannot be shown here; your points do not depend on it."
+
+
+def case_message(result: CaseResult) -> str:
+    """The sentence on a case; a plainer one where it cannot be made."""
+    try:
+        return result.message
+    except Exception as error:
+        return f"This case ended as {result.outcome}; why cannot be shown ({type(error).__name__})."
 
 
 def heading(verdict: Verdict) -> str:
@@ -187,7 +227,7 @@ def _items(verdict: Verdict) -> Iterator[_Item]:
         return
     shown = _first_failure(verdict)
     for result in verdict.cases:
-        if not result.hidden:
+        if not result.hidden and not (result.case.again and result is not shown):
             yield _Item(result.passed, result.case.name, result if result is shown else None)
     if hidden:
         right = sum(result.passed for result in hidden)
@@ -257,7 +297,7 @@ def _remark(verdict: Verdict, result: CaseResult) -> str:
     """A sentence where an answer raises on everything with leading dimensions, and is right on everything without."""
     told = [r for r in verdict.cases if not r.hidden and r.case.part == CORE and _dimensions(r.case)]
     flat = [r for r in told if max(_dimensions(r.case).values()) <= _FLAT]
-    deep = [r for r in told if r not in flat]
+    deep = [r for r in told if max(_dimensions(r.case).values()) > _FLAT]
     if result not in deep or not all(r.passed for r in flat):
         return ""
     if not all(r.outcome is Outcome.RAISED for r in deep) or not any(_is_contiguous(r.case) for r in deep):

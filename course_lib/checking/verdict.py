@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.checking import render
-from course_lib.checking.compare import Difference, Kind
+from course_lib.checking.answer_key import is_refusal
+from course_lib.checking.compare import Difference, Kind, difference, refusal_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.observation import Observation, Outcome, Unfit, with_article
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CaseResult:
     """One case, called and compared.
 
@@ -42,6 +43,12 @@ class CaseResult:
     @property
     def message(self) -> str:
         """One or two sentences for the student; empty where the case passed."""
+        told = self._message()
+        if told and self.case.again and not self.hidden:
+            return f"This is the first call once more, with the same inputs. {told}"
+        return told
+
+    def _message(self) -> str:
         if self.passed:
             return ""
         if self.outcome is Outcome.OUT_OF_MEMORY:  # torch's own words are of its allocator, not of the answer
@@ -80,6 +87,26 @@ class CaseResult:
         return f"the answer differs in its {kind}"
 
 
+def compared(
+    case: Case, hidden: bool, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
+) -> CaseResult:
+    """What an answer did on a case, held beside what the reference did.
+
+    Args:
+        case: what was called.
+        hidden: whether its inputs stay with the grader.
+        expected: what the reference did.
+        actual: what the answer did.
+        parameters: the names of the answer's parameters, for messages.
+    """
+    if case.refused and is_refusal(case, actual):
+        return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
+    if not actual.returned:
+        return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED)
+    found = refusal_difference(case, actual) if case.refused else difference(case, expected, actual, parameters)
+    return CaseResult(case, hidden, expected, actual, found, Outcome.PASSED if found is None else Outcome.WRONG)
+
+
 def _without_the_value(found: Difference) -> str:
     """What a secret case tells: of what type or size the value should be, and never which one of several is right."""
     if found.kind is Kind.VALUE:
@@ -90,7 +117,7 @@ def _without_the_value(found: Difference) -> str:
     return found.message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """What `check` returns. In a notebook it shows itself; `print` gives plain text.
 
@@ -123,12 +150,18 @@ class Verdict:
         return self.outcome is Outcome.PASSED
 
     def text(self) -> str:
-        """The verdict for a terminal."""
-        return render.verdict_text(self)
+        """The verdict for a terminal; in its plain form where it cannot be drawn."""
+        return render.drawn(render.verdict_text, self)[0]
 
     def html(self) -> str:
-        """The verdict as a self-contained piece of HTML, legible on light and dark pages."""
-        return render.verdict_html(self)
+        """The verdict as a self-contained piece of HTML, legible on light and dark pages; plain as `text` may be."""
+        return render.drawn(render.verdict_html, self)[0]
+
+    @property
+    def drawing_failed(self) -> str:
+        """What went wrong in drawing the verdict, for the instructor; empty where nothing did."""
+        told = (render.drawn(draw, self)[1] for draw in (render.verdict_text, render.verdict_html))
+        return next(filter(None, told), "")
 
     def record(self) -> dict[str, Any]:
         """The verdict as plain JSON data, without the tensors."""
@@ -145,7 +178,7 @@ class Verdict:
                     "part": result.case.part,
                     "hidden": result.hidden,
                     "outcome": str(result.outcome),
-                    "message": result.message,
+                    "message": render.case_message(result),
                 }
                 for result in self.cases
             ],

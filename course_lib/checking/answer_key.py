@@ -1,0 +1,112 @@
+"""What is held against an answer: the cases of an exercise, with what the reference and the known mistakes do there."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.observation import Observation, Outcome, observe
+
+PROBE_SEEDS = (1706, 3762, 2017)
+"""Seeds of the cases by which a suspected mistake is confirmed. They are public, and the same for everybody: the name
+of a mistake must not depend on which hidden inputs a student happens to get."""
+
+
+class KeyedCases:
+    """Cases, with what the reference and the known mistakes do on each, computed when it is first asked for.
+
+    Args:
+        exercise: the exercise.
+        make: draws some of its cases.
+    """
+
+    def __init__(self, exercise: Exercise, make: Callable[[], list[Case]]) -> None:
+        self.exercise = exercise
+        self._make = make
+        self._mistaken: dict[tuple[str, int], Observation] = {}
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """The cases."""
+        return self._make()
+
+    @cached_property
+    def expected(self) -> list[Observation]:
+        """What the reference does, case by case."""
+        observations = [observe(self.exercise.reference, case) for case in self.cases]
+        for case, observation in zip(self.cases, observations, strict=True):
+            if not (is_refusal(case, observation) if case.refused else observation.returned):
+                ends = f"does not refuse {case.name!r}" if observation.returned else f"fails on {case.name!r}"
+                raise ValueError(f"{self.exercise.id}: the reference {ends}: {observation.raised}")
+        return observations
+
+    def mistaken(self, misconception: Misconception, number: int) -> Observation:
+        """What a misconception does on the case of this number; most differ from an answer on the first one."""
+        which = misconception.id, number
+        if which not in self._mistaken:
+            self._mistaken[which] = observe(misconception.answer, self.cases[number])
+        return self._mistaken[which]
+
+
+class AnswerKey:
+    """The cases of an exercise with what the reference returns on each, computed once for a whole class.
+
+    The first visible case is called a second time after the others, and so is the first hidden one: an answer may be
+    right once and not again.
+
+    Attributes:
+        shown: the cases that a student sees.
+        kept: the hidden ones, whose inputs stay with the grader.
+        probes: those by which a suspected mistake is confirmed, see `PROBE_SEEDS`.
+
+    Args:
+        exercise: the exercise.
+        hidden_seed: seed of the hidden cases; None leaves them out, as students' own checks do.
+    """
+
+    def __init__(self, exercise: Exercise, hidden_seed: int | None = None) -> None:
+        self.exercise = exercise
+        self.shown = KeyedCases(exercise, lambda: _and_again(exercise.visible_cases()))
+        self.kept = _hidden(exercise, hidden_seed)
+        self.probes = KeyedCases(exercise, lambda: [one for seed in PROBE_SEEDS for one in exercise.hidden_cases(seed)])
+
+    def with_hidden(self, seed: int) -> AnswerKey:
+        """A key that shares everything with this one but the hidden cases, which are those of a seed."""
+        key = copy.copy(self)
+        key.kept = _hidden(self.exercise, seed)
+        return key
+
+    @property
+    def visible(self) -> list[Case]:
+        """The cases that a student sees."""
+        return self.shown.cases
+
+    @property
+    def hidden(self) -> list[Case]:
+        """The cases whose inputs stay with the grader."""
+        return self.kept.cases
+
+    @property
+    def cases(self) -> list[Case]:
+        """All cases, the visible ones first."""
+        return self.visible + self.hidden
+
+    @property
+    def expected(self) -> list[Observation]:
+        """What the reference does, case by case."""
+        return self.shown.expected + self.kept.expected
+
+
+def _and_again(cases: Sequence[Case]) -> list[Case]:
+    return [*cases, *(case.once_more() for case in cases[:1])]
+
+
+def _hidden(exercise: Exercise, seed: int | None) -> KeyedCases:
+    return KeyedCases(exercise, lambda: [] if seed is None else _and_again(exercise.hidden_cases(seed)))
+
+
+def is_refusal(case: Case, actual: Observation) -> bool:
+    """Whether a call ended with the exception that its case asks for."""
+    return actual.failure is Outcome.RAISED and actual.raised is not None and actual.raised.type_name == case.refused

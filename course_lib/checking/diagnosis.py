@@ -1,0 +1,153 @@
+"""Which known mistake an answer makes: the one, and no other, that does what the answer does wherever it was tried.
+
+A mistake is suspected by the visible cases and confirmed by the probes (see `AnswerKey.probes`). The hidden cases have
+no say: a student reads the same name in the notebook and in the feedback, whatever was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from course_lib.checking.answer_key import AnswerKey, KeyedCases
+from course_lib.checking.compare import result_difference
+from course_lib.checking.exercise import CORE, Case, Misconception, Value
+from course_lib.checking.observation import Observation, Outcome
+from course_lib.checking.verdict import compared
+
+Probe = Callable[[Sequence[Case]], Sequence[Observation]]
+"""Calls the answer on cases, one after another; it may stop early, where the answer does not come back."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What an answer was recognised by.
+
+    Attributes:
+        misconception: the known mistake that does the same in every case, if there is one.
+        note: what to tell where only some of the cases look like a known mistake; empty elsewhere.
+    """
+
+    misconception: Misconception | None = None
+    note: str = ""
+
+
+UNKNOWN = Diagnosis()
+"""Nothing that is known does what the answer does."""
+
+
+def diagnose(key: AnswerKey, observations: Sequence[Observation], probe: Probe) -> Diagnosis:
+    """Which known mistake gives what an answer gave: one alone, else two at once, else one in some of the cases.
+
+    Where the core part is wrong only its cases count: a wrong formula may fail the other parts in its own way. At least
+    one case must show a wrong *value*: that both merely raise proves nothing.
+
+    Args:
+        key: the exercise's cases and expected results.
+        observations: what the answer did in the visible cases; what comes after them is not looked at.
+        probe: calls the answer on further cases. It is not called where nothing is suspected.
+    """
+    shown = _Tried(key.shown, observations)
+    core_only = any(not result.passed and result.case.part == CORE for result in shown.results)
+    if not shown.wrong(core_only):
+        return UNKNOWN
+    probes: list[_Tried] = []
+
+    def confirmed() -> _Tried:
+        if not probes:
+            probes.append(_Tried(key.probes, probe(key.probes.cases)))
+        return probes[0]
+
+    for mistakes in (key.exercise.misconceptions, key.exercise.pairs):
+        suspects = [mistake for mistake in mistakes if shown.all_explained(mistake, core_only)]
+        found = [mistake for mistake in suspects if confirmed().all_explained(mistake, core_only)]
+        if found:
+            return Diagnosis(found[0]) if len(found) == 1 else UNKNOWN
+    return Diagnosis(note=_likeness(key, shown, core_only, confirmed))
+
+
+def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callable[[], _Tried]) -> str:
+    """What to tell of an answer that in some of the cases, and in no small part of them, does what one mistake does."""
+    found = {
+        mistake.id: shown.alike(mistake, core_only) for mistake in key.exercise.misconceptions if not mistake.alone
+    }
+    most = max(map(len, found.values()), default=0)
+    best = [mistake for mistake in key.exercise.misconceptions if most and len(found.get(mistake.id, ())) == most]
+    failures = shown.failed(core_only)
+    if len(best) != 1 or most < _ALIKE or most * 2 < len(failures):
+        return ""
+    further = confirmed()
+    if len(further.alike(best[0], core_only)) * 2 < len(further.failed(core_only)) or not further.results:
+        return ""
+    return (
+        f"In {most} of the {len(failures)} cases that fail, this is what happens: {best[0].message} "
+        "The others fail for another reason."
+    )
+
+
+_ALIKE = 2
+"""In so many cases an answer must do what a mistake does before that is told of them."""
+
+
+class _Tried:
+    """What an answer did on some cases, beside what the known mistakes do there."""
+
+    def __init__(self, keyed: KeyedCases, observations: Sequence[Observation]) -> None:
+        self._keyed = keyed
+        seen = zip(keyed.cases, keyed.expected, observations, strict=False)
+        self.results = [compared(case, False, expected, actual) for case, expected, actual in seen]
+
+    def telling(self, core_only: bool) -> list[int]:
+        """The numbers of the cases that count."""
+        return [n for n, one in enumerate(self.results) if one.case.part == CORE or not core_only]
+
+    def wrong(self, core_only: bool) -> list[int]:
+        """The numbers of those whose value is wrong."""
+        return [n for n in self.telling(core_only) if self.results[n].outcome is Outcome.WRONG]
+
+    def failed(self, core_only: bool) -> list[int]:
+        """The numbers of those that did not pass."""
+        return [n for n in self.telling(core_only) if not self.results[n].passed]
+
+    def alike(self, mistake: Misconception, core_only: bool) -> list[int]:
+        """The numbers of the wrong ones in which a mistake gives the same tensor, one that nobody hits by chance."""
+        return [
+            n for n in self.wrong(core_only) if _is_telling(self.results[n].actual.value) and self.explained(mistake, n)
+        ]
+
+    def all_explained(self, mistake: Misconception, core_only: bool) -> bool:
+        """Whether a mistake does what the answer did on every case, and explains why each one failed that did."""
+        return bool(self.results) and all(self.explained(mistake, n) for n in self.telling(core_only))
+
+    def explained(self, mistake: Misconception, number: int) -> bool:
+        """Whether a mistake ends as the answer did, and fails where the answer failed.
+
+        An answer that returns the right values and fails for changing its argument is not explained by a mistake that
+        returns them as well.
+        """
+        result, mistaken = self.results[number], self._keyed.mistaken(mistake, number)
+        if not _same(result.case, mistaken, result.actual):
+            return False
+        return result.passed or not compared(result.case, False, result.expected, mistaken).passed
+
+
+def _is_telling(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point() and value.detach().unique().numel() >= _TELLING
+
+
+_TELLING = 3
+"""A tensor of so many different numbers is no coincidence."""
+
+
+def _same(case: Case, mistaken: Observation, actual: Observation) -> bool:
+    if mistaken.returned and actual.returned:
+        return result_difference(case, mistaken, actual) is None
+    if mistaken.returned or actual.returned:
+        return False
+    return (
+        mistaken.raised is not None
+        and actual.raised is not None
+        and mistaken.raised.type_name == actual.raised.type_name
+    )
