@@ -95,6 +95,12 @@ def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
     }
 
 
+def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
+    """What a released notebook imports and gives that some source mentions, in the notebook's order."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return list(_needed(source, [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]))
+
+
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
     """Print a table with a line for each exercise, then every failure."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
