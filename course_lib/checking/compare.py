@@ -363,7 +363,7 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Str
             )
     if torch.equal(expected, actual):  # most are, and then there is nothing to weigh
         return None
-    wrong = _wrong_entries(expected, actual, strict)
+    wrong = wrong_entries(expected, actual, strict)
     if not bool(wrong.any()):
         return None
     index = tuple(int(i) for i in wrong.nonzero()[0])
@@ -407,7 +407,7 @@ def _way_back(kind: Kind, expected: Tensor) -> str:
     return f": {way} brings it back. Better: make every new tensor on the device of the inputs (device=x.device)"
 
 
-def _wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tensor:
+def wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tensor:
     """A boolean tensor, True where `actual` is further from `expected` than the tolerance."""
     if not expected.dtype.is_floating_point:
         return expected != actual

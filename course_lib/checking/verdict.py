@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from course_lib.checking import render
@@ -13,6 +13,7 @@ from course_lib.checking.answer_key import is_refusal
 from course_lib.checking.compare import Difference, Kind, difference, refusal_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.observation import Observation, Outcome, Unfit, with_article
+from course_lib.checking.relation import relation
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,12 @@ def compared(
     if not actual.returned:
         return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED)
     found = refusal_difference(case, actual) if case.refused else difference(case, expected, actual, parameters)
-    return CaseResult(case, hidden, expected, actual, found, Outcome.PASSED if found is None else Outcome.WRONG)
+    if found is None:
+        return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
+    if not hidden:
+        told = relation(case, found, expected.value, actual.value, parameters)
+        found = replace(found, message=f"{found.message} {told}".strip())
+    return CaseResult(case, hidden, expected, actual, found, Outcome.WRONG)
 
 
 def _without_the_value(found: Difference) -> str:
