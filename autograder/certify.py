@@ -7,15 +7,11 @@ sees) and together with hidden cases of several seeds (what the grader sees).
 
 from __future__ import annotations
 
-import ast
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import torch
-from IPython.core.inputtransformer2 import TransformerManager
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -84,21 +80,6 @@ def certify(exercises: Iterable[Exercise], stubs: Mapping[str, str], seeds: Sequ
         seeds: of the hidden cases; everything must hold for each of them.
     """
     return [_certificate(exercise, stubs.get(exercise.id), seeds) for exercise in exercises]
-
-
-def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
-    """The code of the answer cells in released notebooks, by exercise id, each with what it needs of the notebook."""
-    return {
-        exercise_id: stub
-        for notebook in notebooks
-        for exercise_id, stub in _stubs(json.loads(notebook.read_text(encoding="utf-8")))
-    }
-
-
-def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
-    """What a released notebook imports and gives that some source mentions, in the notebook's order."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return list(_needed(source, [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]))
 
 
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
@@ -253,52 +234,3 @@ def _identical(first: Value, second: Value) -> bool:
     if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
         return len(first) == len(second) and all(_identical(a, b) for a, b in zip(first, second, strict=True))
     return bool(first == second)
-
-
-def _stubs(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The exercise id and the runnable source of each answer cell."""
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    given = [statement for cell in cells for statement in _given(cell)]
-    for cell in cells:
-        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-        if grade_id.endswith("-answer"):
-            source = _source(cell)
-            needed = [ast.unparse(statement) for statement in _needed(source, given)]
-            yield grade_id.removesuffix("-answer").replace("-", ".", 1), "\n".join([*needed, source])
-
-
-def _source(cell: Mapping[str, Any]) -> str:
-    """The cell's code as plain Python, without magics."""
-    source = cell["source"]
-    return TransformerManager().transform_cell(source if isinstance(source, str) else "".join(source))
-
-
-_Given = ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef
-
-
-def _given(cell: Mapping[str, Any]) -> list[_Given]:
-    """What a cell imports and, where it is neither graded nor a demo, the classes and functions that it defines."""
-    metadata = cell["metadata"]
-    is_plain = "nbgrader" not in metadata and "demo" not in metadata.get("tags", ())
-    kinds = get_args(_Given) if is_plain else (ast.Import, ast.ImportFrom)
-    return [statement for statement in ast.parse(_source(cell)).body if isinstance(statement, kinds)]
-
-
-def _needed(source: str, given: Sequence[_Given]) -> list[_Given]:
-    """What the source mentions of what is given, and what that mentions in turn, in the order of the notebook."""
-    found: set[int] = set()
-    names = _mentioned(ast.parse(source))
-    while more := {i for i, statement in enumerate(given) if _binds(statement) & names} - found:
-        found |= more
-        names = names.union(*(_mentioned(given[i]) for i in more))
-    return [given[i] for i in sorted(found)]
-
-
-def _mentioned(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def _binds(statement: _Given) -> set[str]:
-    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
-        return {statement.name}
-    return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}

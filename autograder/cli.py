@@ -372,8 +372,9 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _certify(options: argparse.Namespace) -> int:
-    from autograder.certify import certify, print_table, released_stubs
+    from autograder.certify import certify, print_table
     from autograder.course import Course
+    from autograder.given import released_stubs
     from course_lib import exercises
 
     course = Course.find(options.course)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from pathlib import Path
 
 from autograder.box import Level, Zygote, choose_level
+from autograder.course import Course
 from autograder.errors import BadInput
+from autograder.given import needed_of_notebook
 from autograder.grading import grade_cells
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
@@ -18,6 +21,8 @@ from course_lib.checking.rules import syntax_tree
 
 def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Level | None) -> tuple[Verdict, Level]:
     """The verdict on an answer in a file, and the level of the box it ran in.
+
+    What the lesson's notebook imports is at hand for it.
 
     Args:
         exercise_id: the exercise.
@@ -37,7 +42,11 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
     source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
     level = choose_level(min_level)
     limits = Limits()
-    cells = [Cell(CellKind.ANSWER, source, exercise=exercise.id), Cell(CellKind.CHECK, "", exercise=exercise.id)]
+    cells = [
+        Cell(CellKind.CODE, _lesson_gives(exercise, source)),
+        Cell(CellKind.ANSWER, source, exercise=exercise.id),
+        Cell(CellKind.CHECK, "", exercise=exercise.id),
+    ]
     with Zygote(withheld=exercise.withheld, level=level, limits=limits, channels=1) as zygote:
         graded = grade_cells(
             cells,
@@ -49,6 +58,18 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
     if verdict.outcome is Outcome.NEVER_DEFINED:
         raise BadInput(_nowhere(file, name, written, exercise))
     return verdict, level
+
+
+def _lesson_gives(exercise: Exercise, source: str) -> str:
+    """What the lesson's notebook imports and defines that an answer mentions, for a cell that was pasted into a file.
+
+    Empty where there is no released notebook at hand, and where the file is no Python.
+    """
+    for folder in (None, Path(__file__).parent):
+        with contextlib.suppress(BadInput, SyntaxError):
+            notebook = Course.find(folder).release_notebook(exercise.lesson)
+            return "\n".join(map(ast.unparse, needed_of_notebook(notebook, source)))
+    return ""
 
 
 def find_exercise(exercise_id: str) -> Exercise:

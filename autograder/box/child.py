@@ -216,7 +216,9 @@ class Inhabitant:
         try:
             return self._encode(_reply(number, observation))
         except (TooLarge, TypeError, ValueError) as error:
-            what = f"{type(observation.value).__name__} that cannot be compared: {error}"
+            kind = type(observation.value)
+            holds = "of more than 64 bits" if kind is int else f"with {error}"
+            what = f"{kind.__name__} {holds}, which cannot be compared"
             none = tuple(None for _ in observation.gradients)
             return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none)))
 

@@ -260,9 +260,21 @@ def _way_to_a_tensor(expected: Value, actual: Value) -> str:
         return ""
     if isinstance(actual, Foreign) and actual.type_name == "numpy.ndarray":
         return ": compute with torch's functions, or turn it into a tensor with torch.from_numpy(...)"
+    if isinstance(actual, Foreign) and actual.type_name.startswith("torch.Tensor ("):
+        return _way_to_a_plain_tensor(actual.type_name)
     if expected.numel() == 1 and isinstance(actual, (bool, int, float)):
         return ": leave out .item(), float(...) or int(...)"
     return ""
+
+
+def _way_to_a_plain_tensor(described: str) -> str:
+    """How a tensor that cannot leave the box becomes one that can. It says its dtype, its layout and its device."""
+    _dtype, layout, device = described.removeprefix("torch.Tensor (").rstrip(")").split(", ")
+    if device != "cpu":
+        return f": it is on the device {device}, and .cpu() brings it back"
+    if layout != "strided":
+        return f": its layout is {layout}, and .to_dense() makes an ordinary tensor of it"
+    return ": take one of the usual dtypes, that of the inputs"
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:

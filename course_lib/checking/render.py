@@ -14,7 +14,7 @@ from torch import Tensor
 
 from course_lib.checking.compare import Difference, Kind, short_repr
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Value
-from course_lib.checking.observation import ENDINGS, Foreign, Outcome, argument_name
+from course_lib.checking.observation import ENDINGS, Foreign, Outcome, argument_name, with_article
 
 if TYPE_CHECKING:  # a verdict shows itself through this module
     from course_lib.checking.verdict import CaseResult, Verdict
@@ -360,7 +360,13 @@ def _brief(value: Value) -> str:
     if isinstance(value, (list, tuple)) and _holds_more_than_text(value):
         inside = ", ".join(map(_brief, value[:MOST_ITEMS])) + (", ..." if len(value) > MOST_ITEMS else "")
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if isinstance(value, float) and 0 < 1 - value < _ALMOST_NOTHING:
+        return f"1 - {1 - value:.0e}"
     return short_repr(value)
+
+
+_ALMOST_NOTHING = 1e-9
+"""A float nearer to 1 is shown as 1 less so much: 0.999999999999 reads like a slip."""
 
 
 def _holds_more_than_text(value: Value) -> bool:
@@ -382,7 +388,7 @@ def value_text(value: Value, decimals: int = DECIMALS) -> str:
             return _brief(value)
         return f"{_brief(value)}, which begins {_tensor_text(value.flatten()[:8], decimals)}"
     if isinstance(value, Foreign):
-        return f"a {value.type_name[:200]}"
+        return with_article(value.type_name[:200])
     if isinstance(value, dict):
         shown = [f"{_key(key)}: {_inside(item)}" for key, item in itertools.islice(value.items(), MOST_ITEMS)]
         return "{" + ", ".join(shown) + (", ..." if len(value) > MOST_ITEMS else "") + "}"

@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from torch import Tensor
+
 from course_lib.checking import render
 from course_lib.checking.answer_key import is_refusal
 from course_lib.checking.compare import Difference, Kind, difference, refusal_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.checking.observation import Observation, Outcome, Unfit, with_article
+from course_lib.checking.observation import Observation, Outcome, Unfit, argument_name, with_article
 from course_lib.checking.relation import relation
+from course_lib.checking.torch_words import explained, speaks_of_shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,7 @@ class CaseResult:
         actual: what the answer did.
         difference: the first difference; None where the answer agrees or did not return.
         outcome: passed, wrong, or why the call did not return.
+        parameters: the names of the answer's parameters, for messages.
     """
 
     case: Case
@@ -35,6 +39,7 @@ class CaseResult:
     actual: Observation
     difference: Difference | None
     outcome: Outcome
+    parameters: Sequence[str] = ()
 
     @property
     def passed(self) -> bool:
@@ -68,7 +73,20 @@ class CaseResult:
         said = f": {raised.message}" if raised.message else ""
         missing = self.outcome is Outcome.NOT_ATTEMPTED
         why = ": this part of it, or a function that it calls, is not written yet" if missing else ""
-        return f"{asked}Your answer raised {raised.type_name}{said}{place}{why}"
+        sentence = f"{asked}Your answer raised {raised.type_name}{said}{place}{why}"
+        meant = explained(raised.message)
+        return f"{sentence}. {meant}{self._shapes()}" if meant else sentence
+
+    def _shapes(self) -> str:
+        """Of what shapes the case's tensors are, where torch's text was about shapes that do not fit."""
+        if self.actual.raised is None or not speaks_of_shapes(self.actual.raised.message):
+            return ""
+        shapes = [
+            f"{argument_name(place, self.parameters)} is {list(value.shape)}"
+            for place, value in enumerate(self.case.args)
+            if isinstance(value, Tensor)
+        ]
+        return f" In this case {', '.join(shapes)}." if shapes else ""
 
     def _message_without_inputs(self) -> str:
         """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""
@@ -103,7 +121,7 @@ def compared(
     if case.refused and is_refusal(case, actual):
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
     if not actual.returned:
-        return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED)
+        return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED, parameters)
     found = refusal_difference(case, actual) if case.refused else difference(case, expected, actual, parameters)
     if found is None:
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from autograder.certify import needed_of_notebook
+from autograder.given import needed_of_notebook
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, judge, observe
 

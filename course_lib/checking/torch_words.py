@@ -1,0 +1,152 @@
+"""What torch means: its bare error texts, each followed by what the step wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+Match = re.Match[str]
+
+
+def explained(message: str) -> str:
+    """What an error text of torch's asks for, in a sentence; empty where the text is not known.
+
+    Args:
+        message: as torch says it, such as "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2)".
+    """
+    for pattern, told in (*_OF_SHAPES, *_OF_OTHERS):
+        found = pattern.search(message)
+        if found:
+            return told if isinstance(told, str) else told(found)
+    return ""
+
+
+def speaks_of_shapes(message: str) -> bool:
+    """Whether an error text is about tensors whose shapes do not fit."""
+    return any(pattern.search(message) for pattern, _ in _OF_SHAPES)
+
+
+def _product(found: Match) -> str:
+    left, right = found[2], found[3]
+    return f"A matrix product a @ b wants the last dimension of a ({left}) to be the last but one of b ({right})."
+
+
+def _batched_product(found: Match) -> str:
+    if found[1] != found[3]:
+        return f"A product of batches of matrices wants as many matrices on both sides: here {found[1]} and {found[3]}."
+    return (
+        f"A matrix product a @ b wants the last dimension of a ({found[2]}) to be the last but one of b ({found[4]})."
+    )
+
+
+def _entry_by_entry(found: Match) -> str:
+    return (
+        "Adding, multiplying or masking two tensors entry by entry wants the same size on both sides, or 1 on one of "
+        f"them: in dimension {found[3]} one has {found[1]} and the other {found[2]}."
+    )
+
+
+Meaning = tuple[re.Pattern[str], str | Callable[[Match], str]]
+
+_OF_SHAPES: list[Meaning] = [
+    (re.compile(r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)"), _product),
+    (
+        re.compile(
+            r"first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]",
+        ),
+        _batched_product,
+    ),
+    (
+        re.compile(
+            r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dim\w* (\d+)"
+        ),
+        _entry_by_entry,
+    ),
+    (
+        re.compile(r"size mismatch, got input \(\d+\), mat \(\d+x(\d+)\), vec \((\d+)\)"),
+        lambda found: (
+            f"A matrix times a vector wants the matrix's last dimension ({found[1]}) to be the vector's length "
+            f"({found[2]})."
+        ),
+    ),
+    (
+        re.compile(r"expected tensor \[(\d+)\] and src \[(\d+)\] to have the same number of elements"),
+        lambda found: f"The dot product of two vectors wants both of one length: here {found[1]} and {found[2]}.",
+    ),
+    (
+        re.compile(r"shape '\[(.*?)\]' is invalid for input of size (\d+)"),
+        lambda found: f"view and reshape keep the number of entries: [{found[1]}] does not hold {found[2]} of them.",
+    ),
+    (
+        re.compile(
+            r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\) at non-singleton \w+ (\d+)"
+        ),
+        lambda found: (
+            f"Only a dimension of size 1 can be expanded or filled with something smaller: in dimension {found[3]} "
+            f"{found[2]} are to fill {found[1]}."
+        ),
+    ),
+    (
+        re.compile(r"Sizes of tensors must match except in dimension (\d+)\. Expected (?:size )?(\d+)\D+(\d+)"),
+        lambda found: (
+            f"torch.cat joins along dimension {found[1]}, and wants all other dimensions the same: here {found[2]} and "
+            f"{found[3]}."
+        ),
+    ),
+    (
+        re.compile(
+            r"shape of the mask \[(.*?)\] at index \d+ does not match the shape of the indexed tensor \[(.*?)\]"
+        ),
+        lambda found: (
+            f"x[mask] wants a mask of x's own shape ([{found[2]}], not [{found[1]}]): it does not broadcast. "
+            "x.masked_fill(mask, value) and torch.where(mask, x, value) do."
+        ),
+    ),
+    (
+        re.compile(
+            r"subscript (\w) has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"
+        ),
+        lambda found: f"In einsum a letter stands for one size: {found[1]} stands for {found[3]} and for {found[2]}.",
+    ),
+]
+"""Texts about tensors whose shapes do not fit."""
+
+_OF_OTHERS: list[Meaning] = [
+    (
+        re.compile(r"Dimension out of range \(expected to be in range of \[-(\d+), -?\d+\], but got (-?\d+)\)"),
+        lambda found: (
+            f"There is no dimension {found[2]}: this tensor has {found[1]}. Counted from the end, dim=-1 is the last "
+            "whatever comes before."
+        ),
+    ),
+    (
+        re.compile(r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)"),
+        lambda found: (
+            f"Indices are counted from 0: dimension {found[2]} has {found[3]}, and so none numbered {found[1]}."
+        ),
+    ),
+    (
+        re.compile(r"same dtype, but got: \w+ != \w+|expected scalar type \w+ but found \w+"),
+        "Both sides of a product must have one dtype: make every new tensor in that of the inputs (dtype=x.dtype).",
+    ),
+    (
+        re.compile(r"Expected all tensors to be on the same device"),
+        "Make every new tensor on the device of the inputs (device=x.device).",
+    ),
+    (
+        re.compile(r"Boolean value of Tensor with more than one value is ambiguous"),
+        "if, and, or and not want a single truth value: for tensors there are torch.where, &, | and ~.",
+    ),
+    (
+        re.compile(r"with \d+ elements cannot be converted to Scalar|only one element tensors can be converted"),
+        "item(), float() and int() want a tensor of a single number.",
+    ),
+    (
+        re.compile(r"modified by an inplace operation"),
+        "The gradient needs values that a step in place (x -= y, x[...] = y, exp_()) has replaced: work on a copy.",
+    ),
+    (
+        re.compile(r"view size is not compatible with input tensor's size and stride"),
+        "view wants tensors as they lie in memory; after a transpose take reshape, or contiguous() first.",
+    ),
+]

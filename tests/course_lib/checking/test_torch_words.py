@@ -1,0 +1,60 @@
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from course_lib.checking.torch_words import explained, speaks_of_shapes
+
+X = torch.ones(2, 3)
+
+
+def message_of(fail: Callable[[], object]) -> str:
+    with pytest.raises((RuntimeError, IndexError, ValueError)) as caught:
+        fail()
+    return str(caught.value)
+
+
+def _assigned() -> Tensor:
+    y = torch.zeros(4, 3)
+    y[:2] = torch.ones(3, 3)
+    return y
+
+
+SHAPES: list[tuple[Callable[[], object], str]] = [
+    (lambda: X @ X, "wants the last dimension of a (3) to be the last but one of b (2)"),
+    (lambda: torch.ones(4, 2, 3) @ torch.ones(4, 2, 3), "last dimension of a (3) to be the last but one of b (2)"),
+    (lambda: torch.bmm(torch.ones(4, 2, 3), torch.ones(5, 3, 2)), "as many matrices on both sides: here 4 and 5"),
+    (lambda: X + torch.ones(2, 4), "in dimension 1 one has 3 and the other 4"),
+    (lambda: X @ torch.ones(2), "wants the matrix's last dimension (3) to be the vector's length (2)"),
+    (lambda: torch.ones(2) @ torch.ones(3), "wants both of one length: here 2 and 3"),
+    (lambda: X.reshape(4, 2), "[4, 2] does not hold 6 of them"),
+    (lambda: X.expand(2, 4), "in dimension 1 3 are to fill 4"),
+    (_assigned, "in dimension 0 3 are to fill 2"),
+    (lambda: torch.cat([X, torch.ones(1, 4)]), "all other dimensions the same: here 3 and 4"),
+    (lambda: X[torch.ones(3, 2, dtype=torch.bool)], "x's own shape ([2, 3], not [3, 2])"),
+    (lambda: torch.einsum("ij,ij->i", X, torch.ones(2, 4)), "j stands for 3 and for 4"),
+]
+
+OTHERS: list[tuple[Callable[[], object], str]] = [
+    (lambda: X.sum(dim=2), "There is no dimension 2: this tensor has 2."),
+    (lambda: X[5], "dimension 0 has 2, and so none numbered 5"),
+    (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
+    (lambda: bool(X), "torch.where, &, | and ~"),
+    (lambda: X.item(), "a tensor of a single number"),
+    (lambda: X.mT.view(6), "take reshape, or contiguous() first"),
+]
+
+
+@pytest.mark.parametrize(("fail", "sentence"), SHAPES + OTHERS)
+def test_what_this_torch_says_is_explained(fail: Callable[[], object], sentence: str) -> None:
+    assert sentence in explained(message_of(fail))
+
+
+def test_shapes_are_told_where_they_are_the_matter() -> None:
+    assert all(speaks_of_shapes(message_of(fail)) for fail, _ in SHAPES)
+    assert not any(speaks_of_shapes(message_of(fail)) for fail, _ in OTHERS)
+
+
+def test_what_is_not_torchs_is_left_as_it_is() -> None:
+    assert explained("division by zero") == ""
