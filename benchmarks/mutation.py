@@ -1,11 +1,13 @@
-"""Do the checks notice when an answer is wrong by a little? Every reference, changed in one place at a time.
+"""Do the checks notice when an answer is wrong by a little? Every reference, changed in one place, and in two.
 
-    python -m benchmarks.mutation [--lesson 02_masking] [--exercise masking.causal_mask] [--json FILE]
+    python -m benchmarks.mutation [--lesson 02_masking] [--exercise masking.causal_mask] [--pairs 40] [--json FILE]
 
 Each exercise's reference, and what it calls in the modules that its lesson withholds, is changed in every way that
 `benchmarks.mutants` knows, and each mutant is handed to the check as if it were an answer: visible cases, and hidden
-ones with the public seed. A mutant that differs nowhere has survived. Either it computes the same (its reason then
-stands in `mutation_survivors.toml`), or the cases have a hole.
+ones with the public seed. Of the changes in two places of the reference itself a sample is tried, the same in every
+run; then come the ways of being wrong that need no change of what is computed (`benchmarks.wrong_ways`: detached, in
+single precision, for no batch, in place, right for a while). A mutant that differs nowhere has survived. Either it
+computes the same (its reason then stands in `mutation_survivors.toml`), or the cases have a hole.
 
 mutmut (3.8) and cosmic-ray (8.4) were looked at first. Both change files and run a test suite in a process for each
 mutant: some thousand starts of torch. Their operators know numbers, comparisons and booleans, but neither axes nor
@@ -20,14 +22,16 @@ import ast
 import copy
 import dataclasses
 import json
+import random
 import signal
 import sys
 import time
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -37,13 +41,17 @@ import torch
 
 from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants, refuses
 from benchmarks.table import Row, report
+from benchmarks.wrong_ways import wrong_ways
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Callback, Exercise, observe
-from course_lib.checking.compare import difference
 from course_lib.checking.answer_key import is_refusal
+from course_lib.checking.compare import difference
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.toml")
 """Mutants that may survive, each with the reason."""
+
+PAIRS = 40
+"""Of the changes in two places so many are tried for each exercise."""
 
 PATIENCE, LEAST_SECONDS = 20.0, 3.0
 """A mutant may take so many times as long as its reference, and at least so long; then it never ends, and is caught."""
@@ -78,7 +86,7 @@ class Explanation:
     """Why some mutants may survive.
 
     Attributes:
-        function: what is changed, such as "course_lib.masking.causal_mask".
+        function: what is changed, such as "course_lib.masking.causal_mask"; "*" for any.
         reason: why its mutants compute nothing wrong, or nothing that is asked for.
         changes: the lines before and after of each of them; empty for whatever is changed in the function.
         exercises: the exercises for which that holds; empty for all.
@@ -92,7 +100,7 @@ class Explanation:
     def explains(self, exercise: str, function: str, mutant: Mutant) -> bool:
         """Whether this is a reason for that survivor."""
         return (
-            function == self.function
+            self.function in (function, "*")
             and (not self.exercises or exercise in self.exercises)
             and (not self.changes or (mutant.old, mutant.new) in self.changes)
         )
@@ -112,21 +120,58 @@ def read_explanations(path: Path = SURVIVORS) -> list[Explanation]:
     ]
 
 
-def run(exercise: Exercise, explanations: Sequence[Explanation]) -> Iterator[Result]:
-    """Every mutant of an exercise, judged."""
+def run(exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PAIRS) -> Iterator[Result]:
+    """Every mutant of an exercise, judged, and so many of those with two changes."""
     source = _Sources(exercise)
     key = AnswerKey(exercise, PUBLIC_SEED)
     started = time.perf_counter()
     executed = _executed_lines(key)  # computes what is expected, too
     patience = max(LEAST_SECONDS, PATIENCE * (time.perf_counter() - started))
+
+    def judged(module: str, name: str, mutant: Mutant, build: Callable[[], Any]) -> Result:
+        function = f"{module}.{name}"
+        caught = _caught(key, build, patience)
+        fitting = (e.reason for e in explanations if e.explains(exercise.id, function, mutant))
+        return Result(exercise.id, function, mutant, caught, "" if caught else next(fitting, ""))
+
+    harmless: list[Mutant] = []
     for module, name, definition in source.reached:
         own = (module, name) == source.reference
         lines = None if own else executed.get(module, set())
         for mutant in mutants(definition, lines):
-            function = f"{module}.{name}"
-            caught = _caught(key, source, module, name, mutant, patience)
-            fitting = (e.reason for e in explanations if e.explains(exercise.id, function, mutant))
-            yield Result(exercise.id, function, mutant, caught, "" if caught else next(fitting, ""))
+            result = judged(module, name, mutant, partial(source.built, module, name, mutant))
+            harmless += [mutant] if own and not result.caught else []
+            yield result
+    module, name = source.reference
+    for first, second in _two_changes(exercise, source, pairs):
+        result = judged(module, name, second, partial(source.built, module, name, second))
+        if not result.caught and _is_harmless(first, second, harmless):
+            result = dataclasses.replace(result, reason="both changes compute the same, or one undoes the other")
+        yield result
+    for way in wrong_ways(key):
+        yield judged(module, name, Mutant(way.kind, "", "", way.kind), way.answer)
+
+
+def _two_changes(exercise: Exercise, source: _Sources, count: int) -> Iterator[tuple[Mutant, Mutant]]:
+    """A sample of the mutants of mutants, each with the one that it was made of; the same in every run."""
+    chosen = random.Random(exercise.id)
+    definition = next(found for module, name, found in source.reached if (module, name) == source.reference)
+    original = ast.unparse(definition)
+    once = list(mutants(definition))
+    for first in chosen.choices(once, k=count) if once else []:
+        (changed,) = ast.parse(first.source).body
+        assert isinstance(changed, (ast.FunctionDef, ast.ClassDef))
+        twice = [second for second in mutants(changed) if second.source != original]
+        if twice:
+            second = chosen.choice(twice)
+            yield first, dataclasses.replace(second, kind=f"{first.kind}, {second.kind}")
+
+
+def _is_harmless(first: Mutant, second: Mutant, harmless: Sequence[Mutant]) -> bool:
+    """Whether two changes are each known to compute the same, or together are one such."""
+    sources = {mutant.source for mutant in harmless}
+    changes = {(mutant.old, mutant.new) for mutant in harmless}
+    return second.source in sources or (first.source in sources and (second.old, second.new) in changes)
 
 
 class _Sources:
@@ -291,12 +336,12 @@ def _alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _caught(key: AnswerKey, source: _Sources, module: str, name: str, mutant: Mutant, patience: float) -> bool:
-    """Whether some case tells the mutant from the reference: by its value, a gradient, an error, or never ending."""
+def _caught(key: AnswerKey, build: Callable[[], Any], patience: float) -> bool:
+    """Whether some case tells what is built from the reference: by its value, a gradient, an error, or never ending."""
     try:
         with _alarm(patience), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answer = source.built(module, name, mutant)
+            answer = build()
             for case, expected in zip(key.cases, key.expected, strict=True):
                 seen = observe(answer, case)
                 if case.refused:
@@ -334,6 +379,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
     parser.add_argument("--exercise", action="append", help="only this exercise; may be given several times")
     parser.add_argument("--json", type=Path, help="write every mutant and what became of it")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="so many changes in two places (default: %(default)s)")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     explanations = read_explanations()
@@ -344,7 +390,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for lesson in options.lesson or exercises.LESSONS:
         for exercise in exercises.of_lesson(lesson):
             if not options.exercise or exercise.id in options.exercise:
-                results += run(exercise, explanations)
+                results += run(exercise, explanations, options.pairs)
     for result in results:
         if result.unexplained:
             print(f"\n{result.exercise}: {result.function}, {result.mutant.kind}")

@@ -1,0 +1,156 @@
+"""Ways in which an answer that computes the right thing is wrong all the same, made of an exercise's reference.
+
+Answers from outside were accepted that leave torch, round to single precision, refuse a batch or a mask that
+broadcasts, change what they are given, are right for a while only, or take one size for another. Each of these can be
+made of any reference without knowing what it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.checking import AnswerKey, Exercise
+from course_lib.checking.exercise import Value
+
+Answer = Callable[..., Value]
+Around = Callable[[Answer, tuple[Value, ...], dict[str, Value]], Value]
+"""Calls a function with arguments, and does something wrong before or after."""
+
+
+@dataclass(frozen=True)
+class WrongWay:
+    """One of them, for one exercise.
+
+    Attributes:
+        kind: its name, such as "detached"; with a number where there are several.
+        answer: makes it anew, for it may count its calls.
+    """
+
+    kind: str
+    answer: Callable[[], Answer]
+
+
+def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
+    """Those that could matter for an exercise: where no tensor is returned, say, none can be detached."""
+    exercise = key.exercise
+    floats = any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected)
+    passed = [_tensors([*case.args, *case.kwargs.values()]) for case in key.cases]
+    if floats:
+        yield WrongWay("detached", partial(_made, exercise, _detached))
+    if floats and any(map(_float_inputs, passed)):
+        yield WrongWay("float32", partial(_made, exercise, _in_single_precision))
+    if any(passed):
+        most = [max(tensor.ndim for tensor in tensors) for tensors in passed if tensors]
+        if max(most) > min(most):
+            yield WrongWay("unbatched", partial(_made, exercise, partial(_unbatched, min(most))))
+    if any(tensor.dtype == torch.bool for tensors in passed for tensor in tensors) and any(map(_float_inputs, passed)):
+        yield WrongWay("non-broadcasting", partial(_made, exercise, _non_broadcasting))
+    if any(_float_inputs([v for v in case.args if isinstance(v, Tensor)]) for case in key.cases):
+        yield WrongWay("in place", partial(_made, exercise, _in_place))
+        yield WrongWay("cut to the first argument's size", partial(_made, exercise, _cut))
+    for calls in range(1, len(key.cases)):
+        yield WrongWay(f"right for {calls} calls", partial(_worn_out, exercise, calls))
+
+
+def _made(exercise: Exercise, around: Around) -> Answer:
+    """The reference, with something around its call: a function's own, or that of a class's `forward`."""
+    reference: Any = exercise.reference
+    if not exercise.is_class:
+        return lambda *args, **kwargs: around(reference, args, kwargs)
+
+    class Wrong(reference):  # type: ignore[misc]
+        @wraps(reference.forward)
+        def forward(self, *args: Value, **kwargs: Value) -> Value:
+            return around(super().forward, args, kwargs)
+
+    Wrong.__name__ = reference.__name__
+    assert issubclass(Wrong, nn.Module)
+    return Wrong
+
+
+def _detached(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _mapped(call(*args, **kwargs), Tensor.detach)
+
+
+def _in_single_precision(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The numbers that come in are rounded, and the result has the dtype that it should have."""
+
+    def rounded(tensor: Tensor) -> Tensor:
+        return tensor.float().to(tensor.dtype) if tensor.is_floating_point() else tensor
+
+    return _mapped(call(*args, **kwargs), rounded)
+
+
+def _unbatched(dimensions: int, call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if any(tensor.ndim > dimensions for tensor in _tensors([*args, *kwargs.values()])):
+        raise ValueError(f"only {dimensions} dimensions")
+    return call(*args, **kwargs)
+
+
+def _non_broadcasting(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    tensors = _tensors([*args, *kwargs.values()])
+    most = max((tensor.ndim for tensor in tensors if tensor.is_floating_point()), default=0)
+    if any(tensor.dtype == torch.bool and tensor.ndim < most for tensor in tensors):
+        raise ValueError("a mask that broadcasts")
+    return call(*args, **kwargs)
+
+
+def _in_place(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    result = call(*args, **kwargs)
+    with torch.no_grad():
+        for tensor in args:
+            if isinstance(tensor, Tensor) and tensor.is_floating_point():
+                tensor.mul_(2)
+    return result
+
+
+def _cut(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """d_value taken for d_head: no more features come out than the first argument has."""
+    first = next((value for value in args if isinstance(value, Tensor) and value.ndim), None)
+    result = call(*args, **kwargs)
+    if first is None or not isinstance(result, Tensor) or not result.ndim:
+        return result
+    return result[..., : first.shape[-1]]
+
+
+def _worn_out(exercise: Exercise, calls: int) -> Answer:
+    made = 0
+
+    def around(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        nonlocal made
+        made += 1
+        result = call(*args, **kwargs)
+        return result if made <= calls else None
+
+    return _made(exercise, around)
+
+
+def _mapped(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_mapped(item, change) for item in value)
+    if isinstance(value, dict):
+        return {name: _mapped(item, change) for name, item in value.items()}
+    return value
+
+
+def _tensors(value: Value) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [tensor for item in inside for tensor in _tensors(item)]
+
+
+def _has(value: Value, wanted: Callable[[Tensor], bool]) -> bool:
+    return any(map(wanted, _tensors(value)))
+
+
+def _float_inputs(tensors: list[Tensor]) -> bool:
+    return any(tensor.is_floating_point() for tensor in tensors)
