@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -60,21 +61,44 @@ def _layouts(generator: Generator) -> Iterator[Kind]:
 def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: <s> die Katze tanzte <e>", (GERMAN,))
-    for name in ("a batch with padding", "a batch of other lengths"):
+    for name, longest in (("a batch with padding", 0), ("a batch whose last sentence is the longest", -1)):
         batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
-        yield Case(name, (_targets(generator, batch, words),))
+        yield Case(name, (_targets(generator, batch, words, longest),))
     yield Case("transposed in memory", (_targets(generator, 3, 7).T.contiguous().T,))
     yield Case("one word each", (_targets(generator, 4, 3),))
 
 
-def _targets(generator: Generator, batch: int, words: int) -> Tensor:
-    """Sentences from <s> to <e>, the first as long as possible, with padding after the others."""
+def _targets(generator: Generator, batch: int, words: int, longest: int = 0) -> Tensor:
+    """Sentences from <s> to <e>, one of them as long as possible, with padding after the others."""
     drawn = torch.randint(4, 30, (batch, words), generator=generator)
     drawn[:, 0] = START_ID
-    ends = torch.randint(2, words, (batch,), generator=generator)
-    ends[0] = words - 1
+    ends = torch.randint(2, max(3, words - 1), (batch,), generator=generator)
+    ends[longest] = words - 1
     drawn[torch.arange(batch), ends] = END_ID
     return drawn.masked_fill(~padding_mask(ends + 1, words), PADDING_ID)
+
+
+_ALL_BUT_FIRST, _ALL_BUT_LAST = (1, None), (None, -1)
+
+
+def _shifted(
+    target: Tensor,
+    *,
+    cut: tuple[tuple[int | None, int | None], ...] = (_ALL_BUT_LAST, _ALL_BUT_FIRST),
+    dim: int = 1,
+    swapped: bool = False,
+    started: bool = False,
+    read_end: int = END_ID,
+    expected_end: int = END_ID,
+    padding: int = PADDING_ID,
+) -> tuple[Tensor, Tensor]:
+    """Both rows, with changes: other pieces of the target, or other ids for <e> and for padding."""
+    read = target.masked_fill(target == END_ID, read_end)
+    expected = target.masked_fill(target == END_ID, expected_end).masked_fill(target == PADDING_ID, padding)
+    if started:
+        read, cut = torch.cat([torch.full_like(target[:, :1], START_ID), read[:, :-1]], dim=1), ((None, None),) * 2
+    pieces = [row[(slice(None),) * dim + (slice(*ends),)] for row, ends in zip((read, expected), cut, strict=True)]
+    return (pieces[1], pieces[0]) if swapped else (pieces[0], pieces[1])
 
 
 SHIFT_RIGHT = Exercise(
@@ -96,45 +120,51 @@ SHIFT_RIGHT = Exercise(
     misconceptions=(
         Misconception(
             "swapped",
-            "Your answer returns the two in the other order, so that the decoder reads a word and should answer the "
-            "one before it. What it reads comes first: everything but the last word.",
-            lambda target: (target[:, 1:], target[:, :-1]),
+            "Your answer returns the two in the other order. What the decoder reads comes first (everything but the "
+            "last word), then what it should answer.",
+            partial(_shifted, swapped=True),
         ),
         Misconception(
             "not_shifted",
             "Your answer lets the decoder read the whole target and expects the same at each place: it would only have "
             "to repeat the word that it has just read. Leave out the last word of one and the first of the other.",
-            lambda target: (target, target),
+            partial(_shifted, cut=((None, None), (None, None))),
         ),
         Misconception(
             "reads_what_it_answers",
             "Your answer lets the decoder read, at each place, the very word that it should answer: both leave out the "
             "first word. What it reads begins with <s> and leaves out the last word.",
-            lambda target: (target[:, 1:], target[:, 1:]),
+            partial(_shifted, cut=(_ALL_BUT_FIRST, _ALL_BUT_FIRST)),
         ),
         Misconception(
             "answers_what_it_reads",
             "Your answer expects, at each place, the word that was just read: both leave out the last word. What is "
             "expected begins after <s>.",
-            lambda target: (target[:, :-1], target[:, :-1]),
+            partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
         ),
         Misconception(
             "one_word_too_many_read",
-            "What you expect is right, but the decoder reads the whole target, one word more. After the last word "
-            "nothing is to be predicted: leave it out.",
-            lambda target: (target, target[:, 1:]),
+            "The decoder reads the whole target, one word more than it should. After the last word nothing is to be "
+            "predicted: leave it out of what is read.",
+            partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
         ),
         Misconception(
             "one_word_too_many_expected",
-            "What the decoder reads is right, but you expect the whole target, one word more. Nobody predicts <s>: "
-            "leave it out.",
-            lambda target: (target[:, :-1], target),
+            "You expect the whole target, one word more than you should. Nobody predicts <s>: leave it out of what is "
+            "expected.",
+            partial(_shifted, cut=(_ALL_BUT_LAST, (None, None))),
         ),
         Misconception(
             "rolled",
             "Your answer rolls the words round, so that <s> comes back at the end as an answer. Cut off one word at "
             "one end instead: both results are one word shorter than the target.",
             lambda target: (target, target.roll(-1, dims=1)),
+        ),
+        Misconception(
+            "rolled_to_the_right",
+            "Your answer rolls the words to the right, so that what is read begins with the target's last word. The "
+            "target begins with <s> already: read it as it is, without its last word, and expect it without <s>.",
+            lambda target: (target.roll(1, dims=1), target),
         ),
         Misconception(
             "rolled_and_cut",
@@ -146,31 +176,49 @@ SHIFT_RIGHT = Exercise(
             "two_apart",
             "Your answer skips a word: at each place it expects the one after the next. Leave out one word of each, "
             "not two.",
-            lambda target: (target[:, :-2], target[:, 2:]),
+            partial(_shifted, cut=((None, -2), (2, None))),
         ),
         Misconception(
             "started_twice",
             "Your answer puts another <s> in front and expects the target with its own <s> still in it. The target "
             "has its <s> already.",
-            lambda target: (torch.cat([torch.full_like(target[:, :1], START_ID), target[:, :-1]], dim=1), target),
+            partial(_shifted, started=True),
         ),
         Misconception(
             "ends_stripped",
             "Your answer takes away both <s> and the last word, from both. What is read keeps <s>, and what is "
             "expected keeps the end.",
-            lambda target: (target[:, 1:-1], target[:, 1:-1]),
+            partial(_shifted, cut=((1, -1), (1, -1))),
         ),
         Misconception(
             "end_taken_away",
             "Your answer takes <e> out of what is read in the shorter sentences as well. Leave it there: what is "
             "expected after it is padding, which the loss passes over.",
-            lambda target: (target.masked_fill(target == END_ID, PADDING_ID)[:, :-1], target[:, 1:]),
+            partial(_shifted, read_end=PADDING_ID),
+        ),
+        Misconception(
+            "end_not_expected",
+            "Your answer puts padding where <e> is expected, so that a model would never learn to stop. Leave <e> in "
+            "what is expected.",
+            partial(_shifted, expected_end=PADDING_ID),
+        ),
+        Misconception(
+            "padding_replaced",
+            "Your answer puts -100, the id that torch ignores by default, where padding is expected. Leave the "
+            "padding's own id there: both results are pieces of the target as it is.",
+            partial(_shifted, padding=-100),
+        ),
+        Misconception(
+            "cut_to_the_first_sentence",
+            "Your answer cuts all sentences to the length of the first one. Others may be longer: leave out one column "
+            "of each result, and no more.",
+            lambda target: _shifted(target[:, : int((target[0] != PADDING_ID).sum())]),
         ),
         Misconception(
             "along_the_batch",
-            "Your answer leaves out a sentence, not a word: it cuts along the batch. Words are the second dimension: "
-            "target[:, :-1].",
-            lambda target: (target[:-1], target[1:]),
+            "Your answer leaves out a sentence, not a word: it cuts along the batch. Words are the second dimension, "
+            "as in target[:, :-1].",
+            partial(_shifted, dim=0),
         ),
     ),
     withheld=WITHHELD,
@@ -178,6 +226,7 @@ SHIFT_RIGHT = Exercise(
 
 
 # encoder_decoder.negative_log_likelihood ---------------------------------------------------------------------
+
 
 MEOWED = {
     "The": {"The": 0.2, "gray": 0.01, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
@@ -213,6 +262,13 @@ def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         log_p = kind.normal(words, vocabulary).log_softmax(-1)
         expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
         yield Case(kind.name, (log_p, expected))
+    logits = torch.randn(9, 5, generator=generator) + torch.tensor([150.0, 0, 0, 0, 0])
+    expected = torch.randint(1, 5, (9,), generator=generator)
+    yield Case("words of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
+
+
+UNLIKELY = "very unlikely words"
+"""So unlikely that their probabilities are 0 in single precision, and their product is in double precision."""
 
 
 def _picked(log_p: Tensor, expected: Tensor) -> Tensor:
@@ -222,7 +278,22 @@ def _picked(log_p: Tensor, expected: Tensor) -> Tensor:
 
 def _last_as_the_one_before(log_p: Tensor, expected: Tensor) -> Tensor:
     picked = _picked(log_p, expected)
-    return -torch.cat([picked[..., :-1], picked[..., -2:-1]], dim=-1).mean()
+    return torch.cat([picked[..., :-1], picked[..., -2:-1]], dim=-1)
+
+
+def _likelihood(
+    log_p: Tensor,
+    expected: Tensor,
+    *,
+    pick: Callable[[Tensor, Tensor], Tensor] = _picked,
+    measure: Callable[[Tensor], Tensor] = lambda picked: picked,
+    reduce: Callable[[Tensor], Tensor] = torch.mean,
+    sign: float = -1.0,
+    unit: float = 1.0,
+    end: Callable[[Tensor], Tensor] = lambda loss: loss,
+) -> Tensor:
+    """The reference with changes."""
+    return end(sign * reduce(measure(pick(log_p, expected))) / unit)
 
 
 NEGATIVE_LOG_LIKELIHOOD = Exercise(
@@ -235,6 +306,7 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
         "-ln p(right word), in nats."
     ),
     points=2,
+    parts={CORE: 1, UNLIKELY: 1},
     minutes=10,
     section="One word at a time",
     source="S1, teacher forcing; S4, the chain rule",
@@ -246,19 +318,19 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
             "as_printed_on_the_slide",
             "Your answer uses the last word but one twice and never the last. The sum printed on slide S1 does so: it "
             "ends in log .2, where the table gives EOS .3. Each word has its own probability.",
-            _last_as_the_one_before,
+            partial(_likelihood, pick=_last_as_the_one_before),
         ),
         Misconception(
             "not_negated",
-            "Your answer is the mean log-likelihood, which is negative. Put a minus in front: the loss is to become "
+            "The minus in front is missing. Log-likelihoods are negative, and the loss is to be positive and to become "
             "small as the probabilities grow.",
-            lambda log_p, expected: _picked(log_p, expected).mean(),
+            partial(_likelihood, sign=1.0),
         ),
         Misconception(
             "summed",
-            "Your answer is the sum over the words. Divide it by their number: then sentences of all lengths can be "
+            "Your answer is a sum over the words. Divide it by their number: then sentences of all lengths can be "
             "compared.",
-            lambda log_p, expected: -_picked(log_p, expected).sum(),
+            partial(_likelihood, reduce=torch.sum),
         ),
         Misconception(
             "summed_within_sentences",
@@ -267,76 +339,112 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
             lambda log_p, expected: -_picked(log_p, expected).sum(dim=-1).mean(),
         ),
         Misconception(
+            "divided_by_the_first_dimension",
+            "Your answer divides the sum by the length of the first dimension, len(...), which is the number of words "
+            "only where there is a single sentence. Divide by the number of all places: expected.numel().",
+            partial(_likelihood, reduce=lambda picked: picked.sum() / len(picked)),
+        ),
+        Misconception(
             "not_averaged",
             "Your answer still has a number for each word. Take their mean.",
-            lambda log_p, expected: -_picked(log_p, expected),
+            partial(_likelihood, reduce=lambda picked: picked),
         ),
         Misconception(
             "one_for_each_sentence",
             "Your answer has a number for each sentence. Take the mean over all words of all sentences: one number.",
-            lambda log_p, expected: -_picked(log_p, expected).mean(dim=-1),
+            partial(_likelihood, reduce=lambda picked: picked.mean(dim=-1)),
         ),
         Misconception(
             "in_bits",
             "Your answer is in bits: it divides by ln 2. log_p holds natural logarithms; leave them as they are.",
-            lambda log_p, expected: -_picked(log_p, expected).mean() / math.log(2),
+            partial(_likelihood, unit=math.log(2)),
         ),
         Misconception(
             "log_of_the_mean",
-            "Your answer is the logarithm of the mean probability. Take the logarithms first (log_p holds them), then "
-            "their mean: that is the logarithm of the product.",
-            lambda log_p, expected: -_picked(log_p, expected).exp().mean().log(),
+            "Your answer is the logarithm of a mean of probabilities. Take the logarithms first (log_p holds them), "
+            "then their mean: that is the logarithm of the product.",
+            partial(_likelihood, reduce=lambda picked: picked.exp().mean().log()),
         ),
         Misconception(
             "mean_over_the_vocabulary",
-            "Your answer is the mean over all words of the vocabulary. Pick the right word's log-probability at each "
+            "Your answer averages over all words of the vocabulary. Pick the right word's log-probability at each "
             "place first.",
-            lambda log_p, expected: -log_p.mean(),
+            partial(_likelihood, pick=lambda log_p, expected: log_p),
         ),
         Misconception(
             "divided_by_the_vocabulary",
             "Your answer divides by the size of the vocabulary as well: is it a mean over a one-hot product, whose "
             "zeros count? Divide by the number of words alone.",
-            lambda log_p, expected: -_picked(log_p, expected).mean() / log_p.shape[-1],
+            partial(_likelihood, pick=lambda log_p, expected: _picked(log_p, expected) / log_p.shape[-1]),
         ),
         Misconception(
             "every_word_at_every_place",
             "Your answer takes all right words at each place, log_p[..., expected], and not the one that is right "
             "there. gather picks one for each place.",
-            lambda log_p, expected: -log_p[..., expected].mean(),
+            partial(_likelihood, pick=lambda log_p, expected: log_p[..., expected]),
         ),
         Misconception(
             "padding_left_out",
             "Your answer passes over the places where id 0 is expected, as if it were padding. All places count here.",
-            lambda log_p, expected: -_picked(log_p, expected)[expected != PADDING_ID].mean(),
+            partial(_likelihood, pick=lambda log_p, expected: _picked(log_p, expected)[expected != PADDING_ID]),
+        ),
+        Misconception(
+            "first_place_left_out",
+            "Your answer leaves out the first place. All places count: what is expected there is the sentence's first "
+            "word, and no longer <s>.",
+            partial(_likelihood, pick=lambda log_p, expected: _picked(log_p, expected)[..., 1:]),
+        ),
+        Misconception(
+            "id_before",
+            "Your answer picks the word of the id before the right one. Ids count from 0, as indices do: use "
+            "`expected` as it is.",
+            partial(_likelihood, pick=lambda log_p, expected: _picked(log_p, (expected - 1) % log_p.shape[-1])),
         ),
         Misconception(
             "log_taken_twice",
             "Your answer is not a number (nan), as the logarithm of a negative number is. log_p holds logarithms "
             "already: take no other.",
-            lambda log_p, expected: -_picked(log_p, expected).log().mean(),
+            partial(_likelihood, measure=torch.log),
         ),
         Misconception(
             "summed_over_the_vocabulary",
             "Your answer adds up the whole vocabulary at each place. Pick the right word's log-probability alone.",
-            lambda log_p, expected: -log_p.sum(dim=-1).mean(),
+            partial(_likelihood, pick=lambda log_p, expected: log_p.sum(dim=-1)),
         ),
         Misconception(
             "the_likeliest_word",
             "Your answer takes the model's likeliest word at each place, whichever that is, and not the right one: it "
             "praises the model for being sure. Pick the word that `expected` names.",
-            lambda log_p, expected: -log_p.amax(dim=-1).mean(),
+            partial(_likelihood, pick=lambda log_p, expected: log_p.amax(dim=-1)),
+        ),
+        Misconception(
+            "entropy",
+            "Your answer is the entropy of the model's predictions: all words are weighted with their own "
+            "probabilities, and `expected` plays no part. Pick the right word's log-probability alone.",
+            partial(_likelihood, pick=lambda log_p, expected: (log_p.exp() * log_p).sum(dim=-1)),
         ),
         Misconception(
             "probability",
-            "Your answer is the mean probability of the right words. Leave log_p as it is, without exp, and negate "
-            "the mean.",
-            lambda log_p, expected: _picked(log_p, expected).exp().mean(),
+            "Your answer averages probabilities, not their logarithms. Leave log_p as it is, without exp.",
+            partial(_likelihood, measure=torch.exp),
         ),
         Misconception(
             "perplexity",
-            "Your answer is exp of what was asked for: the perplexity, which is the next exercise. Leave the exp out.",
-            lambda log_p, expected: (-_picked(log_p, expected).mean()).exp(),
+            "Your answer takes exp at the end: that makes the perplexity, which is the next exercise. Leave the exp "
+            "out.",
+            partial(_likelihood, end=torch.exp),
+        ),
+        Misconception(
+            "through_the_probabilities",
+            "Your answer goes by the probabilities, exp of log_p, and takes the logarithm again. Where they, or products "
+            "of them, are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it is.",
+            lambda log_p, expected: -_picked(log_p.exp(), expected).log().mean(),
+        ),
+        Misconception(
+            "product",
+            "Your answer multiplies the probabilities and takes the logarithm of the product. A product of many small "
+            "numbers is rounded to 0, and the loss becomes infinite: average the logarithms instead.",
+            lambda log_p, expected: -_picked(log_p, expected).exp().prod().log() / expected.numel(),
         ),
     ),
     withheld=WITHHELD,
@@ -354,17 +462,39 @@ def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         mask = padding_mask(torch.tensor([8, 3]), 8)
         yield Case("worked example: The gray fluffy cat ... alone", (nll[None], mask[:1]))
         yield Case("beside a sentence of three words", (torch.stack([nll, beside]), mask))
-    for kind in _layouts(generator):
+    double = Kind("double precision", generator, dtype=torch.float64)
+    for kind in (*_layouts(generator), double):
         batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
         lengths = torch.randint(1, words - 1, (batch,), generator=generator)
         lengths[1] = words
         yield Case(kind.name, (0.1 + kind.normal(batch, words).abs(), padding_mask(lengths, words)))
     nll = 0.1 + 2 * torch.rand(2, 5, generator=generator)
     yield Case("padding in front of the words", (nll, padding_mask(torch.tensor([5, 2]), 5).flip(1)))
+    nll = 0.1 + 2 * torch.rand(3, 6, generator=generator)
+    nll[:, 1] = 0
+    yield Case("words of which the model was certain", (nll, padding_mask(torch.tensor([3, 6, 4]), 6)))
+    nll = 4 + 2 * torch.rand(2, 160, generator=generator)
+    yield Case("a hundred words and more", (nll, padding_mask(torch.tensor([160, 125]), 160)), part=LONG)
+
+
+LONG = "a long text"
+"""So long that the product of its probabilities is 0 in double precision."""
 
 
 def _sentence_means(nll: Tensor, mask: Tensor) -> Tensor:
     return (nll * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+def _perplexity(
+    nll: Tensor,
+    mask: Tensor,
+    *,
+    measure: Callable[[Tensor], Tensor] = lambda nll: nll,
+    mean: Callable[[Tensor, Tensor], Tensor] = lambda nll, mask: nll[mask].mean(),
+    end: Callable[[Tensor], Tensor] = torch.exp,
+) -> Tensor:
+    """The reference with changes: of each word's number, of the mean, and of what is made of it."""
+    return end(mean(measure(nll), mask))
 
 
 PERPLEXITY = Exercise(
@@ -374,9 +504,10 @@ PERPLEXITY = Exercise(
     title="Perplexity",
     statement=(
         "perplexity(nll [batch, words], mask bool [batch, words]) -> scalar: exp of the mean negative log-likelihood "
-        "over the words where the mask is True."
+        "over the words where the mask is True, of which there is at least one. All of nll is finite."
     ),
     points=2,
+    parts={CORE: 1, LONG: 1},
     minutes=8,
     section="Perplexity",
     source="S1, evaluating generation",
@@ -387,73 +518,124 @@ PERPLEXITY = Exercise(
         Misconception(
             "padding_counted",
             "Your answer counts padding as words. Use only the numbers where the mask is True.",
-            lambda nll, mask: nll.mean().exp(),
+            partial(_perplexity, mean=lambda nll, mask: nll.mean()),
         ),
         Misconception(
             "divided_by_all_places",
             "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
             "words that were certain. Divide by the number of words, mask.sum().",
-            lambda nll, mask: (nll * mask).mean().exp(),
+            partial(_perplexity, mean=lambda nll, mask: (nll * mask).mean()),
         ),
         Misconception(
             "padding_added",
             "Your answer divides by the number of words but adds up the padding, too. Add up only the numbers where "
             "the mask is True.",
-            lambda nll, mask: (nll.sum() / mask.sum()).exp(),
+            partial(_perplexity, mean=lambda nll, mask: nll.sum() / mask.sum()),
         ),
         Misconception(
             "divided_by_sentences",
             "Your answer divides by the number of sentences. Divide by the number of words, mask.sum().",
-            lambda nll, mask: ((nll * mask).sum() / len(nll)).exp(),
+            partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / len(nll)),
+        ),
+        Misconception(
+            "one_word_more",
+            "Your answer divides by one more than the number of words. Divide by mask.sum() itself: there is always a "
+            "word.",
+            partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / (mask.sum() + 1)),
+        ),
+        Misconception(
+            "last_words_left_out",
+            "Your answer leaves out each sentence's last word. All places where the mask is True count.",
+            partial(
+                _perplexity,
+                mean=lambda nll, mask: torch.cat(
+                    [row[: max(0, int(real.sum()) - 1)] for row, real in zip(nll, mask, strict=True)]
+                ).mean(),
+            ),
+        ),
+        Misconception(
+            "certain_words_left_out",
+            "Your answer leaves out words whose negative log-likelihood is 0. They are words of which the model was "
+            "certain, and they count: the mask alone says which places do.",
+            partial(_perplexity, mean=lambda nll, mask: nll[mask & (nll != 0)].mean()),
+        ),
+        Misconception(
+            "mask_ignored_and_zeros_left_out",
+            "Your answer takes all numbers that are not 0, whatever the mask says. Padding may have any number, and a "
+            "word may have 0: use the places where the mask is True.",
+            lambda nll, mask: nll[nll != 0].mean().exp(),
         ),
         Misconception(
             "mean_of_sentences",
             "Your answer averages within each sentence first and then over sentences, so that a word of a short "
             "sentence counts more. Here each word counts the same: one mean over all of them.",
-            lambda nll, mask: _sentence_means(nll, mask).mean().exp(),
+            partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll, mask).mean()),
+        ),
+        Misconception(
+            "mean_of_places",
+            "Your answer averages over the sentences at each place first and then over the places. Here each word "
+            "counts the same: one mean over all of them.",
+            partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll.T, mask.T).mean()),
         ),
         Misconception(
             "mean_of_perplexities",
             "Your answer is the mean of the sentences' perplexities. Take one mean over all words, and exp at the end.",
-            lambda nll, mask: _sentence_means(nll, mask).exp().mean(),
+            partial(_perplexity, mean=_sentence_means, end=lambda means: means.exp().mean()),
         ),
         Misconception(
             "one_for_each_sentence",
             "Your answer has a number for each sentence. One number is asked for, over all words of the batch.",
-            lambda nll, mask: _sentence_means(nll, mask).exp(),
+            partial(_perplexity, mean=_sentence_means),
         ),
         Misconception(
             "exp_before_the_mean",
             "Your answer takes exp of each word and averages then; one unlikely word would drown all others. Take the "
             "mean first, then exp.",
-            lambda nll, mask: nll[mask].exp().mean(),
+            partial(_perplexity, measure=torch.exp, end=lambda mean: mean),
+        ),
+        Misconception(
+            "padding_of_perplexity_1",
+            "Your answer averages exp(nll) over all places, with padding as 0, whose exp is 1. Take the mean of `nll` "
+            "where the mask is True, and exp of it at the end.",
+            lambda nll, mask: (nll * mask).exp().mean(),
         ),
         Misconception(
             "no_exp",
-            "Your answer is the mean negative log-likelihood. Its exp is still to be taken.",
-            lambda nll, mask: nll[mask].mean(),
+            "Your answer ends with the mean negative log-likelihood. Its exp is still to be taken.",
+            partial(_perplexity, end=lambda mean: mean),
         ),
         Misconception(
             "power_of_two",
             "Your answer raises 2 to the mean, as is right for bits. These are nats: use exp.",
-            lambda nll, mask: 2 ** nll[mask].mean(),
+            partial(_perplexity, end=lambda mean: 2**mean),
+        ),
+        Misconception(
+            "logarithm",
+            "Your answer takes the logarithm of the mean. `nll` holds logarithms already: take exp.",
+            partial(_perplexity, end=torch.log),
         ),
         Misconception(
             "negated",
             "Your answer takes exp of minus the mean, which is the typical probability of a word. `nll` has its minus "
             "already: leave it out.",
-            lambda nll, mask: (-nll[mask].mean()).exp(),
+            partial(_perplexity, end=lambda mean: (-mean).exp()),
         ),
         Misconception(
             "summed",
-            "Your answer takes exp of the sum, which grows with every word. Take the mean first.",
-            lambda nll, mask: nll[mask].sum().exp(),
+            "Your answer adds up the words, so that the result grows with every one. Take the mean.",
+            partial(_perplexity, mean=lambda nll, mask: nll[mask].sum()),
         ),
         Misconception(
             "only_the_padding",
             "Your answer averages over the padding and leaves out the words. True marks the words: use the mask as it "
             "is.",
-            lambda nll, mask: nll[~mask].mean().exp(),
+            partial(_perplexity, mean=lambda nll, mask: nll[~mask].mean()),
+        ),
+        Misconception(
+            "product",
+            "Your answer multiplies the words' probabilities (or 1 / p) and takes a root. The product of a long text "
+            "is 0 or infinity to a computer: take the mean of `nll`, and exp of that.",
+            lambda nll, mask: nll[mask].exp().prod() ** (1 / int(mask.sum())),
         ),
     ),
     withheld=WITHHELD,

@@ -223,13 +223,16 @@ show.matrices(
 # that is left to itself would now have to go on from *the black*.)
 #
 # ### Exercise 2 · Negative log-likelihood
-# `encoder_decoder.negative_log_likelihood` · 2 points · about 10 minutes
+# `encoder_decoder.negative_log_likelihood` · 2 points (1 for the values, 1 for very unlikely words) · about 10 minutes
 #
 # Pick the right word's log-probability at each place, and take the mean with a minus.
 #
-# Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities; `expected` is int64 `[...]`; the result is a
-# scalar tensor, of shape `[]`. All places count. (In all exercises of this lesson a result has the dtype of the numbers that
-# came in, float32 or float64, unless the task says otherwise.)
+# Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of them is 0,
+# but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[...]`; the result is a scalar
+# tensor, of shape `[]`. All places count.
+#
+# In all exercises of this lesson a result has the **dtype** of the numbers that came in, float32 or float64, unless the task
+# says otherwise.
 #
 # <details><summary>Hint: picking</summary>
 #
@@ -283,10 +286,11 @@ for name, p in (("by the table", right), ("as printed", printed)):
 # of all sentences, each word counting the same, and padding not at all.
 #
 # ### Exercise 3 · Perplexity
-# `encoder_decoder.perplexity` · 2 points · about 8 minutes
+# `encoder_decoder.perplexity` · 2 points (1 for the values, 1 for long texts) · about 8 minutes
 #
-# Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats; `mask` is boolean `[batch, words]`, True
-# at words; the result is a scalar tensor.
+# Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats, finite at padding, too; `mask` is boolean
+# `[batch, words]`, True at words, of which there is at least one. There may be hundreds. The result is a scalar tensor, with
+# the dtype of `nll`.
 #
 # <details><summary>Hint</summary>
 #

@@ -80,16 +80,17 @@ def _likelihood_by_vmap(log_p: Tensor, expected: Tensor) -> Tensor:
     return -torch.mean(pick(log_p.reshape(-1, log_p.shape[-1]), expected.reshape(-1)))
 
 
-def _likelihood_by_product(log_p: Tensor, expected: Tensor) -> Tensor:
-    picked = log_p.gather(-1, expected[..., None]).double().exp()
-    return -(picked.prod().log() / expected.numel()).to(log_p.dtype)
+def _likelihood_by_running_sum(log_p: Tensor, expected: Tensor) -> Tensor:
+    """ln of the product, factor by factor."""
+    picked = log_p.gather(-1, expected[..., None]).flatten()
+    return -torch.cumsum(picked, dim=0)[-1] / len(picked)
 
 
 NEGATIVE_LOG_LIKELIHOOD = (
     _likelihood_by_loop,
     _likelihood_in_double,
     _likelihood_by_vmap,
-    _likelihood_by_product,
+    _likelihood_by_running_sum,
     lambda log_p, expected: F.nll_loss(log_p.flatten(0, -2), expected.flatten()),
     lambda log_p, expected: F.cross_entropy(log_p.flatten(0, -2), expected.flatten()),
     lambda log_p, expected: -(F.one_hot(expected, log_p.shape[-1]).to(log_p.dtype) * log_p).sum() / expected.numel(),
@@ -108,9 +109,11 @@ def _perplexity_by_loop(nll: Tensor, mask: Tensor) -> Tensor:
     return torch.exp(sum(words, torch.zeros((), dtype=nll.dtype)) / len(words))
 
 
-def _perplexity_by_product(nll: Tensor, mask: Tensor) -> Tensor:
-    likelihood = torch.exp(-nll.double() * mask).prod()
-    return (likelihood ** (-1 / mask.sum())).to(nll.dtype)
+def _perplexity_by_sentences(nll: Tensor, mask: Tensor) -> Tensor:
+    """Sentence by sentence, each with the weight of its number of words."""
+    words = mask.sum(dim=1)
+    means = torch.stack([row[real].mean() for row, real in zip(nll, mask, strict=True)])
+    return torch.exp((means * words).sum() / words.sum())
 
 
 def _perplexity_in_numpy(nll: Tensor, mask: Tensor) -> Tensor:
@@ -126,7 +129,7 @@ def _perplexity_in_place(nll: Tensor, mask: Tensor) -> Tensor:
 
 PERPLEXITY = (
     _perplexity_by_loop,
-    _perplexity_by_product,
+    _perplexity_by_sentences,
     _perplexity_in_numpy,
     _perplexity_in_place,
     lambda nll, mask: ((nll * mask).sum() / mask.sum()).exp(),
