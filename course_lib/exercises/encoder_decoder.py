@@ -436,8 +436,8 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
         ),
         Misconception(
             "through_the_probabilities",
-            "Your answer goes by the probabilities, exp of log_p, and takes the logarithm again. Where they, or products "
-            "of them, are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it is.",
+            "Your answer goes by the probabilities, exp of log_p, and takes the logarithm again. Where they or products "
+            "of them are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it is.",
             lambda log_p, expected: -_picked(log_p.exp(), expected).log().mean(),
         ),
         Misconception(
@@ -644,9 +644,6 @@ PERPLEXITY = Exercise(
 
 # encoder_decoder.decoder_block -------------------------------------------------------------------------------
 
-Forward = Callable[["_Layers", Tensor, Tensor, Tensor, Tensor], Tensor]
-"""forward(block, x, memory, mask, memory_mask)"""
-
 
 class _Layers(nn.Module):
     """What the constructor in the lesson makes."""
@@ -659,16 +656,6 @@ class _Layers(nn.Module):
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
         self.feed_forward = FeedForward(d_model, d_hidden)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
-
-
-def decoder_block(forward: Forward) -> type[nn.Module]:
-    """A class with these layers and this forward."""
-
-    class DecoderBlock(_Layers):
-        def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-            return forward(self, x, memory, mask, memory_mask)
-
-    return DecoderBlock
 
 
 def _weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]:
@@ -688,9 +675,9 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for name, heads, target, source in (
         ("a batch with padding in the source", 2, 5, 3),
         ("a source longer than the target", 3, 4, 7),
-        ("any masks", 2, 3, 6),
+        (ANY_MASKS, 2, 4, 4),
     ):
-        inputs = _block_inputs(generator, heads, target, source, any_mask=name == "any masks")
+        inputs = _block_inputs(generator, heads, target, source, any_mask=name == ANY_MASKS)
         yield _block_case(name, generator, inputs, heads, d_hidden=4 * heads + 1)
     inputs = _block_inputs(generator, 2, 5, 4)
     yield _block_case("in training, where almost everything is dropped", generator, inputs, 2, 9, training=True)
@@ -703,6 +690,9 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield replace(case, construct=construct, weights=_adding_zeros(case.weights, word, read, construct))
 
 
+ANY_MASKS = "any masks, others in each sentence and for each word"
+"""As many words in the source as in the target, so that whoever exchanges something is not stopped by a shape."""
+
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor]
 """x, memory, mask, memory_mask"""
 
@@ -713,9 +703,10 @@ def _block_inputs(generator: Generator, heads: int, target: int, source: int, an
     d_model = heads * integer(generator, 4, 6)
     lengths = torch.full((kind.leading[0],), source)
     lengths[:-1] = integer(generator, 1, source)
-    mask = kind.mask(target, target) if any_mask else causal_mask(target)
     x, memory = kind.normal(target, d_model), kind.normal(source, d_model)
-    return x, memory, mask, padding_mask(lengths, source).unsqueeze(1)
+    if any_mask:
+        return x, memory, kind.mask(target, target), kind.mask(target, source)
+    return x, memory, causal_mask(target), padding_mask(lengths, source).unsqueeze(1)
 
 
 def _block_case(
@@ -754,131 +745,14 @@ def _adding_zeros(
     return block.state_dict()
 
 
-def _everything(mask: Tensor) -> Tensor:
-    return torch.ones_like(mask)
-
-
-def _no_masking(
-    b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, *, own: bool, other: bool
-) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask if own else _everything(mask)).out)
-    seen = memory_mask if other else _everything(memory_mask)
-    x = b.add_and_norm_2(x, b.cross_attention(x, memory, seen).out)
-    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _cross_first(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_2(x, b.cross_attention(x, memory, memory_mask).out)
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _no_cross(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _cross_to_itself(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    x = b.add_and_norm_2(x, b.cross_attention(x, None, mask).out)
-    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _no_feed_forward(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    return b.add_and_norm_2(x, b.cross_attention(x, memory, memory_mask).out)  # type: ignore[no-any-return]
-
-
-def _no_residuals(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1.norm(b.self_attention(x, None, mask).out)
-    x = b.add_and_norm_2.norm(b.cross_attention(x, memory, memory_mask).out)
-    return b.add_and_norm_3.norm(b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _no_norms(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = x + b.self_attention(x, None, mask).out
-    x = x + b.cross_attention(x, memory, memory_mask).out
-    return x + b.feed_forward(x)  # type: ignore[no-any-return]
-
-
-def _pre_norm(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = x + b.self_attention(b.add_and_norm_1.norm(x), None, mask).out
-    x = x + b.cross_attention(b.add_and_norm_2.norm(x), memory, memory_mask).out
-    return x + b.feed_forward(b.add_and_norm_3.norm(x))  # type: ignore[no-any-return]
-
-
-def _cross_first_by_number(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.cross_attention(x, memory, memory_mask).out)
-    x = b.add_and_norm_2(x, b.self_attention(x, None, mask).out)
-    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _second_norm_twice(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    x = b.add_and_norm_2(x, b.cross_attention(x, memory, memory_mask).out)
-    return b.add_and_norm_2(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _norms_swapped(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    x = b.add_and_norm_3(x, b.cross_attention(x, memory, memory_mask).out)
-    return b.add_and_norm_2(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _added_twice(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, x + b.self_attention(x, None, mask).out)
-    x = b.add_and_norm_2(x, x + b.cross_attention(x, memory, memory_mask).out)
-    return b.add_and_norm_3(x, x + b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _cross_not_added(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    x = b.cross_attention(x, memory, memory_mask).out
-    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _residuals_from(second: int, third: int) -> Forward:
-    """A forward that adds, after the cross-attention and at the end, what went into these sublayers (0, 1 or 2)."""
-
-    def forward(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        read = [x, b.add_and_norm_1(x, b.self_attention(x, None, mask).out)]
-        read.append(b.add_and_norm_2(read[second], b.cross_attention(read[1], memory, memory_mask).out))
-        return b.add_and_norm_3(read[third], b.feed_forward(read[2]))  # type: ignore[no-any-return]
-
-    return forward
-
-
-def _one_norm_for_all(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    x = b.add_and_norm_1(x, b.cross_attention(x, memory, memory_mask).out)
-    return b.add_and_norm_1(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
-def _asks_with_the_input(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    y = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    y = b.add_and_norm_2(y, b.cross_attention(x, memory, memory_mask).out)
-    return b.add_and_norm_3(y, b.feed_forward(y))  # type: ignore[no-any-return]
-
-
-def _one_attention_for_both(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.add_and_norm_1(x, b.self_attention(x, None, mask).out)
-    x = b.add_and_norm_2(x, b.self_attention(x, memory, memory_mask).out)
-    return b.add_and_norm_3(x, b.feed_forward(x))  # type: ignore[no-any-return]
-
-
 Join = Callable[[AddAndNorm, Tensor, Tensor], Tensor]
 """What a block does with what went into a sublayer and what came out of it."""
 
+Change = Callable[[Tensor], Tensor]
 
-def _joined_by(*joins: Join) -> type[nn.Module]:
-    """A block right in all but how the three sublayers' outputs are joined to what went in."""
 
-    def forward(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        x = joins[0](b.add_and_norm_1, x, b.self_attention(x, None, mask).out)
-        x = joins[1](b.add_and_norm_2, x, b.cross_attention(x, memory, memory_mask).out)
-        return joins[2](b.add_and_norm_3, x, b.feed_forward(x))
-
-    return decoder_block(forward)
+def _kept(tensor: Tensor) -> Tensor:
+    return tensor
 
 
 def _right(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
@@ -905,28 +779,105 @@ def _always_dropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
     return layer.norm(x + F.dropout(y, layer.dropout.p))  # type: ignore[no-any-return]
 
 
-def _network_reads_the_input(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    y = _no_feed_forward(b, x, memory, mask, memory_mask)
-    return b.add_and_norm_3(y, b.feed_forward(x))  # type: ignore[no-any-return]
+def _not_added(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(y)  # type: ignore[no-any-return]
 
 
-def _sublayers_alone(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    x = b.self_attention(x, None, mask).out
-    return b.feed_forward(b.cross_attention(x, memory, memory_mask).out)  # type: ignore[no-any-return]
+def _not_normed(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return x + y
 
 
-class _AttentionWeightsDropped(_Layers):
+def _added_twice(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer(x, x + y)  # type: ignore[no-any-return]
+
+
+def _alone(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return y
+
+
+Attend = Callable[[_Layers, Tensor, Tensor, Tensor, Tensor], Tensor]
+"""attend(block, x, memory, mask, memory_mask): what the cross-attention gives."""
+
+
+def _block(
+    b: _Layers,
+    x: Tensor,
+    memory: Tensor,
+    mask: Tensor,
+    memory_mask: Tensor,
+    *,
+    masks: tuple[Change, Change] = (_kept, _kept),
+    exchanged: bool = False,
+    steps: str = "s1 c2 f3",
+    attend: Attend = lambda b, x, memory, mask, memory_mask: b.cross_attention(x, memory, memory_mask).out,
+    joins: Mapping[str, Join] = {},
+    normed_first: bool = False,
+    asks: int | None = None,
+    reads: int | None = None,
+    added: Mapping[str, int] = {},
+) -> Tensor:
+    """The forward with changes.
+
+    Args:
+        masks: what is done to both masks.
+        exchanged: each is used for the other.
+        steps: self-attention, cross-attention and feed-forward network, each with the number of its add & norm.
+        attend: the cross-attention.
+        joins: how what came out of a sublayer is joined to what went in, where it is not right.
+        normed_first: pre-norm.
+        asks: which state asks in the cross-attention: 0 is x, 1 what the first add & norm returned, and so on.
+        reads: which one the feed-forward network reads.
+        added: which one the residual connection of a sublayer adds.
+    """
+    mask, memory_mask = masks[0](mask), masks[1](memory_mask)
+    if exchanged:
+        mask, memory_mask = memory_mask, mask
+    states = [x]
+    for kind, number in steps.split():
+        layer = getattr(b, f"add_and_norm_{number}")
+        chosen = {"c": asks, "f": reads}.get(kind)
+        read = states[-1 if chosen is None else chosen]
+        read = layer.norm(read) if normed_first else read
+        if kind == "s":
+            out = b.self_attention(read, None, mask).out
+        else:
+            out = attend(b, read, memory, mask, memory_mask) if kind == "c" else b.feed_forward(read)
+        join = _not_normed if normed_first else joins.get(kind, _right)
+        states.append(join(layer, states[added.get(kind, -1)], out))
+    return states[-1]
+
+
+class _Changed(_Layers):
+    """The block with changes, see `_block`."""
+
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0, **changes: Any) -> None:
+        super().__init__(d_model, heads, d_hidden, dropout)
+        self.changes = changes
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        return _block(self, x, memory, mask, memory_mask, **self.changes)
+
+
+def _by_itself(**changes: Any) -> Callable[..., nn.Module]:
+    """The block with changes that nobody combines with others."""
+    return lambda **construct: _Changed(**construct, **changes)
+
+
+def _joined_by(*joins: Join) -> Callable[..., nn.Module]:
+    """A block right in all but how the three sublayers' outputs are joined to what went in."""
+    return _by_itself(joins=dict(zip("scf", joins, strict=True)))
+
+
+class _AttentionWeightsDropped(_Changed):
     def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, heads, d_hidden, dropout)
         self.self_attention = MultiHeadAttention(d_model, heads, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads, dropout)
 
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        return _no_masking(self, x, memory, mask, memory_mask, own=True, other=True)
 
-
-def _memory_detached(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    return _no_masking(b, x, memory.detach(), mask, memory_mask, own=True, other=True)
+def _not_looking_ahead(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    up_to_here = torch.ones(x.shape[1], memory.shape[1]).tril().bool()
+    return b.cross_attention(x, memory, memory_mask & up_to_here).out
 
 
 DECODER_BLOCK = Exercise(
@@ -952,216 +903,284 @@ DECODER_BLOCK = Exercise(
             "future_seen",
             "Your answer leaves out `mask` in the self-attention, so that each word sees those after it, its own "
             "answer included. Pass it on.",
-            decoder_block(lambda *inputs: _no_masking(*inputs, own=False, other=True)),
+            partial(_Changed, masks=(torch.ones_like, _kept)),
         ),
         Misconception(
             "padding_seen",
             "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets weight. "
             "Pass it on.",
-            decoder_block(lambda *inputs: _no_masking(*inputs, own=True, other=False)),
+            partial(_Changed, masks=(_kept, torch.ones_like)),
         ),
         Misconception(
             "both_masks_left_out",
             "Your answer uses neither mask: words see the future, and the source's padding. Pass `mask` to the "
             "self-attention and `memory_mask` to the cross-attention.",
-            decoder_block(lambda *inputs: _no_masking(*inputs, own=False, other=False)),
-        ),
-        Misconception(
-            "cross_attention_first",
-            "Your answer looks at the source first and at its own words then. It is the other way round: "
-            "self-attention begins each decoder block.",
-            decoder_block(_cross_first),
-        ),
-        Misconception(
-            "cross_attention_first_by_number",
-            "Your answer looks at the source first and at its own words then. It is the other way round: "
-            "self-attention begins each decoder block.",
-            decoder_block(_cross_first_by_number),
-        ),
-        Misconception(
-            "no_cross_attention",
-            "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
-            "feed-forward network stands the cross-attention.",
-            decoder_block(_no_cross),
-        ),
-        Misconception(
-            "cross_attention_to_itself",
-            "Your answer calls the cross-attention without the memory, so that the words attend to each other twice. "
-            "Keys and values come from the source: cross_attention(x, memory, memory_mask).",
-            decoder_block(_cross_to_itself),
-        ),
-        Misconception(
-            "no_feed_forward",
-            "Your answer ends after the cross-attention. The feed-forward network and its add & norm are missing.",
-            decoder_block(_no_feed_forward),
-        ),
-        Misconception(
-            "no_residuals",
-            "Your answer has the norms but not the residual connections: what goes into a sublayer is to be added to "
-            "what comes out of it, before the norm.",
-            decoder_block(_no_residuals),
-        ),
-        Misconception(
-            "no_norms",
-            "Your answer adds, but never norms. Use add_and_norm_1 to 3, which do both.",
-            decoder_block(_no_norms),
-        ),
-        Misconception(
-            "pre_norm",
-            "Your answer norms what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after the "
-            "sum, as in the paper: norm(x + sublayer(x)).",
-            decoder_block(_pre_norm),
-        ),
-        Misconception(
-            "one_norm_for_all",
-            "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
-            decoder_block(_one_norm_for_all),
-        ),
-        Misconception(
-            "second_norm_twice",
-            "Your answer uses add_and_norm_2 twice and add_and_norm_3 never. The third is the feed-forward network's.",
-            decoder_block(_second_norm_twice),
-        ),
-        Misconception(
-            "norms_swapped",
-            "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
-            "numbered in the order of the sublayers.",
-            decoder_block(_norms_swapped),
-        ),
-        Misconception(
-            "added_twice",
-            "Your answer adds what went into each sublayer twice: add_and_norm does so already. Pass it what came out "
-            "of the sublayer alone.",
-            decoder_block(_added_twice),
-        ),
-        Misconception(
-            "cross_attention_not_added",
-            "Your answer goes on with what came out of the cross-attention alone. Its add & norm is missing.",
-            decoder_block(_cross_not_added),
-        ),
-        Misconception(
-            "asks_with_the_input",
-            "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
-            "self-attention and its add & norm gave.",
-            decoder_block(_asks_with_the_input),
-        ),
-        Misconception(
-            "input_added_each_time",
-            "Your answer adds the block's own input at every residual connection. Each adds what went into its "
-            "sublayer.",
-            decoder_block(_residuals_from(0, 0)),
-        ),
-        Misconception(
-            "input_added_to_the_second",
-            "After the cross-attention your answer adds the block's own input. Add what went into that sublayer: what "
-            "the first add & norm returned.",
-            decoder_block(_residuals_from(0, 2)),
-        ),
-        Misconception(
-            "input_added_to_the_third",
-            "After the feed-forward network your answer adds the block's own input. Add what went into that sublayer: "
-            "what the second add & norm returned.",
-            decoder_block(_residuals_from(1, 0)),
-        ),
-        Misconception(
-            "first_added_to_the_third",
-            "After the feed-forward network your answer adds what went into the cross-attention. Add what went into "
-            "that sublayer: what the second add & norm returned.",
-            decoder_block(_residuals_from(1, 1)),
-        ),
-        Misconception(
-            "one_attention_for_both",
-            "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
-            "cross_attention.",
-            decoder_block(_one_attention_for_both),
-        ),
-        Misconception(
-            "dropout_left_out",
-            "Your answer is right in evaluation, but drops nothing in training. Use add_and_norm_1 to 3 as they are: "
-            "they drop what came out of the sublayer, add and norm.",
-            _joined_by(_undropped, _undropped, _undropped),
-        ),
-        Misconception(
-            "arguments_swapped",
-            "Your answer is right in evaluation, but hands each add_and_norm its two vectors in the wrong order, so "
-            "that training drops what went into the sublayers. First what went in, then what came out.",
-            _joined_by(_swapped, _swapped, _swapped),
-        ),
-        Misconception(
-            "arguments_of_add_and_norm_1_swapped",
-            "Your answer is right in evaluation, but hands add_and_norm_1 its two vectors in the wrong order, so that "
-            "training drops what went into the self-attention. What came out of it is the second one.",
-            _joined_by(_swapped, _right, _right),
-        ),
-        Misconception(
-            "arguments_of_add_and_norm_2_swapped",
-            "Your answer is right in evaluation, but hands add_and_norm_2 its two vectors in the wrong order, so that "
-            "training drops what went into the cross-attention. What came out of it is the second one.",
-            _joined_by(_right, _swapped, _right),
-        ),
-        Misconception(
-            "arguments_of_add_and_norm_3_swapped",
-            "Your answer is right in evaluation, but hands add_and_norm_3 its two vectors in the wrong order, so that "
-            "training drops what went into the feed-forward network. What came out of it is the second one.",
-            _joined_by(_right, _right, _swapped),
-        ),
-        Misconception(
-            "sum_dropped",
-            "Your answer is right in evaluation, but in training it drops the sum, so that what went into the sublayer "
-            "is dropped, too. Dropout is only for what came out.",
-            _joined_by(_sum_dropped, _sum_dropped, _sum_dropped),
-        ),
-        Misconception(
-            "dropped_after_the_norm",
-            "Your answer is right in evaluation, but in training it drops what the norms return. Dropout is for what "
-            "came out of a sublayer, before the sum.",
-            _joined_by(_dropped_last, _dropped_last, _dropped_last),
-        ),
-        Misconception(
-            "attention_weights_dropped",
-            "Your answer is right in evaluation, but in training it also drops weights of both attentions. Leave the "
-            "constructor as it is: dropout is only for what came out of a sublayer.",
-            _AttentionWeightsDropped,
-        ),
-        Misconception(
-            "dropped_in_evaluation",
-            "Your answer drops in evaluation, too. F.dropout has to be told when it is training "
-            "(training=self.training); add_and_norm_1 to 3 know.",
-            _joined_by(_always_dropped, _always_dropped, _always_dropped),
-        ),
-        Misconception(
-            "memory_detached",
-            "The values are right, but no gradient reaches the memory (.detach() or no_grad), so that the encoder "
-            "could never learn.",
-            decoder_block(_memory_detached),
+            partial(_Changed, masks=(torch.ones_like, torch.ones_like)),
         ),
         Misconception(
             "masks_inverted",
             "Your answer turns both masks round, as torch's own modules want them. In this course True means `may "
             "attend`: leave out the ~.",
-            decoder_block(
-                lambda b, x, memory, mask, memory_mask: _no_masking(
-                    b, x, memory, ~mask, ~memory_mask, own=True, other=True
-                )
+            partial(_Changed, masks=(torch.logical_not, torch.logical_not)),
+        ),
+        Misconception(
+            "own_causal_mask",
+            "Your answer makes a causal mask of its own for the self-attention, by causal_mask or is_causal=True, say. "
+            "Use `mask` as it comes: it may forbid other things, too.",
+            _by_itself(masks=(lambda mask: causal_mask(mask.shape[-1]), _kept)),
+        ),
+        Misconception(
+            "masks_exchanged",
+            "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. It is the other "
+            "way round: `mask` is for the target's words, `memory_mask` for the source's.",
+            _by_itself(exchanged=True),
+        ),
+        Misconception(
+            "cross_attention_causal",
+            "Your answer's cross-attention is causal: place t may look at the first t + 1 words of the source only. "
+            "All of the source is there from the beginning: `memory_mask` alone says where one may look.",
+            _by_itself(attend=_not_looking_ahead),
+        ),
+        Misconception(
+            "cross_attention_first",
+            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "self-attention begins each decoder block.",
+            partial(_Changed, steps="c2 s1 f3"),
+        ),
+        Misconception(
+            "cross_attention_first_by_number",
+            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "self-attention begins each decoder block.",
+            partial(_Changed, steps="c1 s2 f3"),
+        ),
+        Misconception(
+            "feed_forward_second",
+            "Your answer has the feed-forward network between the two attentions. It comes last: self-attention, "
+            "cross-attention, feed-forward network.",
+            _by_itself(steps="s1 f2 c3"),
+        ),
+        Misconception(
+            "feed_forward_second_with_its_norm",
+            "Your answer has the feed-forward network between the two attentions. It comes last: self-attention, "
+            "cross-attention, feed-forward network.",
+            _by_itself(steps="s1 f3 c2"),
+        ),
+        Misconception(
+            "no_cross_attention",
+            "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
+            "feed-forward network stands the cross-attention.",
+            _by_itself(steps="s1 f3"),
+        ),
+        Misconception(
+            "no_cross_attention_by_number",
+            "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
+            "feed-forward network stands the cross-attention, with the second add & norm.",
+            _by_itself(steps="s1 f2"),
+        ),
+        Misconception(
+            "cross_attention_to_itself",
+            "Your answer calls the cross-attention without the memory, so that the words attend to each other twice. "
+            "Keys and values come from the source: cross_attention(x, memory, memory_mask).",
+            _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, None, mask).out),
+        ),
+        Misconception(
+            "cross_attention_to_itself_by_memory_mask",
+            "Your answer hands the cross-attention `memory_mask` but not the memory, so that the words attend to each "
+            "other. Keys and values come from the source: cross_attention(x, memory, memory_mask).",
+            _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, None, memory_mask).out),
+        ),
+        Misconception(
+            "memory_asks",
+            "Your answer has the cross-attention the wrong way round: the memory asks, and the target's words are "
+            "looked at. What asks comes first: cross_attention(x, memory, memory_mask).",
+            _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(memory, x, memory_mask).out),
+        ),
+        Misconception(
+            "no_feed_forward",
+            "Your answer ends after the cross-attention. The feed-forward network and its add & norm are missing.",
+            _by_itself(steps="s1 c2"),
+        ),
+        Misconception(
+            "no_residuals",
+            "Your answer has the norms but not the residual connections: what goes into a sublayer is to be added to "
+            "what comes out of it, before the norm.",
+            _joined_by(_not_added, _not_added, _not_added),
+        ),
+        Misconception(
+            "no_norms",
+            "Your answer adds, but never norms. Use add_and_norm_1 to 3, which do both.",
+            _joined_by(_not_normed, _not_normed, _not_normed),
+        ),
+        Misconception(
+            "pre_norm",
+            "Your answer norms what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after the "
+            "sum, as in the paper: norm(x + sublayer(x)).",
+            partial(_Changed, normed_first=True),
+        ),
+        Misconception(
+            "one_norm_for_all",
+            "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
+            partial(_Changed, steps="s1 c1 f1"),
+        ),
+        Misconception(
+            "second_norm_twice",
+            "Your answer uses add_and_norm_2 twice and add_and_norm_3 never. The third is the feed-forward network's.",
+            partial(_Changed, steps="s1 c2 f2"),
+        ),
+        Misconception(
+            "norms_swapped",
+            "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
+            "numbered in the order of the sublayers.",
+            partial(_Changed, steps="s1 c3 f2"),
+        ),
+        Misconception(
+            "added_twice",
+            "Your answer adds what went into each sublayer twice: add_and_norm does so already. Pass it what came out "
+            "of the sublayer alone.",
+            _joined_by(_added_twice, _added_twice, _added_twice),
+        ),
+        Misconception(
+            "added_twice_to_the_self_attention",
+            "Your answer adds x to what came out of the self-attention, and add_and_norm_1 adds it once more. Pass it "
+            "what came out of the sublayer alone.",
+            _joined_by(_added_twice, _right, _right),
+        ),
+        Misconception(
+            "cross_attention_not_added",
+            "Your answer goes on with what came out of the cross-attention alone. Its add & norm is missing.",
+            _joined_by(_right, _alone, _right),
+        ),
+        Misconception(
+            "cross_attention_not_added_but_normed",
+            "After the cross-attention your answer norms what came out of it alone. The residual connection is "
+            "missing: what went into it is added before the norm, and add_and_norm_2 does both.",
+            _joined_by(_right, _not_added, _right),
+        ),
+        Misconception(
+            "asks_with_the_input",
+            "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
+            "self-attention and its add & norm gave.",
+            partial(_Changed, asks=0),
+        ),
+        Misconception(
+            "input_added_each_time",
+            "Your answer adds the block's own input at every residual connection. Each adds what went into its "
+            "sublayer.",
+            partial(_Changed, added={"c": 0, "f": 0}),
+        ),
+        Misconception(
+            "input_added_to_the_second",
+            "After the cross-attention your answer adds the block's own input. Add what the first add & norm returned.",
+            partial(_Changed, added={"c": 0}),
+        ),
+        Misconception(
+            "input_added_to_the_third",
+            "After the feed-forward network your answer adds the block's own input. Add what went into that sublayer: "
+            "what the second add & norm returned.",
+            partial(_Changed, added={"f": 0}),
+        ),
+        Misconception(
+            "first_added_to_the_third",
+            "After the feed-forward network your answer adds what the first add & norm returned. Add what went into "
+            "that sublayer: what the second add & norm returned.",
+            partial(_Changed, added={"f": 1}),
+        ),
+        Misconception(
+            "one_attention_for_both",
+            "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
+            "cross_attention.",
+            partial(
+                _Changed, attend=lambda b, x, memory, mask, memory_mask: b.self_attention(x, memory, memory_mask).out
+            ),
+        ),
+        Misconception(
+            "memory_detached",
+            "In your answer no gradient reaches the memory (.detach() or no_grad), so that the encoder could never "
+            "learn. Leave that out.",
+            partial(
+                _Changed,
+                attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, memory.detach(), memory_mask).out,
             ),
         ),
         Misconception(
             "network_reads_the_input",
             "The feed-forward network of your answer reads the block's input. It reads what the second add & norm "
             "returned.",
-            decoder_block(_network_reads_the_input),
+            _by_itself(reads=0),
         ),
         Misconception(
             "last_add_and_norm_missing",
             "Your answer returns what the feed-forward network gives. add_and_norm_3 is missing: it adds what went "
             "into the network, and norms.",
-            decoder_block(lambda b, *inputs: b.feed_forward(_no_feed_forward(b, *inputs))),
+            _joined_by(_right, _right, _alone),
         ),
         Misconception(
             "add_and_norm_never_used",
             "Your answer has the three sublayers, but no add & norm. After each of them comes its own: "
             "add_and_norm_1 to 3, which take what went in and what came out.",
-            decoder_block(_sublayers_alone),
+            _joined_by(_alone, _alone, _alone),
+        ),
+        Misconception(
+            "dropout_left_out",
+            "Your answer is right in evaluation, but drops nothing in training. Use add_and_norm_1 to 3 as they are: "
+            "they drop what came out of the sublayer, add and norm.",
+            _joined_by(_undropped, _undropped, _undropped),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_swapped",
+            "Your answer is right in evaluation, but hands each add_and_norm its two vectors in the wrong order, so "
+            "that training drops what went into the sublayers. First what went in, then what came out.",
+            _joined_by(_swapped, _swapped, _swapped),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_1_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_1 its two vectors in the wrong order, so that "
+            "training drops what went into the self-attention. What came out of it is the second one.",
+            _joined_by(_swapped, _right, _right),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_2_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_2 its two vectors in the wrong order, so that "
+            "training drops what went into the cross-attention. What came out of it is the second one.",
+            _joined_by(_right, _swapped, _right),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_3_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_3 its two vectors in the wrong order, so that "
+            "training drops what went into the feed-forward network. What came out of it is the second one.",
+            _joined_by(_right, _right, _swapped),
+            alone=True,
+        ),
+        Misconception(
+            "sum_dropped",
+            "Your answer is right in evaluation, but in training it drops the sum, so that what went into the sublayer "
+            "is dropped, too. Dropout is only for what came out.",
+            _joined_by(_sum_dropped, _sum_dropped, _sum_dropped),
+            alone=True,
+        ),
+        Misconception(
+            "dropped_after_the_norm",
+            "Your answer is right in evaluation, but in training it drops what the norms return. Dropout is for what "
+            "came out of a sublayer, before the sum.",
+            _joined_by(_dropped_last, _dropped_last, _dropped_last),
+            alone=True,
+        ),
+        Misconception(
+            "attention_weights_dropped",
+            "Your answer is right in evaluation, but in training it also drops weights of both attentions. Leave the "
+            "constructor as it is: dropout is only for what came out of a sublayer.",
+            _AttentionWeightsDropped,
+            alone=True,
+        ),
+        Misconception(
+            "dropped_in_evaluation",
+            "Your answer drops in evaluation, too. F.dropout has to be told when it is training "
+            "(training=self.training); add_and_norm_1 to 3 know.",
+            _joined_by(_always_dropped, _always_dropped, _always_dropped),
         ),
     ),
     withheld=WITHHELD,

@@ -440,13 +440,13 @@ class EncoderBlock(nn.Module):
 # The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`. Values
 # are compared, and the gradients of both inputs and of all weights.
 #
-# `MultiHeadAttention` is the library's. Its arguments are what asks, what is looked at (by default the same), and `mask`; of
-# what it returns you need `.out`. Mind the order in which you hand `AddAndNorm` its two vectors. In evaluation mode,
+# `MultiHeadAttention` is the library's. Its arguments are what asks, what is looked at (by default the same), and `mask`, so
+# where nothing is handed in between, write `mask=mask`. Of what it returns you need `.out`. Mind the order in which you hand `AddAndNorm` its two vectors. In evaluation mode,
 # where dropout does nothing, it does not show; in training only what came out of the sublayer may be dropped.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
-# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where one may attend. The result has the shape of
-# `x`.
+# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where one may attend. Both may be any masks of such
+# shapes, and not only a causal one and one of padding. The result has the shape of `x`.
 #
 # <details><summary>Hint: begin from the encoder's</summary>
 #
