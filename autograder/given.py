@@ -44,15 +44,23 @@ def _source(cell: Mapping[str, Any]) -> str:
     return TransformerManager().transform_cell(source if isinstance(source, str) else "".join(source))
 
 
-_Given = ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef
+_Given = ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef | ast.Assign
+_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def _given(cell: Mapping[str, Any]) -> list[_Given]:
-    """What a cell imports and, where it is neither graded nor a demo, the classes and functions that it defines."""
+    """What a cell imports and, where it is neither graded nor a demo, the classes, functions and constants of it."""
     metadata = cell["metadata"]
     is_plain = "nbgrader" not in metadata and "demo" not in metadata.get("tags", ())
-    kinds = get_args(_Given) if is_plain else (ast.Import, ast.ImportFrom)
-    return [statement for statement in ast.parse(_source(cell)).body if isinstance(statement, kinds)]
+    statements = [one for one in ast.parse(_source(cell)).body if isinstance(one, get_args(_Given))]
+    return [one for one in statements if isinstance(one, _IMPORTS) or (is_plain and not _is_computed(one))]
+
+
+def _is_computed(statement: ast.stmt) -> bool:
+    """Whether this gives a name to something that is no plain constant."""
+    return isinstance(statement, ast.Assign) and not (
+        isinstance(statement.value, ast.Constant) and all(isinstance(one, ast.Name) for one in statement.targets)
+    )
 
 
 def _needed(source: str, given: Sequence[_Given]) -> list[_Given]:
@@ -72,4 +80,6 @@ def _mentioned(tree: ast.AST) -> set[str]:
 def _binds(statement: _Given) -> set[str]:
     if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
         return {statement.name}
+    if isinstance(statement, ast.Assign):
+        return {target.id for target in statement.targets if isinstance(target, ast.Name)}
     return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}

@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -5,7 +6,7 @@ import pytest
 import torch
 
 from course_lib.checking import Case, observe
-from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, difference, tolerance, value_difference
+from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, Strictness, difference, tolerance, value_difference
 from course_lib.checking.exercise import Value
 from course_lib.checking.observation import Foreign
 
@@ -37,6 +38,50 @@ def test_the_first_differing_index_and_both_numbers_are_named() -> None:
     assert found.index == (1, 0)
     assert "1 of 4 entries differ" in found.message
     assert "[1, 0]: expected 3, got 7" in found.message
+
+
+def test_a_result_elsewhere_is_told_the_way_back() -> None:
+    def told(actual: object) -> str:
+        found = value_difference(E, actual, "the result")
+        assert found is not None
+        return found.message
+
+    assert "should have device cpu, but its device is meta: .cpu() brings it back" in told(E.to("meta"))
+    assert "it is on the device cuda, and .cpu() brings it back" in told(
+        Foreign("torch.Tensor (float32, strided, cuda)")
+    )
+    assert ".to_dense()" in told(Foreign("torch.Tensor (float32, sparse_coo, cpu)"))
+    assert "one of the usual dtypes" in told(Foreign("torch.Tensor (complex64, strided, cpu)"))
+
+
+def test_entry_by_entry_a_small_number_counts_as_much_as_a_large_one() -> None:
+    rates = torch.tensor([1e-6, 1e-2])
+    nearly = rates * torch.tensor([1.02, 1.0])
+    assert value_difference(rates, nearly, "the result") is None
+    assert value_difference(rates, nearly, "the result", Strictness(entrywise=True)) is not None
+    assert value_difference(rates, rates * (1 + 1e-5), "the result", Strictness(entrywise=True)) is None
+    infinite = torch.tensor([math.inf, 1.0])
+    assert value_difference(infinite, infinite.nan_to_num(), "the result", Strictness(entrywise=True)) is not None
+
+
+def test_a_plain_float_is_as_exact_as_the_tensors_that_it_comes_of() -> None:
+    for dtype, kind_of in ((torch.float32, None), (torch.float64, Kind.VALUE)):
+        case = Case("a mean", (E.to(dtype),))
+        expected, actual = (observe(answer, case) for answer in (lambda x: 0.3, lambda x: 0.3 + 1e-7))
+        found = difference(case, expected, actual)
+        assert (found.kind if found else None) is kind_of
+
+
+def test_what_is_changed_in_place_is_told_before_what_that_does_to_gradients() -> None:
+    def in_place(x: torch.Tensor) -> torch.Tensor:
+        y = (x * x).detach()
+        x += 1
+        return y
+
+    case = Case("squares", (E,), gradients=(0,))
+    found = difference(case, observe(lambda x: x * x, case), observe(in_place, case))
+    assert found is not None
+    assert found.kind is Kind.MODIFIED
 
 
 @pytest.mark.parametrize("dtype", list(RELATIVE_TOLERANCE))

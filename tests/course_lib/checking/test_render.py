@@ -35,6 +35,10 @@ def test_a_call_names_the_callbacks_and_the_tensors_inside_a_list() -> None:
     assert "[[1, 2]])" in call_text(DOUBLE, case)
 
 
+def test_a_share_of_almost_one_reads_as_such() -> None:
+    assert "x=1 - 1e-12)" in call_text(DOUBLE, Case("almost everything", (1 - 1e-12,)))
+
+
 def test_a_right_answer_says_so() -> None:
     text = verdict_on(lambda x: x + x).text()
     assert "Right, 3 of 3 points" in text
