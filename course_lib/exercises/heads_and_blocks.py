@@ -8,14 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import blocks, multihead
-from course_lib.attention import attention
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.attention import attention, attention_weights
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Pair
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer, kinds, sizes
 from course_lib.exercises.correct import heads_and_blocks as correct
 from course_lib.exercises.worked_examples import A, B
@@ -49,6 +51,38 @@ def _project_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{kind.name}, self-attention", (x, x, *W))
 
 
+def _as_asked(x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x, memory, memory
+
+
+def _as_given(first: Tensor, second: Tensor, third: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return first, second, third
+
+
+def _all_turned(W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return W_q.mT, W_k.mT, W_v.mT
+
+
+Sources = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+Three = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+def _projected(
+    x: Tensor,
+    memory: Tensor,
+    W_q: Tensor,
+    W_k: Tensor,
+    W_v: Tensor,
+    *,
+    sources: Sources = _as_asked,
+    matrices: Three = _as_given,
+    order: Three = _as_given,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The projections, from other sentences than asked for, with other matrices, or in another order."""
+    q, k, v = (y @ W for y, W in zip(sources(x, memory), matrices(W_q, W_k, W_v), strict=True))
+    return order(q, k, v)
+
+
 PROJECT = Exercise(
     id="heads_and_blocks.project",
     lesson=LESSON,
@@ -70,60 +104,78 @@ PROJECT = Exercise(
             "transposed",
             "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
             "is x W: x @ W_q.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q.mT, memory @ W_k.mT, memory @ W_v.mT),
+            partial(_projected, matrices=_all_turned),
         ),
         Misconception(
             "x_and_memory_exchanged",
             "Your answer makes the queries from memory, and the keys and values from x. Whoever asks is x: queries "
             "from x, keys and values from memory.",
-            lambda x, memory, W_q, W_k, W_v: (memory @ W_q, x @ W_k, x @ W_v),
+            partial(_projected, sources=lambda x, memory: (memory, x, x)),
         ),
         Misconception(
             "memory_ignored",
             "Your answer makes all three from x. In cross-attention the keys and the values come from memory.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q, x @ W_k, x @ W_v),
+            partial(_projected, sources=lambda x, memory: (x, x, x)),
         ),
         Misconception(
             "queries_from_memory_too",
             "Your answer makes all three from memory. The queries come from x.",
-            lambda x, memory, W_q, W_k, W_v: (memory @ W_q, memory @ W_k, memory @ W_v),
+            partial(_projected, sources=lambda x, memory: (memory, memory, memory)),
         ),
         Misconception(
             "values_from_x",
             "Your answer takes the values from x, as slide S1 does in its translation. What is looked at is what is "
             "brought home: keys and values both come from memory.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, x @ W_v),
+            partial(_projected, sources=lambda x, memory: (x, memory, x)),
         ),
         Misconception(
             "keys_from_x",
             "Your answer takes the keys from x. Only the queries come from x; keys and values both come from memory.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q, x @ W_k, memory @ W_v),
+            partial(_projected, sources=lambda x, memory: (x, x, memory)),
         ),
         Misconception(
             "keys_as_values",
-            "Your answer returns the keys as the values, too. They come from the same words, but the values have a "
-            "matrix of their own: memory @ W_v.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory @ W_k),
+            "Your answer uses W_k for the values, too. They come from the same words as the keys, but have a matrix of "
+            "their own: memory @ W_v.",
+            partial(_projected, matrices=lambda W_q, W_k, W_v: (W_q, W_k, W_k)),
         ),
         Misconception(
             "values_not_projected",
-            "Your answer returns memory itself as the values. They are projected as well: memory @ W_v.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory),
+            "Your answer leaves the values as the words that they are made from. They are projected as well: "
+            "memory @ W_v.",
+            partial(_projected, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
+        ),
+        Misconception(
+            "values_of_the_keys",
+            "Your answer makes the values from the keys, k @ W_v, which fits only where d_key is d_model. They are made "
+            "from the words themselves: memory @ W_v.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory @ W_k @ W_v),
         ),
         Misconception(
             "W_q_and_W_k_exchanged",
             "Your answer uses W_k for the queries and W_q for the keys. Each has its own.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_k, memory @ W_q, memory @ W_v),
+            partial(_projected, matrices=lambda W_q, W_k, W_v: (W_k, W_q, W_v)),
+        ),
+        Misconception(
+            "W_q_for_the_keys",
+            "Your answer uses W_q for the keys, too. They have a matrix of their own: memory @ W_k.",
+            partial(_projected, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_v)),
         ),
         Misconception(
             "one_matrix_for_all",
             "Your answer uses W_q three times. Keys and values have matrices of their own, W_k and W_v.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_q, memory @ W_q),
+            partial(_projected, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_q)),
         ),
         Misconception(
             "other_order",
-            "The three are right, but they come as k, q, v. Return them as q, k, v.",
-            lambda x, memory, W_q, W_k, W_v: (memory @ W_k, x @ W_q, memory @ W_v),
+            "Your answer has the keys before the queries: k, q, v. Return them as q, k, v.",
+            partial(_projected, order=lambda q, k, v: (k, q, v)),
+        ),
+        Misconception(
+            "values_before_keys",
+            "Your answer has W_v's values in the middle, and W_k's keys at the end. Return q, k, v: the keys, made with "
+            "W_k, come second.",
+            partial(_projected, order=lambda q, k, v: (q, v, k)),
         ),
     ),
     withheld=WITHHELD,
@@ -150,8 +202,29 @@ def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(words, d_model), d_model))
 
 
-def _split_by_view(x: Tensor, heads: int) -> Tensor:
-    return x.view(len(x), heads, x.shape[1], -1)
+Cut = Callable[[Tensor, int], Tensor]
+"""Cuts [batch, words, d_model] into [batch, words, heads, d_head]."""
+
+
+def _cut(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (heads, -1))
+
+
+def _cut_in_turn(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (-1, heads)).mT
+
+
+def _cut_into_heads_long(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (-1, heads))
+
+
+def _cut_in_the_order_of_memory(x: Tensor, heads: int) -> Tensor:
+    return x.reshape(len(x), heads, x.shape[1], -1).transpose(1, 2)
+
+
+def _split(x: Tensor, heads: int, *, cut: Cut = _cut, order: tuple[int, ...] = (0, 2, 1, 3)) -> Tensor:
+    """The splitting with another cut, or the dimensions in another order."""
+    return cut(x, heads).permute(order)
 
 
 SPLIT_HEADS = Exercise(
@@ -160,8 +233,8 @@ SPLIT_HEADS = Exercise(
     name="split_heads",
     title="Splitting into heads",
     statement=(
-        "split_heads(x [batch, words, d_model], heads) -> [batch, heads, words, d_model / heads]: head i gets the i-th "
-        "piece of every word's vector."
+        "split_heads(x [batch, words, d_model], heads) -> [batch, heads, words, d_head], where d_head is d_model // "
+        "heads: head i gets the i-th piece of every word's vector."
     ),
     points=2,
     minutes=10,
@@ -176,49 +249,48 @@ SPLIT_HEADS = Exercise(
             "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head then "
             "gets whole words instead of a piece of every word. Split the last dimension first, then exchange words "
             "and heads with transpose(1, 2).",
-            _split_by_view,
+            lambda x, heads: x.view(len(x), heads, x.shape[1], -1),
         ),
         Misconception(
             "reshaped_not_transposed",
-            "Your answer reshapes to the final shape at once, which cuts the numbers in the order of memory: a head "
-            "then gets whole words instead of a piece of every word. Split the last dimension first, then exchange "
-            "words and heads with transpose(1, 2).",
-            lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
+            "Your answer reshapes to [batch, heads, words, d_head] at once, which cuts the numbers in the order of "
+            "memory: a head then gets whole words instead of a piece of every word. Split the last dimension first, "
+            "then exchange words and heads with transpose(1, 2).",
+            partial(_split, cut=_cut_in_the_order_of_memory),
         ),
         Misconception(
             "words_before_heads",
-            "The pieces are right, but your answer is [batch, words, heads, d_head]. The heads stand before the words: "
-            "transpose(1, 2).",
-            lambda x, heads: split_heads(x, heads).transpose(1, 2),
+            "Your answer is [batch, words, heads, d_head]. The heads stand before the words: transpose(1, 2).",
+            partial(_split, order=(0, 1, 2, 3)),
         ),
         Misconception(
             "interleaved",
             "Your answer deals the numbers out in turn, so that head 0 gets numbers 0, heads, 2 heads, ... of a word. "
             "Head 0 gets the first d_head numbers: the dimension of the heads comes before that of d_head.",
-            lambda x, heads: x.reshape(*x.shape[:2], -1, heads).permute(0, 3, 1, 2),
+            partial(_split, cut=_cut_in_turn),
         ),
         Misconception(
             "d_head_and_heads_exchanged",
             "Your answer has d_head heads of as many numbers as there should be heads. `heads` is how many pieces "
             "there are, not how long one is.",
-            lambda x, heads: x.reshape(*x.shape[:2], -1, heads).transpose(1, 2),
+            partial(_split, cut=_cut_into_heads_long),
         ),
         Misconception(
             "numbers_before_words",
-            "The pieces are right, but each head's matrix is transposed: [batch, heads, d_head, words]. Words come "
-            "before numbers.",
-            lambda x, heads: split_heads(x, heads).mT,
+            "Each head's matrix is transposed: [batch, heads, d_head, words]. Words come before numbers.",
+            partial(_split, order=(0, 2, 3, 1)),
         ),
         Misconception(
             "heads_before_the_batch",
-            "The pieces are right, but your answer is [heads, batch, words, d_head]. The batch comes first.",
-            lambda x, heads: split_heads(x, heads).transpose(0, 1),
+            "Your answer is [heads, batch, words, d_head]. The batch comes first.",
+            partial(_split, order=(2, 0, 1, 3)),
         ),
         Misconception(
             "heads_folded_into_the_batch",
             "The pieces are right, but your answer is [batch · heads, words, d_head]. Keep the heads as a dimension of "
             "their own, behind the batch.",
             lambda x, heads: split_heads(x, heads).flatten(0, 1),
+            alone=True,
         ),
         Misconception(
             "pieces_not_stacked",
@@ -229,7 +301,25 @@ SPLIT_HEADS = Exercise(
             "words_split",
             "Your answer gives each head some of the words, whole. Every head sees every word, but only a piece of its "
             "vector: split the last dimension.",
-            lambda x, heads: torch.stack([x[:, head::heads] for head in range(heads)], dim=1),
+            lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
+        ),
+        Misconception(
+            "whole_vectors",
+            "Your answer gives every head the whole vector of every word. The heads divide it: head i gets the i-th "
+            "d_model // heads numbers.",
+            lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "viewed_not_transposed",
+            "d_head_and_heads_exchanged",
+            lambda x, heads: x.view(len(x), -1, x.shape[1], heads),
+        ),
+        Pair(
+            "reshaped_not_transposed",
+            "d_head_and_heads_exchanged",
+            lambda x, heads: x.reshape(len(x), -1, x.shape[1], heads),
         ),
     ),
     withheld=WITHHELD,
@@ -286,63 +376,105 @@ def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield _heads_case(name, Kind("", generator, (batch,)), (words, keys, 3, 2), mask, "mask")
 
 
-Heads = Callable[..., Tensor]
+Steps = Callable[[Tensor, Tensor], Tensor]
+"""A step of attention, from two tensors of all heads."""
+
+Scale = tuple[Callable[[Tensor, Tensor], float], Callable[[Tensor, Tensor], float]]
+"""By what the scores are multiplied, and by what the weights, from x [batch, words, d_model] and q of all heads."""
 
 
-def _multi_head(
-    attend: Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor],
-    join: Callable[[Tensor], Tensor] = join_heads,
-    split: Callable[[Tensor, int], Tensor] = split_heads,
-) -> Heads:
-    """Multi-head attention with other steps than the right ones; `attend` gets q, k, v of all heads and the mask."""
-
-    def answer(
-        x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Tensor | None
-    ) -> Tensor:
-        q, k, v = (split(y, heads) for y in multihead.project(x, memory, W_q, W_k, W_v))
-        return join(attend(q, k, v, None if mask is None else mask.unsqueeze(1))) @ W_o
-
-    return answer
+def _one(x: Tensor, q: Tensor) -> float:
+    return 1.0
 
 
-def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    return attention(q, k, v, mask).out
-
-
-def _attend_scaled(factor: Callable[[Tensor, Tensor], float], dim: int = -1) -> Callable[..., Tensor]:
-    """Attention whose scores are multiplied by `factor(q, k)`, with a softmax over `dim`."""
-
-    def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        scaled = q @ k.mT * factor(q, k)
-        if mask is not None:
-            scaled = scaled.masked_fill(~mask, -math.inf)
-        return torch.softmax(scaled, dim=dim) @ v
-
-    return attend
-
-
-def _root(q: Tensor, k: Tensor) -> float:
+def _root(x: Tensor, q: Tensor) -> float:
     return 1 / math.sqrt(q.shape[-1])
 
 
-def _scores_multiplied(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    scaled = q @ k.mT * _root(q, k)
-    return torch.softmax(scaled if mask is None else scaled * mask, dim=-1) @ v
+def _unchanged(y: Tensor) -> Tensor:
+    return y
 
 
-def _weights_multiplied(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    alpha = attention(q, k, v).alpha
-    return (alpha if mask is None else alpha * mask) @ v
+def _turned(y: Tensor) -> Tensor:
+    return y.mT
 
 
-def _without_transpose(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    scaled = q @ k / math.sqrt(q.shape[-1])
-    return torch.softmax(scaled if mask is None else scaled.masked_fill(~mask, -math.inf), dim=-1) @ v
+def _dot_products(q: Tensor, k: Tensor) -> Tensor:
+    return q @ k.mT
 
 
-def _repeated(mask: Tensor, heads: int) -> Tensor:
-    """[batch, heads, queries, keys] of a mask [batch, 1, queries, keys], in the wrong order."""
-    return mask.squeeze(1).repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[2:])
+def _for_all_heads(mask: Tensor, heads: int) -> Tensor:
+    return mask.unsqueeze(1)
+
+
+def _of_other_sentences(mask: Tensor, heads: int) -> Tensor:
+    return mask.repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[1:])
+
+
+def _filled(scaled: Tensor, mask: Tensor) -> Tensor:
+    return scaled.masked_fill(~mask, -math.inf)
+
+
+def _joined_at_once(out: Tensor) -> Tensor:
+    return out.reshape(len(out), out.shape[2], -1)
+
+
+def _joined_in_turn(out: Tensor) -> Tensor:
+    return out.permute(0, 2, 3, 1).flatten(2)
+
+
+def _joined_as_it_is(out: Tensor) -> Tensor:
+    return out.flatten(2)
+
+
+_split_at_once = partial(_split, cut=_cut_in_the_order_of_memory)
+_split_in_turn = partial(_split, cut=_cut_in_turn)
+
+
+def _multi_head(
+    x: Tensor,
+    memory: Tensor,
+    W_q: Tensor,
+    W_k: Tensor,
+    W_v: Tensor,
+    W_o: Tensor,
+    heads: int,
+    mask: Tensor | None,
+    *,
+    sources: Sources = _as_asked,
+    matrices: Three = _as_given,
+    cut: tuple[Callable[[Tensor, int], Tensor], Callable[[Tensor], Tensor]] = (split_heads, join_heads),
+    scores: Steps = _dot_products,
+    scale: Scale = (_root, _one),
+    allowed: Callable[[Tensor], Tensor | None] = _unchanged,
+    room: Callable[[Tensor, int], Tensor] = _for_all_heads,
+    masked: tuple[Steps, Steps] | None = None,
+    over: int = -1,
+    mixed: Callable[[Tensor], Tensor] = _unchanged,
+    residual: bool = False,
+) -> Tensor:
+    """Multi-head attention with other steps than the right ones."""
+    split, join = cut
+    projected = _projected(x, memory, W_q, W_k, W_v, sources=sources, matrices=matrices)
+    q, k, v = (split(y, heads) for y in projected)
+    mask = None if mask is None else allowed(mask)
+    mask = None if mask is None else room(mask, heads)
+    attention(q, k, v, mask)  # refuses what the lesson's own refuses
+    on_scores, on_weights = masked or (_filled, lambda alpha, mask: alpha)
+    scaled = scores(q, k) * scale[0](x, q)
+    scaled = scaled if mask is None else on_scores(scaled, mask)
+    alpha = attention_weights(scaled) if over == -1 else torch.softmax(scaled, dim=over)
+    alpha = (alpha if mask is None else on_weights(alpha, mask)) * scale[1](x, q)
+    out = join(alpha @ v) @ mixed(W_o)
+    return x + out if residual else out
+
+
+def _beyond_self_attention(*args: Any, **settings: Any) -> Tensor:
+    """The same, for mistakes that show with a memory or a mask only: they pair with each other.
+
+    Beside one that shows everywhere, they are not looked at: the part for self-attention comes first.
+    """
+    return _multi_head(*args, **settings)
 
 
 MULTI_HEAD_ATTENTION = Exercise(
@@ -366,194 +498,198 @@ MULTI_HEAD_ATTENTION = Exercise(
     misconceptions=(
         Misconception(
             "memory_ignored",
-            "Self-attention is right, but your answer never looks at memory: keys and values must come from it.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, x, W_q, W_k, W_v, W_o, heads, mask
-            ),
+            "Your answer never looks at memory. Keys and values must come from it, and only the queries from x.",
+            partial(_beyond_self_attention, sources=lambda x, memory: (x, x, x)),
         ),
         Misconception(
             "x_and_memory_exchanged",
-            "Self-attention is right, but with a memory your answer asks from there: queries come from x, keys and "
-            "values from memory.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                memory, x, W_q, W_k, W_v, W_o, heads, mask
-            ),
+            "With a memory your answer asks from there. Queries come from x, keys and values from memory.",
+            partial(_beyond_self_attention, sources=lambda x, memory: (memory, x, x)),
         ),
         Misconception(
             "values_from_x",
-            "Self-attention is right, but with a memory your answer takes the values from x, as slide S1 does in its "
-            "translation. Keys and values both come from memory.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: (
-                join_heads(
-                    attention(
-                        split_heads(x @ W_q, heads),
-                        split_heads(memory @ W_k, heads),
-                        split_heads(x @ W_v, heads),
-                        None if mask is None else mask.unsqueeze(1),
-                    ).out
-                )
-                @ W_o
-            ),
+            "With a memory your answer takes the values from x, as slide S1 does in its translation. Keys and values "
+            "both come from memory.",
+            partial(_beyond_self_attention, sources=lambda x, memory: (x, memory, x)),
         ),
         Misconception(
             "mask_ignored",
-            "Your answer is right without a mask, and makes no use of one. Forbid the keys where it is False, in "
-            "every head.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, memory, W_q, W_k, W_v, W_o, heads
-            ),
+            "Your answer makes no use of the mask. Forbid the keys where it is False, in every head.",
+            partial(_beyond_self_attention, allowed=lambda mask: None),
         ),
         Misconception(
             "mask_inverted",
             "Your answer forbids the keys where the mask is True. True means `may attend`.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, memory, W_q, W_k, W_v, W_o, heads, None if mask is None else ~mask
-            ),
+            partial(_beyond_self_attention, allowed=torch.logical_not),
+        ),
+        Misconception(
+            "mask_transposed",
+            "Your answer uses the mask transposed, [keys, queries]. Its rows are queries, like those of the scores: use "
+            "it as it comes.",
+            partial(_beyond_self_attention, allowed=_turned),
         ),
         Misconception(
             "mask_multiplies_the_scores",
-            "Your answer multiplies the scores by the mask. A forbidden key then has the score 0, which is not little: "
-            "it gets attention all the same. Set its score to -inf.",
-            _multi_head(_scores_multiplied),
+            "Your answer gives forbidden keys the score 0, as multiplying the scores by the mask does. That is not "
+            "little: they get attention all the same. Set their scores to -inf.",
+            partial(_beyond_self_attention, masked=(torch.mul, lambda alpha, mask: alpha)),
         ),
         Misconception(
             "mask_multiplies_the_weights",
             "Your answer multiplies the weights by the mask, so that those that are left no longer add up to 1. Forbid "
             "the keys before the softmax.",
-            _multi_head(_weights_multiplied),
+            partial(_beyond_self_attention, masked=(lambda scaled, mask: scaled, torch.mul)),
         ),
         Misconception(
             "masks_meet_heads",
             "Your answer uses the mask [batch, queries, keys] as it is beside scores [batch, heads, queries, keys]: "
             "sentence i's mask then falls on head i, or nothing fits. Make room for the heads: mask.unsqueeze(1).",
-            _multi_head(lambda q, k, v, mask: _attend(q, k, v, None if mask is None else mask.squeeze(1))),
+            partial(_beyond_self_attention, room=lambda mask, heads: mask),
         ),
         Misconception(
             "scaled_by_d_model",
             "Your answer divides the scores by √d_model. Each head's queries have only d_head = d_model / heads "
             "numbers: divide by √d_head.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: _multi_head(
-                _attend_scaled(lambda q, k: 1 / math.sqrt(x.shape[-1]))
-            )(x, memory, W_q, W_k, W_v, W_o, heads, mask),
+            partial(_multi_head, scale=(lambda x, q: 1 / math.sqrt(x.shape[-1]), _one)),
         ),
         Misconception(
             "not_scaled",
             "Your answer takes the softmax of the unscaled scores. Divide them by √d_head in every head.",
-            _multi_head(_attend_scaled(lambda q, k: 1.0)),
+            partial(_multi_head, scale=(_one, _one)),
         ),
         Misconception(
             "divided_by_d_head",
-            "Your answer divides the scores by d_head, as slide S1 prints it. The paper's formula takes the root: "
-            "divide by √d_head.",
-            _multi_head(_attend_scaled(lambda q, k: 1 / q.shape[-1])),
+            "Your answer divides the scores by d_head, as slide S1 prints it (or by √d_head twice: the lesson's own "
+            "attention divides, too). The paper's formula takes the root: divide by √d_head, once.",
+            partial(_multi_head, scale=(lambda x, q: 1 / q.shape[-1], _one)),
         ),
         Misconception(
             "transpose_left_out",
             "Your answer multiplies the queries by the keys without transposing them, as S1's expanded formula is "
             "printed. That fits only where there are as many words as d_head, and is wrong there, too: k.mT.",
-            _multi_head(_without_transpose),
+            partial(_multi_head, scores=torch.matmul),
         ),
         Misconception(
             "W_o_left_out",
             "Your answer returns the heads side by side. The last step mixes them: multiply by W_o.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, memory, W_q, W_k, W_v, torch.eye(len(W_o), dtype=x.dtype), heads, mask
-            ),
+            partial(_multi_head, mixed=lambda W_o: torch.eye(len(W_o), dtype=W_o.dtype)),
         ),
         Misconception(
             "one_head",
             "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a word "
             "share one distribution. Split them into `heads` pieces.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, memory, W_q, W_k, W_v, W_o, 1, mask
-            ),
+            partial(_multi_head, cut=(lambda y, heads: y.unsqueeze(1), join_heads)),
         ),
         Misconception(
             "split_without_transpose",
             "Your answer splits into heads by reshaping to [batch, heads, words, d_head] at once, which gives a head "
             "whole words. Split the last dimension, then transpose(1, 2).",
-            _multi_head(_attend, split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1)),
+            partial(_multi_head, cut=(_split_at_once, join_heads)),
         ),
         Misconception(
             "joined_without_transpose",
             "Your answer joins the heads by reshaping [batch, heads, words, d_head] at once, which mixes the words. "
             "Bring the words to the front again first: transpose(1, 2).",
-            _multi_head(_attend, join=lambda y: y.reshape(len(y), y.shape[2], -1)),
+            partial(_multi_head, cut=(split_heads, _joined_at_once)),
         ),
         Misconception(
             "split_and_joined_without_transpose",
             "Your answer reshapes to [batch, heads, words, d_head] at once, and back. A head then gets whole words "
             "instead of a piece of every word: exchange words and heads with transpose(1, 2), both times.",
-            _multi_head(
-                _attend,
-                join=lambda y: y.reshape(len(y), y.shape[2], -1),
-                split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
-            ),
+            partial(_multi_head, cut=(_split_at_once, _joined_at_once)),
+        ),
+        Misconception(
+            "heads_behind_the_words",
+            "Your answer splits into [batch, words, heads, d_head] and attends there, so that each word's heads look at "
+            "each other, and no word at another. Bring the heads before the words: transpose(1, 2), and back at the end.",
+            partial(_multi_head, cut=(_cut, _joined_as_it_is)),
         ),
         Misconception(
             "interleaved",
             "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and puts the outputs one head "
             "behind the other. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
-            _multi_head(_attend, split=lambda x, heads: x.reshape(*x.shape[:2], -1, heads).permute(0, 3, 1, 2)),
+            partial(_multi_head, cut=(_split_in_turn, join_heads)),
+        ),
+        Misconception(
+            "interleaved_both_ways",
+            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and deals the outputs back in the "
+            "same way. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
+            partial(_multi_head, cut=(_split_in_turn, _joined_in_turn)),
+        ),
+        Misconception(
+            "joined_in_turn",
+            "Your answer joins the heads by taking the first number of each, then the second of each, ... Each head's "
+            "d_head numbers stay together: bring the heads before d_head, then flatten(2).",
+            partial(_multi_head, cut=(split_heads, _joined_in_turn)),
         ),
         Misconception(
             "softmax_over_the_queries",
             "Your answer takes the softmax over the queries (dim=-2). Each query divides its attention among the "
             "keys: dim=-1.",
-            _multi_head(_attend_scaled(_root, dim=-2)),
+            partial(_multi_head, over=-2),
         ),
         Misconception(
             "softmax_over_the_heads",
             "Your answer takes the softmax over the heads (dim=1). Each query of each head divides its attention "
             "among the keys: dim=-1.",
-            _multi_head(_attend_scaled(_root, dim=1)),
+            partial(_multi_head, over=1),
         ),
         Misconception(
             "keys_as_values",
             "Your answer averages the keys. The values have a projection of their own, W_v.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, memory, W_q, W_k, W_k, W_o, heads, mask
-            ),
+            partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_k, W_k)),
+        ),
+        Misconception(
+            "keys_and_values_exchanged",
+            "Your answer makes the keys with W_v and the values with W_k. Each has its own.",
+            partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_v, W_k)),
+        ),
+        Misconception(
+            "values_not_projected",
+            "Your answer averages the words themselves. The values are projected as well: memory @ W_v.",
+            partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
         ),
         Misconception(
             "transposed_weights",
             "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
             "is x W.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, memory, W_q.mT, W_k.mT, W_v.mT, W_o.mT, heads, mask
-            ),
+            partial(_multi_head, matrices=_all_turned, mixed=_turned),
         ),
         Misconception(
             "W_o_transposed",
             "Your answer multiplies by W_o transposed, as nn.Linear does with its own weight. Here it is times W_o as "
             "it is.",
-            lambda x, memory, W_q, W_k, W_v, W_o, heads, mask: multihead.multi_head_attention(
-                x, memory, W_q, W_k, W_v, W_o.mT, heads, mask
-            ),
+            partial(_multi_head, mixed=_turned),
         ),
         Misconception(
             "gradients_cut",
             "The values are right, but no gradient reaches the projections: the computation leaves torch on its way "
             "(.detach(), .data, numpy or no_grad). They could never be learned.",
             lambda *args: multihead.multi_head_attention(*args).detach(),
+            alone=True,
         ),
         Misconception(
             "scaled_by_the_number_of_heads",
             "Your answer divides the scores by the root of the number of heads. Divide by √d_head, the root of how "
             "many numbers each head's queries have.",
-            _multi_head(_attend_scaled(lambda q, k: 1 / math.sqrt(q.shape[1]))),
+            partial(_multi_head, scale=(lambda x, q: 1 / math.sqrt(q.shape[1]), _one)),
         ),
         Misconception(
             "scaled_after_softmax",
             "Your answer divides the weights by √d_head, after the softmax. Divide the scores, before it.",
-            _multi_head(lambda q, k, v, mask: _attend_scaled(lambda q, k: 1.0)(q, k, v, mask) * _root(q, k)),
+            partial(_multi_head, scale=(_one, _root)),
+        ),
+        Misconception(
+            "residual_added",
+            "Your answer adds x at the end. That residual connection belongs to add & norm, around attention: return "
+            "what attention gives alone.",
+            partial(_multi_head, residual=True),
         ),
         Misconception(
             "masks_of_other_sentences",
-            "Without a mask your answer is right. With one, most heads get the mask of another sentence: "
-            "repeat(heads, 1, 1) lays all masks behind each other again and again. mask.unsqueeze(1) gives each "
-            "sentence's mask to all its heads.",
-            _multi_head(lambda q, k, v, mask: _attend(q, k, v, None if mask is None else _repeated(mask, q.shape[1]))),
+            "With a mask most heads get that of another sentence: repeat(heads, 1, 1) lays all masks behind each other "
+            "again and again. mask.unsqueeze(1) gives each sentence's mask to all its heads.",
+            partial(_beyond_self_attention, room=_of_other_sentences),
         ),
     ),
     withheld=WITHHELD,
