@@ -25,8 +25,7 @@ class Changeable(Protocol):
 
 def changing_cells(
     cells: Mapping[int, tuple[str, Allowance]],
-    open_box: Callable[[float], AbstractContextManager[Changeable]],
-    seconds_left: Callable[[], float],
+    open_box: Callable[[], AbstractContextManager[Changeable]],
 ) -> dict[int, str]:
     """The places of the cells that change what is not theirs, each with what it changes, in words.
 
@@ -35,14 +34,11 @@ def changing_cells(
 
     Args:
         cells: the cells' code, with what each may use, by place and in order.
-        open_box: opens a fresh box that may live for so many seconds.
-        seconds_left: how long that may be.
+        open_box: opens a fresh box.
     """
     found: dict[int, str] = {}
-    if seconds_left() <= 0:
-        return found
     known: set[str] = set()
-    with open_box(seconds_left()) as box:
+    with open_box() as box:
         for place, (source, allowed) in cells.items():
             try:
                 box.run_cell(source, allowed)

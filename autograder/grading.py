@@ -1,7 +1,7 @@
 """Grading one submission: its cells run in a box, its answers are checked from outside.
 
 A cell that ends its box (a timeout, `os._exit`, too much memory) costs what it defines and no more: a fresh
-box replays the others without it.
+box replays the others without it. The time that counts is what the boxes compute, not what a busy machine makes of it.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -42,7 +41,7 @@ NO_ALLOWANCES: Mapping[str, Allowance] = {}
 """What a course allows single exercises where it says nothing."""
 
 AGAIN_SECONDS = 15.0
-"""Time to try an answer without what it may not use, also where the submission has used up its own."""
+"""Processor time to try an answer without what it may not use, also where the submission has used up its own."""
 
 _BAR = """from autograder.box.kernels import bar_for_good
 get_ipython()  # only a box has one: elsewhere this goes no further
@@ -60,6 +59,14 @@ _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_
 class AnyBox(Protocol):
     """What grading needs of a box."""
 
+    @property
+    def share(self) -> float:
+        """How many seconds of the submission's time it has used up."""
+
+    @property
+    def starved(self) -> bool:
+        """Whether it was stopped for its time while the machine was busy with something else."""
+
     def changes(self) -> list[str]:
         """What the cells have changed of Python and torch themselves."""
 
@@ -73,7 +80,7 @@ class AnyBox(Protocol):
 
 
 OpenBox = Callable[[float], AbstractContextManager[AnyBox]]
-"""Opens a fresh box that may live for so many seconds."""
+"""Opens a fresh box, for a submission that has so many seconds left."""
 
 KeyFor = Callable[[Exercise], AnswerKey]
 """Gives the answer key of an exercise."""
@@ -130,12 +137,14 @@ class Graded:
         outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
         notices: for each cell that hit a limit or ended its box, by its place, a sentence that says so.
         remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
+        starved: whether a box was stopped for its time while the machine was busy: alone it might do better.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     notices: dict[int, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    starved: bool = False
 
 
 def grade_cells(
@@ -160,12 +169,32 @@ def grade_cells(
         skip_demos: leave out cells tagged `demo`, but for those that may define a name which is missing later.
         allowances: what single exercises may use instead, by their ids.
     """
-    run = _Run(cells, open_box, key_for, limits, skip_demos, allowances)
+    budget = _Budget(open_box, limits.submission_seconds)
+    run = _Run(cells, budget, key_for, limits, skip_demos, allowances)
     run.in_boxes()
     if run.disturbed and run.failed():
         run.spare_the_undisturbed()
     run.try_without_the_forbidden()
     return run.graded()
+
+
+class _Budget:
+    """The time of a submission, which all its boxes share."""
+
+    def __init__(self, open_box: OpenBox, seconds: float) -> None:
+        self._open_box = open_box
+        self.seconds_left = seconds
+        self.starved = False
+
+    @contextmanager
+    def open_box(self) -> Iterator[AnyBox]:
+        """A fresh box, which may use up what is left."""
+        with self._open_box(self.seconds_left) as box:
+            try:
+                yield box
+            finally:
+                self.seconds_left -= box.share
+                self.starved = self.starved or box.starved
 
 
 class _Run:
@@ -174,16 +203,15 @@ class _Run:
     def __init__(
         self,
         cells: Sequence[Cell],
-        open_box: OpenBox,
+        budget: _Budget,
         key_for: KeyFor,
         limits: Limits,
         skip_demos: bool,
         allowances: Mapping[str, Allowance],
     ) -> None:
         self.cells = cells
-        self.open_box = open_box
+        self.budget = budget
         self.limits = limits
-        self.deadline = time.monotonic() + limits.submission_seconds
         self.skip_demos = skip_demos
         self.needed_demos: set[int] = set()
         self.allowances = allowances
@@ -206,9 +234,6 @@ class _Run:
             if cell.kind is CellKind.CHECK and cell.exercise:
                 self.checks[cell.exercise].apply_rules(code, place)
 
-    def seconds_left(self) -> float:
-        return self.deadline - time.monotonic()
-
     def finished(self) -> bool:
         return self.reached_the_end and all(check.verdict is not None for check in self.checks.values())
 
@@ -224,7 +249,7 @@ class _Run:
                 "failed for it were graded without this cell."
             )
         verdicts = {name: check.verdict or check.never_reached(self.gave_up) for name, check in self.checks.items()}
-        return Graded(verdicts, self.outputs, notices, list(self._remarks()))
+        return Graded(verdicts, self.outputs, notices, list(self._remarks()), self.budget.starved)
 
     def _remarks(self) -> Iterator[str]:
         """What the instructor reads of limits that were hit and of boxes that ended, which cost a student something."""
@@ -248,12 +273,9 @@ class _Run:
         """What the student reads where a cell has ended its box."""
         number = self._number(place)
         if lost.out_of_time:  # nothing can run after this
-            total = self.limits.submission_seconds
-            return f"Stopped after {total:g} s in cell {number}; the earlier exercises keep their points."
-        others = "the other exercises keep their points."
-        if lost.seconds is not None:
-            return f"Stopped after {lost.seconds:g} s in cell {number}; {others}"
-        return f"Stopped in cell {number}: {lost.told}; {others}"
+            told = f"the {self.limits.submission_seconds:g} s for the whole submission were used up"
+            return f"Stopped in cell {number}: {told}; the earlier exercises keep their points."
+        return f"Stopped in cell {number}: {lost.told}; the other exercises keep their points."
 
     def _number(self, place: int) -> int:
         """The number that a notebook shows beside this cell when it is run from the top: cells of code are counted."""
@@ -266,14 +288,14 @@ class _Run:
     def in_boxes(self) -> None:
         """Run and check everything, in as many boxes as it takes."""
         for _ in range(MOST_BOXES):
-            if self.finished() or self.seconds_left() <= 0:
+            if self.finished() or self.budget.seconds_left <= 0:
                 return
             self.in_one_box()
-        self.gave_up = not self.finished() and self.seconds_left() > 0
+        self.gave_up = not self.finished() and self.budget.seconds_left > 0
 
     def in_one_box(self) -> None:
         """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
-        with self.open_box(self.seconds_left()) as box:
+        with self.budget.open_box() as box:
             skipped: list[int] = []
             for place, cell in enumerate(self.cells):
                 if cell.kind is CellKind.CHECK and cell.exercise:
@@ -352,7 +374,9 @@ class _Run:
 
         An exercise's own cells stay: what they change is its own doing.
         """
-        suspects = changing_cells(self._runnable(), self.open_box, self.seconds_left)
+        suspects = {}
+        if self.budget.seconds_left > 0:
+            suspects = changing_cells(self._runnable(), self.budget.open_box)
         together: dict[frozenset[int], list[str]] = {}
         for name in self.failed():
             others = frozenset(place for place in suspects if self.cells[place].exercise != name)
@@ -377,7 +401,7 @@ class _Run:
             exercise, before = check.key.exercise, check.verdict
             if before is None or not before.points or not can_be_barred(exercise.forbidden):
                 continue
-            self.deadline = max(self.deadline, time.monotonic() + AGAIN_SECONDS)
+            self.budget.seconds_left = max(self.budget.seconds_left, AGAIN_SECONDS)
             bar = Cell(CellKind.CODE, _BAR.format(list(exercise.forbidden)))
             after = self._without((), [name], bar).get(name)
             if after is None:
@@ -402,9 +426,8 @@ class _Run:
             else cell
             for place, cell in enumerate(self.cells)
         ]
-        again = _Run([*first, *cells], self.open_box, self.key_for, self.limits, self.skip_demos, self.allowances)
+        again = _Run([*first, *cells], self.budget, self.key_for, self.limits, self.skip_demos, self.allowances)
         again.needed_demos = {place + len(first) for place in self.needed_demos}
-        again.deadline = self.deadline
         again.in_boxes()
         return {name: check.verdict for name, check in again.checks.items() if check.verdict is not None}
 

@@ -1,5 +1,9 @@
 """What a submission may use: one set of limits for a course, with exceptions for single exercises.
 
+Time is processor time: what an answer computes, on all threads and processes together, is its own, and how long that
+takes on a busy machine is not. A box that waits by its own doing (it sleeps, or wants a lock) may do so for as many
+seconds as it may compute. The clock on the wall stands far behind both.
+
 A course sets them in `nbgrader_config.py` (see `settings.py`).
 """
 
@@ -16,7 +20,7 @@ class Limits:
 
     Attributes:
         memory_bytes: address space beyond what the libraries already take.
-        processor_seconds: processor time of the box.
+        processor_seconds: processor time of one box, which the kernel holds each of its processes to.
         file_bytes: the largest file.
         folder_bytes: all that the box has on disk: files in its folder, and removed ones that it still holds.
         files: files and folders of the box.
@@ -24,9 +28,11 @@ class Limits:
         threads: threads of the box.
         output_bytes: what one cell may show.
         frame_bytes: what may cross at once.
-        cell_seconds: wall-clock time of one cell.
-        call_seconds: wall-clock time of one call of an answer.
-        submission_seconds: wall-clock time from opening the box to its last answer.
+        cell_seconds: processor time of one cell.
+        call_seconds: processor time of one call of an answer.
+        submission_seconds: processor time of all boxes of a submission together.
+        wall_factor: how many times as long a cell, a call or a submission is awaited at most, by the clock.
+        wall_seconds: how long each of them is awaited at least, if it does not end.
         memory_ceiling_bytes: the most memory that an exercise is allowed, where that is more than `memory_bytes`.
     """
 
@@ -42,7 +48,13 @@ class Limits:
     cell_seconds: float = 10.0
     call_seconds: float = 10.0
     submission_seconds: float = 60.0
+    wall_factor: float = 10.0
+    wall_seconds: float = 60.0
     memory_ceiling_bytes: int = 0
+
+    def wall(self, seconds: float) -> float:
+        """How long to await what may compute for so many seconds."""
+        return max(seconds * self.wall_factor, self.wall_seconds)
 
 
 @dataclass(frozen=True)

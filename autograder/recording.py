@@ -28,11 +28,13 @@ class Finished:
         task: what it was to do.
         record: what came of it.
         notebook: the graded notebook; None where there is none.
+        starved: whether a time limit was hit while the machine was busy.
     """
 
     task: Task
     record: Record
     notebook: Mapping[str, Any] | None = None
+    starved: bool = False
 
     @property
     def kept(self) -> frozenset[str]:

@@ -3,7 +3,8 @@
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
     c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
 
-The names are those of `Limits` and, for an exercise, of `Allowance`.
+The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are of processor time, but for
+`wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes")
-_LEAST = {"memory_bytes": 64 << 20, "open_files": 16}  # with less not even an empty box works
+_LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less not even an empty box works
 _MOST = {"output_bytes": 4 << 20}  # what a message can carry
 _WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
 
@@ -32,7 +33,11 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
     """
     section = config.get("Katze", {})
     known = [field.name for field in dataclasses.fields(Limits) if field.name not in _INTERNAL]
-    limits = Limits(**_checked("c.Katze.limits", section.get("limits", {}), known))
+    settings = _checked("c.Katze.limits", section.get("limits", {}), known)
+    limits = Limits(**settings)
+    if "processor_seconds" not in settings:
+        most = max(limits.processor_seconds, math.ceil(limits.submission_seconds))
+        limits = dataclasses.replace(limits, processor_seconds=most)
     allowances = {}
     for exercise, settings in _table("c.Katze.exercise_limits", section.get("exercise_limits", {})).items():
         known = [field.name for field in dataclasses.fields(Allowance)]

@@ -46,8 +46,16 @@ AHEAD = 3
 TICK_SECONDS = 0.2
 """Time between two drawings of the progress bar."""
 
-OVERTIME_SECONDS = 60.0
-"""What a worker may take for one submission beyond the submission's own time, before it is ended."""
+OWN_SECONDS = 60.0
+"""Processor time that a worker itself may use for one submission, before it is ended; its boxes have theirs."""
+
+OVERTIME_FACTOR = 2.0
+"""How many times as long as a submission is awaited a worker may take for it, by the clock, before it is ended."""
+
+TRIED_AGAIN = (
+    "a time limit was hit while the machine was busy, so all was graded a second time, alone: this is the second"
+)
+"""What the instructor reads of a submission that got a second try."""
 
 WORKER_MEMORY = 4 << 30
 """Bytes of address space that a worker may take beyond what it starts with."""
@@ -66,22 +74,30 @@ def in_parallel(
     """Grade in worker processes, in this order, and call `tick` a few times a second.
 
     A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
-    only the submission over which it dies again goes ungraded.
+    only the submission over which it dies again goes ungraded. Nor does a busy machine cost anybody a point: where it
+    may be why a time limit was hit, the submission is graded once more behind the others, alone.
     """
-    waiting, died = deque(tasks), set[str]()
+    waiting, died, starved = deque(tasks), set[str](), set[str]()
     while waiting:
         running: dict[Future[Finished], Task] = {}
         try:
             with _pool(assignment, zygote, workers) as pool:
                 while waiting or running:
-                    while waiting and len(running) < (1 if waiting[0].student in died else AHEAD * workers):
+                    while waiting and len(running) < (1 if waiting[0].student in died | starved else AHEAD * workers):
                         task = waiting.popleft()
                         running[pool.submit(_grade_one, task)] = task
                     finished, _ = wait(running, TICK_SECONDS, FIRST_COMPLETED)
                     for future in finished:
                         graded = future.result()
-                        del running[future]
-                        yield graded
+                        task = running.pop(future)
+                        if graded.starved and task.student not in starved:
+                            starved.add(task.student)
+                            waiting.append(task)
+                        elif task.student in starved:
+                            remarks = (*graded.record.remarks, TRIED_AGAIN)
+                            yield replace(graded, record=replace(graded.record, remarks=remarks))
+                        else:
+                            yield graded
                     tick()
         except BrokenProcessPool:
             for task in running.values():
@@ -148,7 +164,8 @@ def _grade_one(task: Task) -> Finished:
     start = time.perf_counter()
     worker: _Worker = _here.worker
     try:
-        with _alarm(worker.assignment.limits.submission_seconds + OVERTIME_SECONDS):
+        limits = worker.assignment.limits
+        with _alarm(OWN_SECONDS, OVERTIME_FACTOR * limits.wall(limits.submission_seconds)):
             finished = _grade(worker, task)
     except Exception as error:  # whatever it is, it must not stop the class
         if isinstance(error, OSError) and error.errno in DISK_FULL:
@@ -159,20 +176,27 @@ def _grade_one(task: Task) -> Finished:
 
 
 @contextlib.contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
+def _alarm(computed: float, passed: float) -> Iterator[None]:
     """End this process, if it is a worker's own, unless the block is left in time.
 
     The grader's own work on a hostile notebook has no other clock, and none that would stop C code.
+
+    Args:
+        computed: its seconds of processor time.
+        passed: its seconds by the clock.
     """
     if not _here.is_process:
         yield
         return
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    alarms = ((signal.SIGPROF, signal.ITIMER_PROF, computed), (signal.SIGALRM, signal.ITIMER_REAL, passed))
+    for number, timer, seconds in alarms:
+        signal.signal(number, signal.SIG_DFL)
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for _, timer, _ in alarms:
+            signal.setitimer(timer, 0)
 
 
 def told(error: Exception) -> str:
@@ -214,7 +238,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
     )
     shown = kept | of_verdicts(graded.verdicts)
     notebook, files = write_graded(assignment, SubmissionResult.recorded(record), repaired, graded, shown)
-    return Finished(task, replace(record, files=files), notebook)
+    return Finished(task, replace(record, files=files), notebook, graded.starved)
 
 
 def _unless_kept(cell: Cell, task: Task) -> Cell:

@@ -4,7 +4,7 @@ Read it in this order. What crosses: `protocol.py`. What a box may not do: `leve
 `landlock.py`, `grants.py`, `seccomp.py`; what stands around it: `enclosure.py`, `bubblewrap.py`, `container.py`;
 whether that holds here: `selftest.py`, `attempts.py`. What is in a box: `library.py`, `recorder.py`, `shell.py`,
 `child.py`. Where it comes from, who asks, and how it ends: `zygote.py`, `client.py`, `keepers.py`, `box.py`,
-`disk.py`, `endings.py`.
+`processes.py`, `clocks.py`, `disk.py`, `endings.py`.
 """
 
 from autograder.box.box import Box

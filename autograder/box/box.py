@@ -11,21 +11,22 @@ import select
 import socket
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Self
 
+from autograder.box.clocks import Clock, Spent, Stopwatch
 from autograder.box.disk import contents, held, mapped, remove
 from autograder.box.endings import (
     PYTHON_ENDED,
     SEALED_REASONS,
     BoxLost,
     BoxUnavailable,
-    Clock,
     cause,
     memory_kills,
 )
 from autograder.box.keepers import Keeper
+from autograder.box.processes import Doing
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
     CellResult,
@@ -52,9 +53,10 @@ START_SECONDS = 60.0
 """Until a fresh process has imported everything."""
 
 WATCH_SECONDS = 0.1
-"""Between two looks at what a process does."""
+"""Between two looks at what a box leaves on disk, and at its threads."""
 
-_EXIT_SECONDS = 0.5  # between the end of a connection and the end of its process
+_EXIT_SECONDS = 0.1  # between two looks at a process that has closed its connection
+_EXIT_LOOKS = 5, 100  # for one that sleeps, and for one that computes: to end takes time as well, on a busy machine
 _LOOKS_WITHOUT_MAPS = 3  # they cost milliseconds, and most boxes are gone before anything could matter
 _REFUSALS = 100  # of a callback, before the box that goes on calling it is ended
 
@@ -62,7 +64,9 @@ _REFUSALS = 100  # of a callback, before the box that goes on calling it is ende
 class Box:
     """A process in which a student's code runs. Use it in a `with` statement."""
 
-    def __init__(self, wire: socket.socket, keeper: Keeper, limits: Limits, folder: Path) -> None:
+    def __init__(
+        self, wire: socket.socket, keeper: Keeper, limits: Limits, folder: Path, until: Clock | None = None
+    ) -> None:
         self._wire = wire
         self._keeper = keeper
         self._limits = limits
@@ -74,15 +78,18 @@ class Box:
         self._kills = memory_kills()
         self._next_look = time.monotonic() + WATCH_SECONDS  # nothing of a student's has run yet
         self._looks = 0
+        self._watch = Stopwatch(keeper.look, keeper.look_seconds)
+        self._until = Clock.on_the_wall(START_SECONDS)
         wire.setblocking(False)
         try:
-            greeting = self._receive(Clock.of(START_SECONDS)).header
+            greeting = self._receive(self._until).header
         except BoxLost as error:
             raise BoxUnavailable(f"a box could not be opened: {error.reason}") from error
         if greeting != {"kind": "ready"}:
             self.close()
             raise BoxUnavailable(f"a box could not be opened: {greeting.get('reason')}")
-        self._until = Clock.of(limits.submission_seconds, "submission_seconds", out_of_time=True)
+        self._watch = Stopwatch(keeper.look, keeper.look_seconds)
+        self._until = until or Clock.of(limits, "submission_seconds")
 
     def __enter__(self) -> Self:
         return self
@@ -94,6 +101,19 @@ class Box:
     def process(self) -> int:
         """The number of its process, for whoever looks at it from outside."""
         return self._keeper.process
+
+    @property
+    def share(self) -> float:
+        """How many seconds of its submission's time it has used up: in what it has most of, computing or waiting."""
+        if not self._closed:
+            with contextlib.suppress(BoxUnavailable):
+                self._watch.refresh()
+        return self._until.share(self._watch.total)
+
+    @property
+    def starved(self) -> bool:
+        """Whether it was stopped for its time, while the machine was busy with something else."""
+        return self._lost is not None and self._lost.starved
 
     @property
     def sealed(self) -> bool:
@@ -227,6 +247,7 @@ class Box:
         request = secrets.token_hex(8)
         header = {"id": request, **header, "allowed": allowed.changes()}
         data = encode_frame(Frame(header, encoder.tensors), self._limits.frame_bytes)
+        self._watch.begin()
         self._send(data, self._clock(limit))
         return request
 
@@ -241,6 +262,7 @@ class Box:
             passed_in: the numbers of those that belong to this request.
         """
         clock = self._clock("call_seconds")
+        self._watch.begin()
         calls: Counter[int] = Counter()
         while True:
             frame = self._expected(self._receive(clock), request)
@@ -270,9 +292,8 @@ class Box:
         return frame
 
     def _clock(self, limit: str) -> Clock:
-        """When to give up on a request: after as many seconds as this limit says, or with the whole submission."""
-        clock = Clock.of(getattr(self._now, limit), limit)
-        return clock if clock.deadline <= self._until.deadline else self._until
+        """When to give up on a request: after as many seconds as this limit says."""
+        return Clock.of(self._now, limit)
 
     def _send(self, data: bytes, clock: Clock) -> None:
         rest = memoryview(data)
@@ -316,19 +337,28 @@ class Box:
             self._lose(Outcome.DIED, f"it broke the protocol: {error}")
 
     def _wait(self, events: int, clock: Clock) -> int:
-        """Wait until the wire is ready, and look after the clock and the disk meanwhile."""
+        """Wait until the wire is ready, and look after the clocks and the disk meanwhile, however busy the wire is."""
         poll = select.poll()
         poll.register(self._wire, events)
         while True:
-            if time.monotonic() >= self._next_look:  # however busy the wire is
+            if time.monotonic() >= self._next_look:
                 self._look()
                 self._next_look = time.monotonic() + WATCH_SECONDS
-            left = clock.deadline - time.monotonic()
-            if left <= 0:
-                self._lose(Outcome.TIMED_OUT, clock.reason, clock.setting, clock)
-            ready = poll.poll(min(left, WATCH_SECONDS) * 1000)
+            if not self._watch.rest:
+                self._look_at_the_clocks(clock, is_silent=lambda: not poll.poll(0))
+            left = min(self._next_look - time.monotonic(), self._watch.rest)
+            with self._watch.awaiting():
+                ready = poll.poll(max(left, 0.0) * 1000)
             if ready:
                 return ready[0][1]
+
+    def _look_at_the_clocks(self, clock: Clock, is_silent: Callable[[], bool]) -> None:
+        """Hold the box to its time: to that of the request, by this clock, and to that of the submission."""
+        silent = self._watch.look(is_silent)
+        for one, spent in ((clock, self._watch.lap), (self._until, self._watch.total)):
+            exceeded = one.exceeded(spent, silent)
+            if exceeded is not None:
+                self._lose(Outcome.TIMED_OUT, *exceeded, spent=spent, out_of_time=one.out_of_time)
 
     def _look(self) -> None:
         """Hold the box to its limits on what it leaves on disk and on threads."""
@@ -354,11 +384,27 @@ class Box:
 
     def _lose_connection(self) -> NoReturn:
         """The other end is gone: find out why."""
-        ended = self._keeper.wait(_EXIT_SECONDS)
+        ended = self._ends()
+        self._watch.refresh()
         status = self._end()
         if ended:
-            self._lose(*cause(status, self._now, memory_kill=memory_kills() > self._kills))
+            self._lose(*cause(status, self._now, memory_kill=memory_kills() > self._kills), spent=self._watch.total)
         self._lose(Outcome.DIED, "it closed its connection")
+
+    def _ends(self) -> bool:
+        """Whether the process ends by itself, now that its connection has."""
+        least, most = _EXIT_LOOKS
+        before = self._watch.total.computed
+        for number in range(most):
+            if self._keeper.wait(_EXIT_SECONDS):
+                return True
+            self._watch.refresh()
+            computes = (
+                self._watch.doing is Doing.COMPUTES and self._watch.total.computed < before + least * _EXIT_SECONDS
+            )
+            if number + 1 >= least and not computes:
+                return False
+        return False
 
     def _end(self) -> int:
         """End the process, once; its wait status."""
@@ -371,17 +417,29 @@ class Box:
         finally:
             remove(self._folder)
 
-    def _lose(self, outcome: Outcome, reason: str, setting: str = "", clock: Clock | None = None) -> NoReturn:
+    def _lose(
+        self, outcome: Outcome, reason: str, setting: str = "", spent: Spent | None = None, out_of_time: bool = False
+    ) -> NoReturn:
+        """End the box, and tell why.
+
+        Args:
+            outcome: how its answer ends.
+            reason: a clause.
+            setting: the limit that it ran into.
+            spent: where it was one of time, what of it the box has had.
+            out_of_time: whether it was that of the submission.
+        """
+        starved = outcome is Outcome.TIMED_OUT and spent is not None and spent.starved
         self.close()
         if self._sealed:
-            reason, clock = SEALED_REASONS[outcome], None
+            reason, out_of_time = SEALED_REASONS[outcome], False
         self._lost = BoxLost(
             outcome,
             reason,
-            None if clock is None else clock.seconds,
-            clock is not None and clock.out_of_time,
             setting=setting,
             told=PYTHON_ENDED if reason.startswith(_ENDINGS_OF_PYTHON) else "",
+            out_of_time=out_of_time,
+            starved=starved and self._watch.doing is not Doing.STOPPED,  # which is nobody's doing but its own
         )
         raise self._lost
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
+from autograder.box.clocks import Clock
 from autograder.box.container import ContainerFailed
 from autograder.box.disk import remove
 from autograder.box.enclosure import enclosure_at
@@ -122,7 +123,7 @@ class Zygote:
         Args:
             channel: which of the zygote's channels to use; no two users may share one.
             seed: of the box's random numbers; drawn anew by default.
-            seconds: how long it may live; by default the limit for a submission.
+            seconds: how much of its time the submission has left; by default all of it.
             limits: what it may use; by default the zygote's limits.
 
         Raises:
@@ -130,22 +131,24 @@ class Zygote:
         """
         self.ready()
         limits = limits or self.limits
+        until = Clock.of(limits, "submission_seconds")
         if seconds is not None:
-            limits = dataclasses.replace(limits, submission_seconds=seconds)
+            until = until.with_left(seconds)
+        alone = self.level >= Level.L2
         folder = Path(tempfile.mkdtemp(dir=self._root / "boxes"))
         wish = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
         ours, theirs = socket.socketpair()
         try:
             with theirs:
                 if self.start == "fork":
-                    keeper: Keeper = self._channels[channel].fork(theirs, wish)
+                    keeper: Keeper = self._channels[channel].fork(theirs, wish, alone)
                 else:
-                    keeper = Spawned(self._run([theirs], wish))
+                    keeper = Spawned(self._run([theirs], wish), alone)
         except BaseException:
             ours.close()
             remove(folder)
             raise
-        return Box(ours, keeper, limits, folder)
+        return Box(ours, keeper, limits, folder, until)
 
     def take_over(self, channel: int) -> None:
         """End the boxes that an earlier user of the channel, who has died, left open.

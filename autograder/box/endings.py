@@ -1,12 +1,10 @@
-"""How a box ends: what is said of it, and the clocks that stop it."""
+"""How a box ends, and what is said of it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-import time
-from dataclasses import dataclass
 
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.limits import Limits, size
@@ -21,27 +19,27 @@ class BoxLost(Exception):
         reason: a clause on how; of a sealed box no more than the outcome says.
         told: the same in a student's words, who knows of no processes.
         setting: the limit that it ran into, as `nbgrader_config.py` names it; empty where it was none.
-        seconds: where a clock has stopped it, after how long.
-        out_of_time: whether that was the time for the whole submission, so that nothing can follow.
+        out_of_time: whether the time for the whole submission is used up, so that nothing can follow.
+        starved: whether it was stopped for its time, and the machine had let it have less than half of that.
     """
 
     def __init__(
         self,
         outcome: Outcome,
         reason: str,
-        seconds: float | None = None,
-        out_of_time: bool = False,
         *,
         setting: str = "",
         told: str = "",
+        out_of_time: bool = False,
+        starved: bool = False,
     ) -> None:
         super().__init__(f"{outcome}: {reason}")
         self.outcome = outcome
         self.reason = reason
         self.told = told or reason
         self.setting = setting
-        self.seconds = seconds
         self.out_of_time = out_of_time
+        self.starved = starved
 
 
 _NAMED_SIGNALS = frozenset(int(known) for known in signal.Signals)
@@ -60,35 +58,6 @@ PYTHON_ENDED = "Python itself ended (by os._exit, or in a crash)"
 
 class BoxUnavailable(Exception):
     """No box could be opened: the grader's own failure, not a student's."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """When to give up waiting.
-
-    Attributes:
-        deadline: by the monotonic clock.
-        seconds: after how long that is.
-        setting: the limit that it stands for.
-        out_of_time: whether it ends the whole submission.
-    """
-
-    deadline: float
-    seconds: float
-    setting: str = ""
-    out_of_time: bool = False
-
-    @property
-    def reason(self) -> str:
-        """What to say when it has stopped a box."""
-        if self.out_of_time:
-            return "the time for the whole submission was used up"
-        return f"it took longer than {self.seconds:g} s"
-
-    @classmethod
-    def of(cls, seconds: float, setting: str = "", out_of_time: bool = False) -> Clock:
-        """A clock that starts now."""
-        return cls(time.monotonic() + seconds, seconds, setting, out_of_time)
 
 
 def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str, str]:

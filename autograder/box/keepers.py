@@ -1,4 +1,4 @@
-"""Who can end a box: the zygote that forked it, asked over a channel, or the process that started it."""
+"""Who can watch and end a box: the zygote that forked it, asked over a channel, or the process that started it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,45 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from typing import Protocol
 
+from autograder.box import processes
 from autograder.box.endings import BoxUnavailable
+from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import Json
 
 ANSWER_SECONDS = 20.0
 """Until the zygote, which runs nothing of a student's, has answered."""
 
+LOOK_SECONDS = 0.1
+"""Between two looks at what a box computes, where one of them takes microseconds."""
+
+DEAR_LOOK_SECONDS = 0.5
+"""The same where it takes milliseconds: all processes are looked through, or another process is asked."""
+
 _MESSAGE_BYTES = 1 << 16
 
 
 class Keeper(Protocol):
-    """Whoever can wait for a box's process and end it."""
+    """Whoever can watch a box's process, wait for it, and end it.
+
+    Attributes:
+        process: its number here; 0 where it has none.
+        look_seconds: how long to leave between two looks.
+    """
 
     process: int
+    look_seconds: float
+
+    def look(self) -> Reading | None:
+        """What it and the processes that it has started have computed; None where nobody knows.
+
+        Raises:
+            BoxUnavailable: the zygote knows, and has gone.
+        """
 
     def wait(self, seconds: float) -> bool:
         """Whether the process has ended by itself within `seconds`."""
@@ -46,8 +68,13 @@ class Channel:
         self._control = control
         self._lock = threading.Lock()
 
-    def fork(self, wire: socket.socket, wish: dict[str, Json]) -> Keeper:
+    def fork(self, wire: socket.socket, wish: dict[str, Json], alone: bool) -> Keeper:
         """Let the zygote fork a box that speaks through `wire`.
+
+        Args:
+            wire: the box's end of its connection.
+            wish: what the zygote has to know of it.
+            alone: whether it can start no other processes.
 
         Raises:
             BoxUnavailable: it cannot.
@@ -55,7 +82,7 @@ class Channel:
         answer, descriptors = self.ask({"do": "open", **wish}, wire)
         if "failed" in answer:
             raise BoxUnavailable(f"a box could not be opened: {answer['failed']}")
-        return Forked(self, answer["process"], descriptors[0])
+        return Forked(self, answer["process"], descriptors[0], alone)
 
     def ask(self, message: dict[str, Json], wire: socket.socket | None = None) -> tuple[Json, list[int]]:
         """Send a request; its answer, with the descriptors that came along.
@@ -107,11 +134,21 @@ class Forked:
     The zygote may live in a namespace of its own, where processes have other numbers.
     """
 
-    def __init__(self, channel: Channel, number: int, handle: int) -> None:
+    def __init__(self, channel: Channel, number: int, handle: int, alone: bool) -> None:
         self.process = _process_of(handle)
+        self.look_seconds = LOOK_SECONDS if alone and self.process else DEAR_LOOK_SECONDS
+        self._alone = alone
         self._number = number
         self._channel = channel
         self._handle = handle
+
+    def look(self) -> Reading | None:
+        """A reading from here, or where its process cannot be seen (from another container) the zygote's."""
+        if self.process:
+            return processes.read(self.process, self._alone)
+        answer, _ = self._channel.ask({"do": "look", "process": self._number})
+        reading = answer.get("reading")
+        return None if reading is None else Reading(reading["computed"], Doing(reading["doing"]))
 
     def wait(self, seconds: float) -> bool:
         """Whether its descriptor says so within `seconds`."""
@@ -131,9 +168,15 @@ class Forked:
 class Spawned:
     """Keeper of a process of its own."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], alone: bool) -> None:
         self.process = process.pid
+        self.look_seconds = LOOK_SECONDS if alone and sys.platform.startswith("linux") else DEAR_LOOK_SECONDS
+        self._alone = alone
         self._process = process
+
+    def look(self) -> Reading | None:
+        """A reading from here."""
+        return processes.read(self.process, self._alone) if self._process.returncode is None else None
 
     def wait(self, seconds: float) -> bool:
         """Whether it could be reaped within `seconds`."""

@@ -47,7 +47,8 @@ def describe(level: Level, limits: Limits) -> str:
         Level.L3: "bubblewrap, Landlock, seccomp; no network, no processes",
         Level.L4: "container, Landlock, seccomp; no network, no processes",
     }[level]
-    return f"boxes at level {level.name}: {what}, {size(limits.memory_bytes)}, {limits.submission_seconds:g} s"
+    seconds = f"{limits.submission_seconds:g} s of processor time"
+    return f"boxes at level {level.name}: {what}, {size(limits.memory_bytes)}, {seconds}"
 
 
 # Confining the process one is in ----------------------------------------------------------------------------

@@ -32,6 +32,7 @@ _CHILD_SIDE = (
     "box/kernels.py",
     "box/substitutes.py",
     "box/pages.py",
+    "box/processes.py",
     "box/child.py",
     "box/zygote.py",
 )

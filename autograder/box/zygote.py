@@ -1,7 +1,7 @@
 """The zygote: a fresh process that imports everything once, and forks a box from itself whenever asked.
 
 It is started from the filtered library (see `library.py`) and never holds what a box must not know. It runs
-no student's code, so it can be asked to end a box and to say how the box ended.
+no student's code, so it can be asked what a box computes, to end it, and to say how it ended.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import shutil
 import signal
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from IPython.core.pylabtools import activate_matplotlib
 from matplotlib_inline.backend_inline import configure_inline_support
 
-from autograder.box import child, landlock
+from autograder.box import child, landlock, processes
 from autograder.box.grants import open_grants
 from autograder.box.levels import Level
 from autograder.box.pages import use_large_pages
@@ -208,6 +208,9 @@ class Zygote:
         request = json.loads(data)
         if request["do"] == "open":
             self._open(channel, request, descriptors[0])
+        elif request["do"] == "look":
+            reading = processes.read(request["process"], alone=self._level >= Level.L2)
+            self._reply(channel, request, {} if reading is None else {"reading": asdict(reading)})
         elif request["do"] == "end":
             self._reply(channel, request, {"status": self._end(request["process"])})
         elif request["do"] == "clear":

@@ -20,6 +20,7 @@ import torch
 
 from autograder import sanitise
 from autograder.box import Box, BoxLost
+from autograder.box.processes import Reading
 from autograder.box.protocol import (
     CellResult,
     Encoder,
@@ -37,7 +38,14 @@ from course_lib.checking import PUBLIC_SEED, AnswerKey, Observation, Outcome, de
 from course_lib.checking.observation import Foreign, Raised
 
 EXERCISE = "attention.scaled_dot_product"
-LIMITS = Limits(cell_seconds=0.2, call_seconds=0.2, submission_seconds=5.0, frame_bytes=16 << 20)
+LIMITS = Limits(
+    cell_seconds=0.2,
+    call_seconds=0.2,
+    submission_seconds=5.0,
+    wall_factor=1.0,  # there is no process, and so no processor time
+    wall_seconds=0.2,
+    frame_bytes=16 << 20,
+)
 _ID = "0123456789abcdef"  # takes the place of a request's id, which is not known beforehand
 _STATUSES = (0, 0, 1 << 8, 86 << 8, 255 << 8, 6, 9, 11, 24, 31, 34, 40, 64, 139)
 
@@ -169,9 +177,13 @@ class _Gone:
     """Keeper of a process that has ended already, with a status of its choice."""
 
     process = 0
+    look_seconds = 0.1
 
     def __init__(self, status: int) -> None:
         self._status = status
+
+    def look(self) -> Reading | None:
+        return None
 
     def wait(self, seconds: float) -> bool:
         return True

@@ -36,6 +36,8 @@ class DictionaryBox:
         self.names: dict[str, Any] = {"Hang": Hang}
         self.log = log
         self.allowed: list[Allowance] = []
+        self.share = 0.0
+        self.starved = False
 
     def run_cell(self, source: str, allowed: Allowance) -> CellResult:
         self.allowed.append(allowed)
@@ -43,7 +45,7 @@ class DictionaryBox:
         try:
             exec(source, self.names)
         except Hang:
-            raise BoxLost(Outcome.TIMED_OUT, "it took longer than 10 s", 10.0) from None
+            raise BoxLost(Outcome.TIMED_OUT, "it used more than 10 s of processor time") from None
         except Exception as error:
             failure = Outcome.OUT_OF_MEMORY if isinstance(error, MemoryError) else Outcome.RAISED
             return CellResult([], False, Raised(type(error).__name__, str(error), line=1), failure)
@@ -66,7 +68,7 @@ class DictionaryBox:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
         seen = observe(self.names[name], case, forbidden)
         if seen.raised is not None and seen.raised.type_name == "Hang":
-            raise BoxLost(Outcome.TIMED_OUT, "it took longer than 10 s", 10.0)
+            raise BoxLost(Outcome.TIMED_OUT, "it used more than 10 s of processor time")
         return seen
 
 
@@ -159,7 +161,9 @@ def test_a_cell_that_hangs_costs_its_own_exercise_only() -> None:
     graded = grade(cells, log)
     assert outcomes(graded) == {SCORES: ("timed_out", 0), SCALE: ("passed", 1)}
     assert log.count("open") == 2
-    assert graded.notices == {0: "Stopped after 10 s in cell 1; the other exercises keep their points."}
+    assert graded.notices == {
+        0: "Stopped in cell 1: it used more than 10 s of processor time; the other exercises keep their points."
+    }
     assert 0 not in graded.outputs
 
 
@@ -308,6 +312,38 @@ def test_a_submission_that_ends_every_box_is_stopped() -> None:
     assert log.count("open") == 40
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
     assert graded.verdicts[SCORES].note == "More than 40 cells ended Python itself before this exercise was reached."
+
+
+def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
+    left: list[float] = []
+
+    @contextmanager
+    def open_box(seconds: float) -> Iterator[DictionaryBox]:
+        left.append(seconds)
+        box = DictionaryBox([])
+        box.share = 25.0
+        yield box
+
+    cells = [code("raise Hang  # 1"), code("raise Hang  # 2"), code("raise Hang  # 3"), *answer(SCORES, RIGHT_SCORES)]
+    graded = grade_cells(cells, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
+    assert left == [60.0, 35.0, 10.0]
+    assert outcomes(graded) == {SCORES: ("timed_out", 0)}
+
+
+@pytest.mark.parametrize("starved", [False, True])
+def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) -> None:
+    opened: list[DictionaryBox] = []
+
+    @contextmanager
+    def open_box(seconds: float) -> Iterator[DictionaryBox]:
+        opened.append(DictionaryBox([]))
+        opened[-1].starved = starved and len(opened) == 1
+        yield opened[-1]
+
+    cells = [code("raise Hang"), *answer(SCORES, RIGHT_SCORES)]
+    graded = grade_cells(cells, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
+    assert len(opened) == 2
+    assert graded.starved is starved
 
 
 def test_without_time_nothing_is_run() -> None:

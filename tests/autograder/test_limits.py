@@ -16,6 +16,12 @@ def test_an_allowance_changes_what_it_names_and_nothing_else() -> None:
     assert Allowance(output_bytes=5).changes() == {"output_bytes": 5}
 
 
+def test_the_clock_on_the_wall_stands_ten_times_as_far_and_at_least_a_minute() -> None:
+    limits = Limits()
+    assert [limits.wall(seconds) for seconds in (1, limits.cell_seconds, limits.submission_seconds)] == [60, 100, 600]
+    assert Limits(wall_factor=2, wall_seconds=5).wall(1) == 5
+
+
 @pytest.mark.parametrize(
     ("count", "words"),
     [

@@ -39,12 +39,21 @@ def test_without_settings_there_are_the_defaults() -> None:
         "cell_seconds",
         "call_seconds",
         "submission_seconds",
+        "wall_factor",
+        "wall_seconds",
     ],
 )
 def test_every_limit_can_be_set(name: str) -> None:
     value = getattr(Limits(), name) + 1
     limits, _ = limits_from(config(limits={name: value}))
     assert getattr(limits, name) == value
+
+
+def test_a_box_may_use_the_time_of_a_whole_submission_unless_the_course_says_less() -> None:
+    assert limits_from(config(limits={"submission_seconds": 120.5}))[0].processor_seconds == 121
+    assert limits_from(config(limits={"submission_seconds": 5}))[0].processor_seconds == Limits().processor_seconds
+    both = {"submission_seconds": 120, "processor_seconds": 30}
+    assert limits_from(config(limits=both))[0].processor_seconds == 30
 
 
 def test_an_exercise_may_use_more_and_the_box_must_allow_it() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import signal
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from autograder.batch import grade_lesson
 from autograder.box import Level, Limits, Zygote
 from autograder.course import Course
 from autograder.plan import Task
+from autograder.recording import Finished
 from course_lib.checking import Outcome
 from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, rows
 
@@ -85,10 +88,49 @@ def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, m
         return grade(worker, task)  # type: ignore[arg-type]
 
     monkeypatch.setattr(workers, "_grade", grade_or_hang)
-    monkeypatch.setattr(workers, "OVERTIME_SECONDS", 2.0)
-    results = by_student(grade_lesson(course, LESSON, workers=2, limits=Limits(submission_seconds=3.0)))
+    monkeypatch.setattr(workers, "OWN_SECONDS", 4.0)
+    results = by_student(grade_lesson(course, LESSON, workers=2))
     assert results["ada"].points == 17
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
+
+
+def test_a_worker_that_waits_for_ever_is_ended_as_well(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "ben")
+    monkeypatch.setattr(workers, "_grade", lambda worker, task: time.sleep(1000))
+    limits = Limits(submission_seconds=1.0, wall_seconds=1.0, wall_factor=1.0)
+    results = by_student(grade_lesson(course, LESSON, limits=limits))
+    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
+
+
+@pytest.mark.parametrize("starved_again", [False, True])
+def test_what_a_busy_machine_may_have_stopped_is_graded_a_second_time_alone_and_that_counts(
+    course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, starved_again: bool
+) -> None:
+    students = [hand_in(course, name).parts[-3] for name in ("ada", "ben", "cleo", "dan")]
+    grade = workers._grade
+
+    def grade_on_a_busy_machine(worker: workers._Worker, task: Task) -> Finished:
+        here = tmp_path / f"{task.student} is graded"
+        here.touch()
+        finished = grade(worker, task)
+        beside = sorted(path.name for path in tmp_path.glob("* is graded"))
+        here.unlink()
+        with (tmp_path / f"beside {task.student}").open("a") as file:
+            file.write(f"{len(beside)}\n")
+        is_first = len((tmp_path / f"beside {task.student}").read_text().split()) == 1
+        if task.student == "ada" and is_first:
+            finished = replace(finished, record=replace(finished.record, problem="the first try"))
+        return replace(finished, starved=task.student in ("ada", "ben") and (is_first or starved_again))
+
+    monkeypatch.setattr(workers, "_grade", grade_on_a_busy_machine)
+    results = by_student(grade_lesson(course, LESSON, workers=2))
+    tries = {student: (tmp_path / f"beside {student}").read_text().split() for student in students}
+    assert {student: len(beside) for student, beside in tries.items()} == {"ada": 2, "ben": 2, "cleo": 1, "dan": 1}
+    assert tries["ada"][1] == tries["ben"][1] == "1"
+    assert {student: results[student].points for student in students} == dict.fromkeys(students, 17)
+    assert results["ada"].problem == ""
+    remarks = dict(rows(course, "SELECT student, remarks FROM katze_submission"))
+    assert {student for student, told in remarks.items() if workers.TRIED_AGAIN in told} == {"ada", "ben"}
 
 
 def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(

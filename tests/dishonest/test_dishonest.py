@@ -45,6 +45,7 @@ LIMITS = Limits(
     cell_seconds=4.0,
     call_seconds=4.0,
     submission_seconds=30.0,
+    wall_seconds=40.0,
 )
 ATTEMPTS = [attempt for attempts in KINDS.values() for attempt in attempts]
 

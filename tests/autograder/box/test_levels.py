@@ -9,10 +9,10 @@ from autograder.errors import BadInput
 
 def test_a_level_is_described_in_one_line() -> None:
     assert describe(Level.L2, Limits()) == (
-        "boxes at level L2: Landlock, seccomp; no network, no processes, 2 GB, 60 s"
+        "boxes at level L2: Landlock, seccomp; no network, no processes, 2 GB, 60 s of processor time"
     )
     assert describe(Level.L3, Limits(memory_bytes=512 << 20, submission_seconds=90.5)) == (
-        "boxes at level L3: bubblewrap, Landlock, seccomp; no network, no processes, 512 MB, 90.5 s"
+        "boxes at level L3: bubblewrap, Landlock, seccomp; no network, no processes, 512 MB, 90.5 s of processor time"
     )
     for level in Level:
         assert "\n" not in describe(level, Limits())

@@ -1,0 +1,165 @@
+"""What a box's processes have computed, and what they do at the moment: read from outside, where no student's code can
+change it.
+
+On Linux the kernel keeps a clock for each process, threads summed, which anyone may read. Where a box may start
+processes (below level L2), and on macOS, all processes are looked through for those that belong to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+_KERNEL_CLOCK = 2  # CPUCLOCK_SCHED: what the scheduler has counted, see clock_getcpuclockid(3)
+_ANSWER_SECONDS = 10
+_SIXTY = 60
+
+
+class Doing(StrEnum):
+    """What processes do, all of them taken together."""
+
+    COMPUTES = "computes"
+    """At least one runs, or would if it had a processor, or waits for a disk."""
+
+    WAITS = "waits"
+    """All are asleep, or have ended."""
+
+    STOPPED = "stopped"
+    """None computes, and a signal has stopped one."""
+
+
+_STATES = {"R": Doing.COMPUTES, "D": Doing.COMPUTES, "U": Doing.COMPUTES, "T": Doing.STOPPED, "t": Doing.STOPPED}
+"""By the letters of proc_pid_stat(5) and ps(1); whatever is left waits."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was seen at one moment.
+
+    Attributes:
+        computed: seconds of processor time since the processes began, threads and ended children included.
+        doing: what they do now.
+    """
+
+    computed: float
+    doing: Doing
+
+
+def read(process: int, alone: bool) -> Reading | None:
+    """A reading of a box's process; None where it has gone, or nobody says.
+
+    Args:
+        process: its number.
+        alone: whether it can have started no others; if it can, they count as well.
+    """
+    try:
+        if not sys.platform.startswith("linux"):
+            return _together(_family(_listed_by_ps(), process))
+        if not alone:
+            return _together(_family(_listed(), process))
+        return Reading(_clock(process), _doing(_threads(process)))
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+# One process on Linux ----------------------------------------------------------------------------------------
+
+
+def _clock(process: int) -> float:
+    try:
+        return time.clock_gettime(~process << 3 | _KERNEL_CLOCK)
+    except OSError:  # no such process, or a kernel that keeps none
+        return _Process.of(Path(f"/proc/{process}/stat")).seconds
+
+
+def _threads(process: int) -> Iterator[str]:
+    """The states of its threads."""
+    with os.scandir(f"/proc/{process}/task") as tasks:
+        for task in tasks:
+            with contextlib.suppress(OSError):  # ended in the meantime
+                yield _fields(Path(task.path, "stat"))[0]
+
+
+def _doing(states: Iterable[str]) -> Doing:
+    found = {_STATES.get(state[:1], Doing.WAITS) for state in states}
+    return next((one for one in (Doing.COMPUTES, Doing.STOPPED) if one in found), Doing.WAITS)
+
+
+def _fields(stat: Path) -> list[str]:
+    """The fields behind the name, which may hold anything; the state comes first."""
+    return stat.read_text(errors="replace").rpartition(")")[2].split()
+
+
+# Several processes -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Process:
+    number: int
+    parent: int
+    group: int  # its session, or where nobody tells it (macOS) its process group
+    state: str
+    seconds: float
+
+    @classmethod
+    def of(cls, stat: Path) -> _Process:
+        """From a file of proc_pid_stat(5)."""
+        fields = _fields(stat)
+        ticks = sum(map(int, fields[11:15]))  # of its own and of its children that have ended
+        return cls(int(stat.parent.name), int(fields[1]), int(fields[3]), fields[0], ticks / os.sysconf("SC_CLK_TCK"))
+
+
+def _listed() -> list[_Process]:
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                found.append(_Process.of(Path(entry.path, "stat")))
+    return found
+
+
+def _listed_by_ps() -> list[_Process]:
+    command = ["ps", "-A", "-o", "pid=,ppid=,pgid=,stat=,time="]
+    environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=True, errors="replace"
+    )
+    return [_of_ps(line) for line in done.stdout.splitlines() if line.strip()]
+
+
+def _of_ps(line: str) -> _Process:
+    number, parent, group, state, told = line.split()
+    days, _, clock = told.rpartition("-")
+    seconds = 0.0
+    for part in clock.split(":"):
+        seconds = seconds * _SIXTY + float(part)
+    return _Process(int(number), int(parent), int(group), state, seconds + int(days or 0) * 86_400)
+
+
+def _family(processes: Iterable[_Process], first: int) -> list[_Process]:
+    """A process, those of its session, and those that descend from any of them."""
+    waiting = list(processes)
+    family = [one for one in waiting if first in (one.number, one.group)]
+    known = {one.number for one in family}
+    for member in family:  # it grows
+        more = [one for one in waiting if one.parent == member.number and one.number not in known]
+        known.update(one.number for one in more)
+        family += more
+    return family
+
+
+def _together(family: list[_Process]) -> Reading | None:
+    if not family:
+        return None
+    states = [one.state for one in family]
+    for one in family if sys.platform.startswith("linux") else ():  # where a state is that of one thread only
+        with contextlib.suppress(OSError):
+            states += _threads(one.number)
+    return Reading(sum(one.seconds for one in family), _doing(states))
