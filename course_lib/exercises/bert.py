@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -39,7 +39,6 @@ def _softmax_note(what: str) -> str:
 
 Ids = Sequence[int]
 Encoded = tuple[Tensor, Tensor, Tensor]
-Build = Callable[[list[int], "list[int] | None", int, int], tuple[list[int], list[int]]]
 
 
 def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -60,90 +59,65 @@ def _words(generator: Generator) -> list[int]:
     return torch.randint(10, 90, (integer(generator, 1, 8),), generator=generator).tolist()
 
 
-def _batch_of(
-    build: Build, segment_of_padding: int | None = 0, id_of_padding: int | None = None
-) -> Callable[..., Encoded]:
-    """An answer that builds each row by itself, and pads them; None is for `padding_id`."""
-
-    def encode(firsts: list[Ids], seconds: list[Ids | None], cls_id: int, sep_id: int, padding_id: int) -> Encoded:
-        rows = [
-            build(list(first), None if second is None else list(second), cls_id, sep_id)
-            for first, second in zip(firsts, seconds, strict=True)
-        ]
-        longest = max(len(ids) for ids, _ in rows)
-        fill_ids = padding_id if id_of_padding is None else id_of_padding
-        fill_segments = padding_id if segment_of_padding is None else segment_of_padding
-        ids = torch.tensor([row + [fill_ids] * (longest - len(row)) for row, _ in rows])
-        segments = torch.tensor([row + [fill_segments] * (longest - len(row)) for _, row in rows])
-        mask = torch.tensor([[True] * len(row) + [False] * (longest - len(row)) for row, _ in rows])
-        return ids, segments, mask
-
-    return encode
+_SEGMENTS = ((0, 0, 1, 1), (0, 0, 0, 1))
+"""Of the first text, its [SEP], the second text and its [SEP]: in a pair, and where there is no second text."""
 
 
-def _joined(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    """The right row."""
-    ids = [cls, *first, sep]
-    behind = [] if second is None else [*second, sep]
-    return ids + behind, [0] * len(ids) + [1] * len(behind)
-
-
-right_pairs = _batch_of(_joined)
-
-
-def _without_last_sep(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    ids, segments = _joined(first, second, cls, sep)
-    return (ids, segments) if second is None else (ids[:-1], segments[:-1])
-
-
-def _without_first_sep(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    if second is None:
-        return _joined(first, second, cls, sep)
-    return [cls, *first, *second, sep], [0] * (len(first) + 1) + [1] * (len(second) + 1)
-
-
-def _without_cls(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    ids, segments = _joined(first, second, cls, sep)
-    return ids[1:], segments[1:]
-
-
-def _two_cls(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    if second is None:
-        return _joined(first, second, cls, sep)
-    return [cls, *first, sep, cls, *second, sep], [0] * (len(first) + 2) + [1] * (len(second) + 2)
-
-
-def _sep_in_second(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    ids, _ = _joined(first, second, cls, sep)
-    if second is None:
-        return ids, [0] * len(ids)
-    return ids, [0] * (len(first) + 1) + [1] * (len(second) + 2)
-
-
-def _last_sep_in_first(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    ids, segments = _joined(first, second, cls, sep)
-    return ids, [*segments[:-1], 0]
-
-
-def _one_segment(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    ids, _ = _joined(first, second, cls, sep)
-    return ids, [0] * len(ids)
-
-
-def _segments_from_one(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    ids, segments = _joined(first, second, cls, sep)
-    return ids, [segment + 1 for segment in segments]
-
-
-def _empty_second(first: list[int], second: list[int] | None, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    return _joined(first, [] if second is None else second, cls, sep)
-
-
-def _word_0_as_padding(
-    firsts: list[Ids], seconds: list[Ids | None], cls_id: int, sep_id: int, padding_id: int
+def _encoded(
+    firsts: list[Ids],
+    seconds: list[Ids | None],
+    cls_id: int,
+    sep_id: int,
+    padding_id: int,
+    *,
+    known_ids: bool = False,
+    cls: int = 1,
+    seps: tuple[bool, bool, bool, bool] = (True, True, True, False),
+    turned: bool = False,
+    numbers: tuple[tuple[int, ...], tuple[int, ...]] = _SEGMENTS,
+    in_front: bool = False,
+    id_of_padding: int | None = None,
+    segment_of_padding: Callable[[list[int], int], int] = lambda segments, padding_id: 0,
+    mask: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda words, ids, special: words,
+    order: tuple[int, int, int] = (0, 1, 2),
 ) -> Encoded:
-    ids, segments, _mask = _batch_of(_joined)(firsts, seconds, cls_id, sep_id, padding_id)
-    return ids, segments, ids != 0
+    """The right batch, unless a setting says otherwise.
+
+    Args:
+        known_ids: take BERT's own special ids.
+        cls: before how many of the texts [CLS] stands.
+        seps: whether a [SEP] stands behind the first and the second text of a pair, behind a text that is alone,
+            and behind a second text that does not exist.
+        turned: the second text first.
+        numbers: see `_SEGMENTS`.
+        in_front: padding stands before the words.
+        id_of_padding: None for `padding_id`.
+        segment_of_padding: from a row's segments and `padding_id`.
+        mask: from the mask, the ids, and where they are special.
+        order: of what is returned.
+    """
+    if known_ids:
+        cls_id, sep_id = CLS, SEP
+    rows, segments = [], []
+    for first, second in zip(firsts, seconds, strict=True):
+        ends = seps[:2] if second is not None else seps[2:]
+        one, two = (first, second or []) if not turned or second is None else (second, first)
+        parts = [[*one], [sep_id] * ends[0], [*two], [sep_id] * ends[1]]
+        parts[0], parts[2] = [cls_id] * (cls > 0) + parts[0], [cls_id] * (cls > 1 and bool(two)) + parts[2]
+        rows.append([one for part in parts for one in part])
+        of_parts = zip(numbers[second is None], parts, strict=True)
+        segments.append([number for number, part in of_parts for _ in part])
+    longest = max(map(len, rows))
+
+    def padded(row: list[int], fill: int) -> list[int]:
+        gap = [fill] * (longest - len(row))
+        return gap + row if in_front else row + gap
+
+    ids = torch.tensor([padded(row, padding_id if id_of_padding is None else id_of_padding) for row in rows])
+    kinds = torch.tensor([padded(row, segment_of_padding(row, padding_id)) for row in segments])
+    words = torch.tensor([padded([1] * len(row), 0) for row in rows]).bool()
+    result = ids, kinds, mask(words, ids, (ids == cls_id) | (ids == sep_id))
+    return result[order[0]], result[order[1]], result[order[2]]
 
 
 PAIR_ENCODING = Exercise(
@@ -152,9 +126,9 @@ PAIR_ENCODING = Exercise(
     name="encode_pairs",
     title="Pairs of texts",
     statement=(
-        "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> a tuple of ids, segments and mask, "
-        "[batch, words] each: [CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the second is None, "
-        "and padding behind."
+        "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> a tuple of ids and segments, int64, and a "
+        "boolean mask, [batch, words] each: [CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the "
+        "second is None, and padding behind."
     ),
     points=3,
     minutes=12,
@@ -167,96 +141,131 @@ PAIR_ENCODING = Exercise(
         Misconception(
             "last_sep_missing",
             "Your rows end with the second text's last word. Every text is followed by [SEP], the second one too.",
-            _batch_of(_without_last_sep),
+            partial(_encoded, seps=(True, False, True, False)),
         ),
         Misconception(
             "no_sep_between",
             "Your rows have no [SEP] between the two texts. Every text is followed by one.",
-            _batch_of(_without_first_sep),
+            partial(_encoded, seps=(False, True, True, False)),
         ),
         Misconception(
-            "cls_missing",
-            "Your rows begin with the first word. Put [CLS] before it: its vector is to stand for the whole input.",
-            _batch_of(_without_cls),
-        ),
-        Misconception(
-            "cls_before_both",
-            "Your rows have a second [CLS] before the second text. There is only one, at the very beginning.",
-            _batch_of(_two_cls),
-        ),
-        Misconception(
-            "first_sep_in_second_segment",
-            "The ids are right, but your segments count the first [SEP] to the second text. Each [SEP] belongs to the "
-            "text that it ends.",
-            _batch_of(_sep_in_second),
-        ),
-        Misconception(
-            "last_sep_in_first_segment",
-            "The ids are right, but the last [SEP] of a pair has segment 0. Each [SEP] belongs to the text that it "
-            "ends.",
-            _batch_of(_last_sep_in_first),
-        ),
-        Misconception(
-            "one_segment",
-            "The ids are right, but all segments are 0. Those of the second text, with its [SEP], are 1.",
-            _batch_of(_one_segment),
-        ),
-        Misconception(
-            "segments_from_one",
-            "The ids are right, but your segments are 1 and 2. They are counted from 0, as the rows of an embedding "
-            "table are.",
-            _batch_of(_segments_from_one),
-        ),
-        Misconception(
-            "padding_in_second_segment",
-            "Your segments are 1 at the padding. Fill them up with 0.",
-            _batch_of(_joined, segment_of_padding=1),
-        ),
-        Misconception(
-            "segments_padded_with_padding_id",
-            "Your segments are `padding_id` at the padding. That is for the ids; fill the segments up with 0.",
-            _batch_of(_joined, segment_of_padding=None),
-        ),
-        Misconception(
-            "ids_padded_with_zero",
-            "Your ids are filled up with 0. Fill them up with `padding_id`, which need not be 0.",
-            _batch_of(_joined, id_of_padding=0),
+            "no_sep_behind_one_text",
+            "Your rows of a single text have no [SEP]. Every text is followed by one, also where it is the only one.",
+            partial(_encoded, seps=(True, True, False, False)),
         ),
         Misconception(
             "a_sep_for_no_text",
             "Your rows of a single text end with two [SEP]. Where the second text is None, leave its [SEP] out too.",
-            _batch_of(_empty_second),
+            partial(_encoded, seps=(True, True, True, True)),
+        ),
+        Misconception(
+            "cls_missing",
+            "Your rows begin with the first word. Put [CLS] before it: its vector is to stand for the whole input.",
+            partial(_encoded, cls=0),
+        ),
+        Misconception(
+            "cls_before_both",
+            "Your rows have a second [CLS] before the second text. There is only one, at the very beginning.",
+            partial(_encoded, cls=2),
+        ),
+        Misconception(
+            "texts_exchanged",
+            "In your rows the second text stands before the first. It is [CLS] first [SEP] second [SEP].",
+            partial(_encoded, turned=True),
+        ),
+        Misconception(
+            "ids_of_bert",
+            "Your answer writes 101 and 102 for [CLS] and [SEP], which are their ids in BERT's own vocabulary. Use "
+            "`cls_id` and `sep_id`.",
+            partial(_encoded, known_ids=True),
+        ),
+        Misconception(
+            "first_sep_in_second_segment",
+            "Your segments count the first [SEP] of a pair to the second text. Each [SEP] belongs to the text that it "
+            "ends.",
+            partial(_encoded, numbers=((0, 1, 1, 1), (0, 0, 0, 1))),
+        ),
+        Misconception(
+            "last_sep_in_first_segment",
+            "In your segments the last [SEP] of a pair has 0. Each [SEP] belongs to the text that it ends.",
+            partial(_encoded, numbers=((0, 0, 1, 0), (0, 0, 0, 0))),
+        ),
+        Misconception(
+            "one_segment",
+            "Your segments are 0 at all the tokens. Those of the second text, with its [SEP], are 1.",
+            partial(_encoded, numbers=((0, 0, 0, 0), (0, 0, 0, 0))),
+        ),
+        Misconception(
+            "segments_from_one",
+            "Your segments are 1 and 2. They are counted from 0, as the rows of an embedding table are.",
+            partial(_encoded, numbers=((1, 1, 2, 2), (1, 1, 1, 2))),
+        ),
+        Misconception(
+            "all_behind_in_second_segment",
+            "Your segments are 1 at everything behind the first text's words, its [SEP] and the padding included. The "
+            "[SEP] belongs to the text that it ends, and padding has segment 0.",
+            partial(
+                _encoded,
+                numbers=((0, 1, 1, 1), (0, 1, 1, 1)),
+                segment_of_padding=lambda segments, padding_id: 1,
+            ),
+        ),
+        Misconception(
+            "padding_in_second_segment",
+            "Your segments are 1 at the padding. Fill them up with 0.",
+            partial(_encoded, segment_of_padding=lambda segments, padding_id: 1),
+        ),
+        Misconception(
+            "padding_in_the_last_segment",
+            "At the padding your segments go on with the last token's, which is 1 behind a pair. Fill them up with 0.",
+            partial(_encoded, segment_of_padding=lambda segments, padding_id: segments[-1]),
+        ),
+        Misconception(
+            "segments_padded_with_padding_id",
+            "Your segments are `padding_id` at the padding. That is for the ids; fill the segments up with 0.",
+            partial(_encoded, segment_of_padding=lambda segments, padding_id: padding_id),
+        ),
+        Misconception(
+            "ids_padded_with_zero",
+            "Your ids are filled up with 0. Fill them up with `padding_id`, which need not be 0.",
+            partial(_encoded, id_of_padding=0),
+        ),
+        Misconception(
+            "padded_in_front",
+            "Your padding stands in front of the words. Put it behind them: [CLS] has place 0 in every row.",
+            partial(_encoded, in_front=True),
         ),
         Misconception(
             "mask_inverted",
-            "The ids and segments are right, but your mask is True at the padding. In this course True means `may "
-            "attend`: True at the words.",
-            lambda *args: (*right_pairs(*args)[:2], ~right_pairs(*args)[2]),
+            "Your mask is True at the padding. In this course True means `may attend`: True at the words.",
+            partial(_encoded, mask=lambda words, ids, special: ~words),
+        ),
+        Misconception(
+            "mask_one_too_long",
+            "Your mask is True at one place of the padding, too. Places are counted from 0: a token stands where the "
+            "place is smaller (<) than the length of its row.",
+            partial(_encoded, mask=lambda words, ids, special: words | words.roll(1, dims=1)),
         ),
         Misconception(
             "special_tokens_masked",
-            "The ids and segments are right, but your mask hides [CLS] and [SEP]. Only padding is hidden: they are "
-            "attended to like words.",
-            lambda firsts, seconds, cls_id, sep_id, padding_id: (
-                *(encoded := right_pairs(firsts, seconds, cls_id, sep_id, padding_id))[:2],
-                encoded[2] & (encoded[0] != cls_id) & (encoded[0] != sep_id),
-            ),
+            "Your mask hides [CLS] and [SEP]. Only padding is hidden: they are attended to like words.",
+            partial(_encoded, mask=lambda words, ids, special: words & ~special),
+        ),
+        Misconception(
+            "word_0_as_padding",
+            "Your mask is False wherever an id is 0, and nowhere else. Padding has the id `padding_id`, whichever that "
+            "is.",
+            partial(_encoded, mask=lambda words, ids, special: ids != 0),
+        ),
+        Misconception(
+            "mask_of_numbers",
+            "Your mask holds numbers. A mask is boolean: end with .bool().",
+            partial(_encoded, mask=lambda words, ids, special: words.long()),
         ),
         Misconception(
             "segments_and_mask_exchanged",
             "You return ids, mask, segments. The order is ids, segments, mask.",
-            lambda *args: tuple(right_pairs(*args)[i] for i in (0, 2, 1)),
-        ),
-        Misconception(
-            "mask_of_numbers",
-            "The ids and segments are right, but your mask holds numbers. A mask is boolean: end with .bool().",
-            lambda *args: (*right_pairs(*args)[:2], right_pairs(*args)[2].long()),
-        ),
-        Misconception(
-            "word_0_as_padding",
-            "Your mask is False wherever an id is 0. Padding has the id `padding_id`, whichever that is, and 0 may "
-            "be a word.",
-            _word_0_as_padding,
+            partial(_encoded, order=(0, 2, 1)),
         ),
     ),
     withheld=WITHHELD,
@@ -270,8 +279,30 @@ PAIR_ENCODING = Exercise(
 def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: 1000 words", (1000,))
-    for name, most in (("few words", 90), ("some words", 900), ("many words", 90_000)):
+        yield Case("a short sentence: 6 words", (6,))
+    for name, most in (("hardly any words", 6), ("few words", 90), ("some words", 900), ("many words", 90_000)):
         yield Case(name, (integer(generator, most // 3, most),))
+
+
+def _counts(
+    words: int,
+    *,
+    share: float = 0.15,
+    shares: Sequence[float] = (0.8, 0.1, 0.1),
+    special: int = 0,
+    of_all: float | None = None,
+    chosen: Callable[[float], float] = float,
+    rounded: Callable[[float], float] = float,
+    turned: bool = False,
+) -> tuple[float, ...]:
+    """The right counts, unless a setting says otherwise; with `of_all` of so many words, however many there are."""
+    asked = chosen((words - special if of_all is None else of_all) * share)
+    counts = tuple(float(rounded(asked * one)) for one in shares)
+    return counts[::-1] if turned else counts
+
+
+def _whole_part(count: float) -> int:
+    return math.floor(count + 1e-9)
 
 
 EXPECTED_COUNTS = Exercise(
@@ -293,48 +324,96 @@ EXPECTED_COUNTS = Exercise(
     misconceptions=(
         Misconception(
             "shares_of_all_words",
-            "Your numbers add up to all the words. Only 15 % of them are chosen, and 80, 10 and 10 % are shares of "
+            "Your numbers are shares of all the words. Only 15 % of them are chosen, and 80, 10 and 10 % are shares of "
             "the chosen ones.",
-            lambda words: (0.8 * words, 0.1 * words, 0.1 * words),
+            partial(_counts, share=1.0),
         ),
         Misconception(
             "all_become_mask",
             "In your answer all the chosen words become [MASK]. Only 80 % of them do; 10 % become another word, and "
             "10 % stay.",
-            lambda words: (0.15 * words, 0.0, 0.0),
+            partial(_counts, shares=(1.0, 0.0, 0.0)),
+        ),
+        Misconception(
+            "all_the_chosen_first",
+            "Your first number is that of all the chosen words. Of these only 80 % become [MASK].",
+            partial(_counts, shares=(1.0, 0.1, 0.1)),
+        ),
+        Misconception(
+            "none_stays",
+            "In your answer all the chosen words that do not become [MASK] become another word. 10 % of the chosen "
+            "ones do, and 10 % stay as they are.",
+            partial(_counts, shares=(0.8, 0.2, 0.0)),
         ),
         Misconception(
             "all_the_unchanged",
             "Your third number counts the words that were not chosen, too. Asked for are only the 10 % of the chosen "
             "ones that stay; at the others nothing is asked.",
-            lambda words: (0.12 * words, 0.015 * words, 0.865 * words),
+            partial(_counts, shares=(0.8, 0.1, 0.865 / 0.15)),
         ),
         Misconception(
             "the_words_not_chosen",
             "Your third number is that of the words that were not chosen. Meant are those that are chosen and shown "
             "as they are: 10 % of the chosen ones.",
-            lambda words: (0.12 * words, 0.015 * words, 0.85 * words),
+            partial(_counts, shares=(0.8, 0.1, 0.85 / 0.15)),
         ),
         Misconception(
             "thresholds_as_shares",
             "You took the thresholds 0.8, 0.9 and 1 for shares. The shares are the distances between them: 0.8, 0.1 "
             "and 0.1.",
-            lambda words: (0.12 * words, 0.135 * words, 0.15 * words),
+            partial(_counts, shares=(0.8, 0.9, 1.0)),
         ),
         Misconception(
             "tenths_of_all",
-            "Your first number is right. The other two are 10 % of the 15 % that were chosen, not of all the words.",
-            lambda words: (0.12 * words, 0.1 * words, 0.1 * words),
+            "Your second and third numbers are 10 % of all the words. They are 10 % of the 15 % that were chosen.",
+            partial(_counts, shares=(0.8, 0.1 / 0.15, 0.1 / 0.15)),
         ),
         Misconception(
-            "percent",
-            "Your answer is in percent of the words. Asked for are numbers of words.",
-            lambda words: (12.0, 1.5, 1.5),
+            "tenths_of_the_rest",
+            "Your second and third numbers are 10 % of the words that were not chosen. They are 10 % of those that "
+            "were.",
+            partial(_counts, shares=(0.8, 0.085 / 0.15, 0.085 / 0.15)),
+        ),
+        Misconception(
+            "a_hundred_times",
+            "Your numbers are a hundred times too large: 12 % of the words are 0.12 times their number.",
+            partial(_counts, share=15.0, of_all=None),
         ),
         Misconception(
             "fractions",
             "Your answer is in fractions of the words. Multiply them by the number of words.",
-            lambda words: (0.12, 0.015, 0.015),
+            partial(_counts, of_all=1),
+        ),
+        Misconception(
+            "rounded",
+            "Your numbers are rounded to whole ones. An average need not be a whole number: leave it as it is.",
+            partial(_counts, rounded=round),
+        ),
+        Misconception(
+            "cut_down",
+            "Your numbers are cut down to whole ones. An average need not be a whole number: leave it as it is.",
+            partial(_counts, rounded=_whole_part),
+        ),
+        Misconception(
+            "chosen_rounded",
+            "Your answer rounds the number of chosen words. It is an average, and need not be a whole number: leave it "
+            "as it is.",
+            partial(_counts, chosen=round),
+        ),
+        Misconception(
+            "chosen_cut_down",
+            "Your answer cuts the number of chosen words down to a whole one. It is an average: leave it as it is.",
+            partial(_counts, chosen=_whole_part),
+        ),
+        Misconception(
+            "special_taken_off",
+            "Your answer takes two words off, for [CLS] and [SEP]. None of these words is special: count them all.",
+            partial(_counts, special=2),
+        ),
+        Misconception(
+            "order_reversed",
+            "Your numbers stand in reverse. The order is: as [MASK], as another word, unchanged.",
+            partial(_counts, turned=True),
         ),
     ),
     withheld=WITHHELD,
@@ -362,17 +441,23 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         chance, fate = (torch.rand(batch, words, generator=generator) for _ in range(2))
         chance = torch.where(torch.rand(batch, words, generator=generator) < 0.6, 0.15 * chance, chance)
         fate = torch.where(torch.rand(batch, words, generator=generator) < 0.5, 0.75 + 0.25 * fate, fate)
-        # Of every fate there is one, whatever was drawn.
-        chance[0, 1:6], fate[0, 1:6] = (
-            torch.tensor([0.01, 0.02, 0.03, 0.6, 0.04]),
-            torch.tensor([0.1, 0.85, 0.95, 0, 0]),
-        )
         anything = torch.randint(100, 190, (batch, words), generator=generator)
-        yield Case(f"{batch} x {words} words", (ids, special, chance, fate, anything, 99))
+        # Of every fate there is one, whatever was drawn. A word is drawn for itself, and two are [MASK] already.
+        chance[0, 1:8] = torch.tensor([0.01, 0.02, 0.03, 0.6, 0.04, 0.05, 0.7])
+        fate[0, 1:8] = torch.tensor([0.1, 0.85, 0.95, 0, 0, 0.86, 0.5])
+        anything[0, 6] = ids[0, 6]
+        ids[0, 3] = ids[0, 7] = 99
+        name = f"{batch} x {words} words, of which two are [MASK] already"
+        yield Case(name, (ids, special, chance, fate, anything, 99))
     ids = torch.randint(20, 90, (3, 7), generator=generator)
     none = torch.zeros(3, 7, dtype=torch.bool)
     draws = (torch.full((3, 7), 0.5), torch.full((3, 7), 0.2), torch.full((3, 7), 150))
     yield Case("no word is chosen", (ids, none, *draws, 99))
+
+
+def _where_chosen(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:
+    """The right labels."""
+    return torch.where(chosen, ids, IGNORED)
 
 
 def _masked(
@@ -383,20 +468,45 @@ def _masked(
     anything: Tensor,
     mask_id: int,
     *,
-    share: float = 0.15,
-    mask_below: float = 0.8,
-    other_below: float = 0.9,
+    choose: Callable[[Tensor, Tensor], Tensor] = lambda small, special: small & ~special,
+    known_id: bool = False,
+    one_draw: bool = False,
+    borders: tuple[float, float] = (0.8, 0.9),
+    exchanged: bool = False,
+    hide: Callable[[Tensor, Tensor], Tensor] = lambda chosen, special: chosen,
+    in_a_row: bool = False,
+    ask: Callable[[Tensor, Tensor], Tensor] = lambda chosen, small: chosen,
+    labels: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor] = _where_chosen,
+    at_masks: bool = False,
+    turned: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The corruption with other shares than BERT's."""
-    chosen = (chance < share) & ~special
-    shown = torch.where(fate < mask_below, mask_id, torch.where(fate < other_below, anything, ids))
-    return torch.where(chosen, shown, ids), torch.where(chosen, ids, IGNORED)
+    """The right corruption, unless a setting says otherwise.
 
-
-def _with_labels(change: Callable[[Tensor], Tensor], *inputs: Any) -> tuple[Tensor, Tensor]:
-    """The right corruption, with other labels."""
-    shown, labels = _masked(*inputs)
-    return shown, change(labels)
+    Args:
+        choose: from where chance is below 0.15, and `special`.
+        known_id: take BERT's own id of [MASK].
+        one_draw: `chance` decides for `fate` as well.
+        borders: below which `fate` means [MASK], and below which another word.
+        exchanged: the other word and the word itself.
+        hide: where the model reads something else, from the chosen places and `special`.
+        in_a_row: the other words from the beginning of `anything`, and not place by place.
+        ask: where there are labels, from the chosen places and those whose chance is below 0.15.
+        labels: from these places, what the model reads, ids and fate.
+        at_masks: labels wherever the model reads [MASK].
+        turned: the labels first.
+    """
+    small, mask_id = chance < 0.15, MASK if known_id else mask_id
+    fate = chance / 0.15 if one_draw else fate
+    chosen = choose(small, special)
+    if in_a_row:
+        other = hide(chosen, special) & (fate >= borders[0]) & (fate < borders[1])
+        anything = anything.flatten()[(other.flatten().cumsum(0) - 1).clamp(min=0)].view_as(ids)
+    above, below = (anything, ids) if exchanged else (ids, anything)
+    shown = torch.where(fate < borders[0], mask_id, torch.where(fate < borders[1], below, above))
+    corrupted = torch.where(hide(chosen, special), shown, ids)
+    asked = corrupted == mask_id if at_masks else ask(chosen, small)
+    result = corrupted, labels(asked, corrupted, ids, fate)
+    return result[::-1] if turned else result
 
 
 MASK_WORDS = Exercise(
@@ -407,7 +517,7 @@ MASK_WORDS = Exercise(
     statement=(
         "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, words]: choose "
         "where chance < 0.15 and not special; there show [MASK] (fate < 0.8), anything (fate < 0.9) or the word "
-        "itself; labels hold the chosen words, and -100 elsewhere."
+        "itself; labels hold the ids of the chosen words, and -100 elsewhere."
     ),
     points=4,
     minutes=15,
@@ -420,144 +530,160 @@ MASK_WORDS = Exercise(
         Misconception(
             "special_chosen",
             "Your answer also chooses [CLS], [SEP] and padding. Leave out the places where `special` is True.",
-            lambda ids, special, *rest: _masked(ids, torch.zeros_like(special), *rest),
+            partial(_masked, choose=lambda small, special: small),
         ),
         Misconception(
             "only_special_chosen",
             "Your answer chooses only among [CLS], [SEP] and padding. `special` is True at those: turn it round, "
             "with ~.",
-            lambda ids, special, *rest: _masked(ids, ~special, *rest),
+            partial(_masked, choose=lambda small, special: small & special),
         ),
         Misconception(
-            "unchosen_hidden_too",
-            "The labels are right, but what the model reads is changed also where no word was chosen. Look at `fate` "
-            "only where one was; the others stay as they are.",
-            lambda ids, special, chance, fate, anything, mask_id: (
-                _masked(ids, torch.zeros_like(special), chance, fate, anything, mask_id, share=2.0)[0],
-                _masked(ids, special, chance, fate, anything, mask_id)[1],
-            ),
-        ),
-        Misconception(
-            "always_mask",
-            "Your answer replaces every chosen word by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
-            "below 0.9 show the word in `anything`, and above leave the word as it is.",
-            lambda *args: _masked(*args, mask_below=2.0),
-        ),
-        Misconception(
-            "no_word_stays",
-            "Your answer leaves none of the chosen words as it is. Show the word in `anything` only from 0.8 to 0.9; "
-            "above that the chosen word stays.",
-            lambda *args: _masked(*args, other_below=2.0),
-        ),
-        Misconception(
-            "no_other_word",
-            "Your answer never shows a word of `anything`. From 0.8 to 0.9 the chosen word is replaced by it.",
-            lambda *args: _masked(*args, other_below=0.8),
-        ),
-        Misconception(
-            "others_and_stays_exchanged",
-            "Your answer leaves words as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
-            "round.",
-            lambda ids, special, chance, fate, *rest: _masked(
-                ids, special, chance, torch.where(fate < 0.8, fate, torch.where(fate < 0.9, 0.95, 0.85)), *rest
-            ),
-        ),
-        Misconception(
-            "labels_only_where_changed",
-            "Your labels are missing where a chosen word stays as it is. The model is asked there, too: that is why "
-            "those words were chosen.",
-            lambda ids, *rest: (
-                (corrupted := _masked(ids, *rest)[0]),
-                torch.where(corrupted == ids, IGNORED, ids),
-            ),
-        ),
-        Misconception(
-            "labels_only_where_mask",
-            "Your labels are there only where [MASK] is shown. All chosen words are asked for, whatever is shown in "
-            "their place.",
-            lambda ids, special, chance, fate, anything, mask_id: (
-                (corrupted := _masked(ids, special, chance, fate, anything, mask_id)[0]),
-                torch.where(corrupted == mask_id, ids, IGNORED),
-            ),
-        ),
-        Misconception(
-            "labels_everywhere",
-            "Your labels are all the words. Only the chosen ones are asked for; the others are -100.",
-            lambda ids, *rest: (_masked(ids, *rest)[0], ids.clone()),
-        ),
-        Misconception(
-            "labels_after_hiding",
-            "Your labels are what the model reads, not what it is to guess: they were taken after the words were "
-            "hidden. Take them from the ids as they came.",
-            lambda ids, *rest: (
-                (corrupted := _masked(ids, *rest)[0]),
-                torch.where(_masked(ids, *rest)[1] == IGNORED, IGNORED, corrupted),
-            ),
-        ),
-        Misconception(
-            "labels_inverted",
-            "Your labels are -100 at the chosen words, and hold the others. It is the other way round: the chosen ones "
-            "are asked for.",
-            lambda ids, *rest: (
-                _masked(ids, *rest)[0],
-                torch.where(_masked(ids, *rest)[1] == IGNORED, ids, IGNORED),
-            ),
-        ),
-        Misconception(
-            "labels_zero",
-            "Your labels are 0 where nothing is asked. 0 is the id of a word: write -100, which the loss leaves out.",
-            lambda ids, *rest: (
-                _masked(ids, *rest)[0],
-                torch.where(_masked(ids, *rest)[1] == IGNORED, 0, _masked(ids, *rest)[1]),
-            ),
+            "or_for_and",
+            "Your answer chooses every word that is not special, and the special ones with a small chance. Both must "
+            "hold, a chance below 0.15 and a word that is not special: join them by &, not by |.",
+            partial(_masked, choose=lambda small, special: small | ~special),
         ),
         Misconception(
             "the_other_words_hidden",
             "Your answer hides the 85 % that were not chosen. A word is chosen where chance is *below* 0.15.",
-            lambda ids, special, chance, *rest: _masked(ids, special, 0.15 - chance, *rest, share=1e-9),
+            partial(_masked, choose=lambda small, special: ~small & ~special),
         ),
         Misconception(
             "fate_for_all",
             "Your answer does not look at `chance`: every word that is not special is chosen. Choose only those whose "
             "chance is below 0.15.",
-            lambda *args: _masked(*args, share=2.0),
+            partial(_masked, choose=lambda small, special: ~special),
+        ),
+        Misconception(
+            "first_and_last_left_out",
+            "Your answer takes the first and the last place of each row for the special ones. Which are special says "
+            "`special`: padding is, too.",
+            partial(_masked, choose=lambda small, special: F.pad(small[:, 1:-1], (1, 1))),
+        ),
+        Misconception(
+            "unchosen_hidden_too",
+            "In your answer what the model reads is changed also where no word was chosen. Look at `fate` only where "
+            "one was; the others stay as they are.",
+            partial(_masked, hide=lambda chosen, special: torch.ones_like(chosen)),
+        ),
+        Misconception(
+            "all_but_special_hidden",
+            "In your answer every word that is not special meets its `fate`; `chance` decides on the labels alone. "
+            "Words that are not chosen stay as they are.",
+            partial(_masked, hide=lambda chosen, special: ~special),
+        ),
+        Misconception(
+            "always_mask",
+            "Your answer replaces every chosen word by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
+            "below 0.9 show the word in `anything`, and above leave the word as it is.",
+            partial(_masked, borders=(2.0, 2.0)),
+        ),
+        Misconception(
+            "no_word_stays",
+            "Your answer leaves none of the chosen words as it is. Show the word in `anything` only from 0.8 to 0.9; "
+            "above that the chosen word stays.",
+            partial(_masked, borders=(0.8, 2.0)),
+        ),
+        Misconception(
+            "no_other_word",
+            "Your answer never shows a word of `anything`. From 0.8 to 0.9 the chosen word is replaced by it.",
+            partial(_masked, borders=(0.8, 0.8)),
+        ),
+        Misconception(
+            "mask_overwritten",
+            "Your answer shows another word wherever fate < 0.9, below 0.8 too, so that no [MASK] is left. Another "
+            "word is for fate from 0.8 to 0.9.",
+            partial(_masked, borders=(0.0, 0.9)),
+        ),
+        Misconception(
+            "others_and_stays_exchanged",
+            "Your answer leaves words as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
+            "round.",
+            partial(_masked, borders=(0.8, 0.9), exchanged=True),
         ),
         Misconception(
             "one_draw_for_both",
             "Your answer divides the chosen words by `chance` once more: below 0.12, below 0.135, and above. What is "
             "shown in a chosen word's place depends on `fate`, its second draw.",
-            lambda ids, special, chance, fate, *rest: _masked(ids, special, chance, chance / 0.15, *rest),
+            partial(_masked, one_draw=True),
         ),
         Misconception(
-            "exchanged",
-            "You return labels, corrupted. The order is: what the model reads, then what it is to guess.",
-            lambda *args: _masked(*args)[::-1],
+            "others_in_a_row",
+            "Your answer takes the other words one after another from the beginning of `anything`. Each place has its "
+            "own: anything[i, j] is for the word ids[i, j].",
+            partial(_masked, in_a_row=True),
         ),
         Misconception(
-            "mask_overwritten",
-            "Your answer writes [MASK] first and then another word wherever fate < 0.9, so that no [MASK] is left. "
-            "Another word is for fate from 0.8 to 0.9.",
-            lambda *inputs: _masked(*inputs, mask_below=0.0),
+            "mask_id_of_bert",
+            "Your answer writes 103 for [MASK], which is its id in BERT's own vocabulary. Use `mask_id`.",
+            partial(_masked, known_id=True),
+        ),
+        Misconception(
+            "labels_only_where_changed",
+            "Your labels are missing where the model reads the right word itself. It is asked there, too: that is why "
+            "those words were chosen.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(read == ids, IGNORED, ids)),
+        ),
+        Misconception(
+            "labels_missing_where_kept",
+            "Your labels are missing where a chosen word stays as it is. The model is asked there, too: that is why "
+            "those words were chosen.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.9), ids, IGNORED)),
+        ),
+        Misconception(
+            "labels_only_where_mask",
+            "Your labels are there only where a word was replaced by [MASK]. All chosen words are asked for, whatever "
+            "is shown in their place.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.8), ids, IGNORED)),
+        ),
+        Misconception(
+            "labels_at_every_mask",
+            "Your labels are there only where the model reads [MASK]. All chosen words are asked for, whatever is "
+            "shown in their place, and no others: a text may have a [MASK] of its own.",
+            partial(_masked, at_masks=True),
+        ),
+        Misconception(
+            "labels_everywhere",
+            "Your labels are all the words. Only the chosen ones are asked for; the others are -100.",
+            partial(_masked, labels=lambda asked, read, ids, fate: ids.clone()),
+        ),
+        Misconception(
+            "labels_after_hiding",
+            "Your labels are what the model reads, not what it is to guess: they were taken after the words were "
+            "hidden. Take them from the ids as they came.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, read, IGNORED)),
+        ),
+        Misconception(
+            "labels_inverted",
+            "Your labels are -100 at the chosen words, and hold the others. It is the other way round: the chosen ones "
+            "are asked for.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, IGNORED, ids)),
+        ),
+        Misconception(
+            "labels_zero",
+            "Your labels are 0 where nothing is asked. 0 is the id of a word: write -100, which the loss leaves out.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, ids, 0)),
+        ),
+        Misconception(
+            "labels_minus_one",
+            "Your labels are -1 where nothing is asked. Write -100, which the loss leaves out.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, ids, -1)),
         ),
         Misconception(
             "special_asked_for",
             "Your answer leaves [CLS], [SEP] and padding as they are, but asks for them in the labels. Where "
             "`special` is True the label is -100.",
-            lambda ids, special, *rest: (
-                _masked(ids, special, *rest)[0],
-                _masked(ids, torch.zeros_like(special), *rest)[1],
+            partial(
+                _masked,
+                choose=lambda small, special: small & ~special,
+                ask=lambda chosen, small: small,
             ),
         ),
         Misconception(
-            "labels_minus_one",
-            "Your labels are -1 where nothing is asked. Write -100, which the loss leaves out.",
-            lambda *inputs: _with_labels(lambda labels: labels.masked_fill(labels == IGNORED, -1), *inputs),
-        ),
-        Misconception(
-            "labels_are_places",
-            "Your labels say where something is asked, by 1 and 0. They are to say what: the id of the word that "
-            "stood there, and -100 elsewhere.",
-            lambda *inputs: _with_labels(lambda labels: (labels != IGNORED).long(), *inputs),
+            "exchanged",
+            "You return labels, corrupted. The order is: what the model reads, then what it is to guess.",
+            partial(_masked, turned=True),
         ),
     ),
     withheld=WITHHELD,
@@ -577,20 +703,54 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             continue
         batch, words, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
         drawn = Kind(kind.name, generator, (batch,), kind.dtype, kind.transposed)
-        labels = torch.randint(vocabulary, (batch, words), generator=generator)
+        labels = torch.randint(1, vocabulary, (batch, words), generator=generator)
         asked = torch.zeros(batch, words, dtype=torch.bool)
         for row in range(batch):  # another number in each
-            asked[row, torch.randperm(words, generator=generator)[: 1 + (2 * row) % 5]] = True
+            asked[row, torch.randperm(words, generator=generator)[: 2 + (2 * row) % 5]] = True
         if batch == 1:
             asked[0, :3] = True
+        labels[0, asked[0].nonzero()[-1]] = 0  # the first word of the vocabulary is asked for, too
         yield Case(
             kind.name, (2 * drawn.normal(words, vocabulary), labels.masked_fill(~asked, IGNORED)), gradients=(0,)
         )
+    words, vocabulary = integer(generator, 4, 8), integer(generator, 6, 9)
+    logits = 2 * torch.randn(2, words, vocabulary, generator=generator)
+    labels = torch.full((2, words), IGNORED)
+    labels[:, 2], labels[1, 0] = 3, 0
+    logits[0, 2, 4], logits[1, 2, 3] = 150.0, 160.0  # a wrong word and a right one
+    yield Case("one word towers above the others", (logits, labels), part="large logits")
 
 
-def _asked(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """The logits and the labels of the chosen words."""
-    return logits[labels != IGNORED], labels[labels != IGNORED]
+def _by_hand(logits: Tensor) -> Tensor:
+    powers = logits.exp()
+    return (powers / powers.sum(dim=-1, keepdim=True)).log()
+
+
+def _viewed(logits: Tensor) -> Tensor:
+    """What becomes of the scores if words and vocabulary are exchanged by a view."""
+    batch, words, vocabulary = logits.shape
+    return logits.reshape(batch, vocabulary, words).mT.log_softmax(dim=-1)
+
+
+def _mean(losses: Tensor, asked: Tensor) -> Tensor:
+    """The right mean."""
+    return losses[asked].mean()
+
+
+def _loss(
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    log_p: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(dim=-1),
+    is_asked: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORED,
+    shift: int = 0,
+    mean: Callable[[Tensor, Tensor], Tensor] = _mean,
+    told: Callable[[Tensor], Tensor] = lambda loss: loss,
+) -> Tensor:
+    """The right loss, unless a setting says otherwise; with `shift` each place predicts the word so much further on."""
+    logits, labels = logits[:, : logits.shape[1] - shift], labels[:, shift:]
+    losses = -log_p(logits).gather(2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
+    return told(mean(losses, is_asked(labels)))
 
 
 MASKED_LM_LOSS = Exercise(
@@ -600,7 +760,7 @@ MASKED_LM_LOSS = Exercise(
     title="The loss of masked words",
     statement=(
         "masked_lm_loss(logits [batch, words, vocabulary], labels [batch, words]) -> []: the mean negative "
-        "log-probability of the right words, over the places whose label is not -100."
+        "log-probability of the right words, over the places whose label is not -100; at least one is not."
     ),
     points=2,
     minutes=8,
@@ -608,78 +768,124 @@ MASKED_LM_LOSS = Exercise(
     source="S1, masked language modelling; Devlin et al. (2019), section 3.1",
     reference=heads.label_loss,
     cases=_loss_cases,
+    parts={CORE: 1, "large logits": 1},
     correct=correct.MASKED_LM_LOSS,
     misconceptions=(
         Misconception(
             "every_place_asked",
             "Your answer also learns from the places that were not chosen, as if the word 0 were right there. Leave "
             "out the places whose label is -100.",
-            lambda logits, labels: F.cross_entropy(logits.flatten(0, 1), labels.clamp(min=0).flatten()),
+            partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+        ),
+        Misconception(
+            "word_0_left_out",
+            "Your answer leaves out the places whose label is 0. 0 is the id of a word like any other; leave out those "
+            "whose label is -100.",
+            partial(_loss, is_asked=lambda labels: labels > 0),
+        ),
+        Misconception(
+            "shifted",
+            "Your answer holds each place against the label of the next one, as GPT's loss does. BERT guesses the word "
+            "that stands at the place itself.",
+            partial(_loss, shift=1),
         ),
         Misconception(
             "divided_by_all_places",
             "Your answer divides by the number of all places. Divide by that of the chosen ones, or the loss depends "
             "on how many were chosen.",
-            lambda logits, labels: F.cross_entropy(*_asked(logits, labels), reduction="sum") / labels.numel(),
+            partial(_loss, mean=lambda losses, asked: losses[asked].sum() / losses.numel()),
         ),
         Misconception(
             "summed",
             "Your answer is the sum over the chosen words. Divide it by their number.",
-            lambda logits, labels: F.cross_entropy(*_asked(logits, labels), reduction="sum"),
+            partial(_loss, mean=lambda losses, asked: losses[asked].sum()),
         ),
         Misconception(
             "divided_by_the_batch",
             "Your answer divides the sum by the number of sentences. Divide it by the number of chosen words.",
-            lambda logits, labels: F.cross_entropy(*_asked(logits, labels), reduction="sum") / len(labels),
+            partial(_loss, mean=lambda losses, asked: losses[asked].sum() / len(losses)),
         ),
         Misconception(
             "mean_of_means",
             "Your answer is a mean over sentences of means over words, so that a word counts less where many were "
             "chosen. Every chosen word counts the same.",
-            lambda logits, labels: torch.stack(
-                [F.cross_entropy(*_asked(*row)) for row in zip(logits, labels, strict=True)]
-            ).mean(),
+            partial(_loss, mean=lambda losses, asked: ((losses * asked).sum(1) / asked.sum(1)).mean()),
+        ),
+        Misconception(
+            "first_sentence_only",
+            "Your answer looks at the first sentence of the batch alone. Take the mean over the chosen words of all of "
+            "them.",
+            partial(_loss, mean=lambda losses, asked: losses[0][asked[0]].mean()),
         ),
         Misconception(
             "probabilities_as_logits",
             "Your answer takes the softmax twice: cross_entropy wants the logits themselves, and takes the softmax of "
             "whatever it is given.",
-            lambda logits, labels: F.cross_entropy(*_asked(logits.softmax(-1), labels)),
+            partial(_loss, log_p=lambda logits: logits.softmax(-1).log_softmax(-1)),
         ),
         Misconception(
             "without_normaliser",
-            "Your answer is the mean of the right words' negative logits. A logit is no log-probability until the "
-            "normaliser is taken off: use log_softmax.",
-            lambda logits, labels: F.nll_loss(*_asked(logits, labels)),
+            "Your answer takes the right words' logits for log-probabilities. They are none until the normaliser is "
+            "taken off: use log_softmax.",
+            partial(_loss, log_p=lambda logits: logits),
+        ),
+        Misconception(
+            "logarithm_missing",
+            "Your answer takes the right words' probabilities, with a minus, where their logarithms are due: nll_loss "
+            "takes no logarithm itself. Give it log_softmax.",
+            partial(_loss, log_p=lambda logits: logits.softmax(-1)),
+        ),
+        Misconception(
+            "softmax_over_the_words",
+            "Your softmax runs over the words of the text. At each place it must run over the vocabulary, the last "
+            "dimension.",
+            partial(_loss, log_p=lambda logits: logits.log_softmax(dim=1)),
+        ),
+        Misconception(
+            "softmax_over_the_batch",
+            "Your softmax runs over the sentences of the batch. At each place it must run over the vocabulary, the "
+            "last dimension.",
+            partial(_loss, log_p=lambda logits: logits.log_softmax(dim=0)),
+        ),
+        Misconception(
+            "view_for_transpose",
+            "Your answer brings the vocabulary to dimension 1 by view or reshape, which mixes the scores of different "
+            "words: the numbers stay in line, and only the borders move. Use transpose(1, 2).",
+            partial(_loss, log_p=_viewed),
         ),
         Misconception(
             "negative",
             "Your answer has the wrong sign: the logarithm of a probability is negative, and a loss is its opposite.",
-            lambda logits, labels: -F.cross_entropy(*_asked(logits, labels)),
-        ),
-        Misconception(
-            "probability_of_error",
-            "Your answer averages 1 - p. Take -log p: it tells 0.1 from 0.001, and its gradient does not vanish "
-            "where the model is sure and wrong.",
-            lambda logits, labels: (
-                1 - _asked(logits, labels)[0].softmax(-1).gather(1, _asked(logits, labels)[1].unsqueeze(1)).mean()
-            ),
+            partial(_loss, told=lambda loss: -loss),
         ),
         Misconception(
             "in_bits",
             "Your answer is in bits: it takes the logarithm to base 2. Take the natural one.",
-            lambda logits, labels: F.cross_entropy(*_asked(logits, labels)) / math.log(2),
+            partial(_loss, told=lambda loss: loss / math.log(2)),
         ),
         Misconception(
             "perplexity",
             "Your answer is the perplexity, exp of the loss. Return the loss itself.",
-            lambda logits, labels: F.cross_entropy(*_asked(logits, labels)).exp(),
+            partial(_loss, told=lambda loss: loss.exp()),
         ),
         Misconception(
             "detached",
             "The value is right, but it is detached from the logits (.detach(), .data, no_grad or torch.tensor(...)), "
             "so that nothing could be learned from it.",
-            lambda logits, labels: F.cross_entropy(*_asked(logits.detach(), labels)),
+            partial(_loss, told=lambda loss: loss.detach()),
+            alone=True,
+        ),
+        Misconception(
+            "log_of_the_softmax",
+            "Your answer takes the logarithm of a probability that is too small for its dtype and has become 0: the "
+            "loss is infinite. F.log_softmax and F.cross_entropy never compute that probability.",
+            partial(_loss, log_p=lambda logits: logits.softmax(dim=-1).log()),
+        ),
+        Misconception(
+            "softmax_by_hand",
+            "Your answer takes exp of the logits themselves, which overflows at large ones. F.log_softmax and "
+            "F.cross_entropy take the largest off first.",
+            partial(_loss, log_p=_by_hand),
         ),
     ),
     withheld=WITHHELD,
@@ -687,6 +893,9 @@ MASKED_LM_LOSS = Exercise(
 
 
 # bert.sequence_classifier ----------------------------------------------------------------------------------
+
+Change = Callable[[Tensor], Tensor]
+Layer = Callable[[Tensor, nn.Linear], Tensor]
 
 
 def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -702,7 +911,11 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
                 "output.bias": torch.tensor([0.0, 0.3]),
             },
         )
-    for name, transposed in (("a batch", False), ("another batch", False), ("transposed in memory", True)):
+    for name, transposed, training in (
+        ("a batch", False, False),
+        ("another batch, in training mode", False, True),
+        ("transposed in memory", True, False),
+    ):
         batch, words, classes = sizes(generator, 3)
         d_model = integer(generator, 8, 12)
         states = Kind(name, generator, (batch,), transposed=transposed).normal(words, d_model)
@@ -716,6 +929,7 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             },
             gradients=(0,),
             weight_gradients=True,
+            training=training,
         )
 
 
@@ -724,19 +938,54 @@ def _layer(generator: Generator, name: str, ins: int, outs: int) -> dict[str, Te
     return {f"{name}.weight": weight, f"{name}.bias": torch.randn(outs, generator=generator)}
 
 
-def sequence_head(forward: Callable[[Tensor, nn.Linear, nn.Linear], Tensor]) -> type[nn.Module]:
-    """A class like `course_lib.heads.SequenceHead` whose forward is `forward(states, dense, output)`."""
+def _same(x: Tensor) -> Tensor:
+    return x
 
-    class SequenceClassifier(nn.Module):
-        def __init__(self, d_model: int, classes: int) -> None:
-            super().__init__()
-            self.dense = nn.Linear(d_model, d_model)
-            self.output = nn.Linear(d_model, classes)
 
-        def forward(self, states: Tensor) -> Tensor:
-            return forward(states, self.dense, self.output)
+def _applied(x: Tensor, layer: nn.Linear) -> Tensor:
+    out: Tensor = layer(x)
+    return out
 
-    return SequenceClassifier
+
+def _without_bias(x: Tensor, layer: nn.Linear) -> Tensor:
+    return F.linear(x, layer.weight)
+
+
+class _SequenceHead(nn.Module):
+    """The right head, unless a setting says otherwise.
+
+    Args:
+        pick: takes the state, [batch, d_model], from those of all words.
+        before: what happens to it first.
+        dense: how the dense layer is applied.
+        between: what stands between the two layers.
+        dropout: the share that is dropped there in training.
+        output: how the output layer is applied.
+        end: what happens to the scores.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        classes: int,
+        *,
+        pick: Change = lambda states: states[:, 0],
+        before: Change = _same,
+        dense: Layer = _applied,
+        between: Change = torch.tanh,
+        dropout: float = 0.0,
+        output: Layer = _applied,
+        end: Change = _same,
+    ) -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, classes)
+        self.dropout = nn.Dropout(dropout)
+        self.steps = (pick, before, dense, between, output, end)
+
+    def forward(self, states: Tensor) -> Tensor:
+        pick, before, dense, between, output, end = self.steps
+        return end(output(self.dropout(between(dense(before(pick(states)), self.dense))), self.output))
 
 
 SEQUENCE_CLASSIFIER = Exercise(
@@ -760,98 +1009,155 @@ SEQUENCE_CLASSIFIER = Exercise(
             "every_word",
             "Your answer is [batch, words, classes], scores for every word. Take the state of the first word, [CLS], "
             "for the whole text.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states)))),
+            partial(_SequenceHead, pick=_same),
         ),
         Misconception(
             "mean_of_the_words",
             "Your answer classifies the mean of all the words' states. Here the first one, of [CLS], stands for the "
             "text.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states.mean(dim=1))))),
+            partial(_SequenceHead, pick=lambda states: states.mean(dim=1)),
         ),
         Misconception(
             "mean_of_the_scores",
-            "Your answer scores every word, and takes the mean of the scores. Score the first word, [CLS], alone.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states))).mean(dim=1)),
+            "Your answer takes the mean over the words only behind the layers. Take one state, that of the first word, "
+            "[CLS].",
+            partial(_SequenceHead, pick=_same, between=torch.tanh, end=lambda scores: scores.mean(dim=1)),
         ),
         Misconception(
             "last_word",
             "Your answer classifies the last word's state. That is what GPT does, whose last word alone has seen all "
             "the others; BERT has [CLS], the first.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states[:, -1])))),
+            partial(_SequenceHead, pick=lambda states: states[:, -1]),
+        ),
+        Misconception(
+            "second_word",
+            "Your answer classifies the second word's state. Places are counted from 0: [CLS] is states[:, 0].",
+            partial(_SequenceHead, pick=lambda states: states[:, 1]),
         ),
         Misconception(
             "first_sequence",
             "Your answer takes the first text of the batch, states[0]. Take the first word of every text, "
             "states[:, 0].",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states[0])))),
+            partial(_SequenceHead, pick=lambda states: states[0]),
+        ),
+        Misconception(
+            "rows_in_a_row",
+            "Your answer makes one long row of all words of all texts, and takes its first ones. Take the first word "
+            "of every text, states[:, 0].",
+            partial(_SequenceHead, pick=lambda states: states.flatten(0, 1)[: len(states)]),
         ),
         Misconception(
             "largest_of_the_words",
             "Your answer takes the largest value over all the words in each dimension. Take the state of the first "
             "word, [CLS].",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states.amax(dim=1))))),
+            partial(_SequenceHead, pick=lambda states: states.amax(dim=1)),
+        ),
+        Misconception(
+            "sum_of_the_words",
+            "Your answer adds up all words' states. Take the first word's, [CLS], alone.",
+            partial(_SequenceHead, pick=lambda states: states.sum(dim=1)),
+        ),
+        Misconception(
+            "states_detached",
+            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
+            "below could not be fine-tuned.",
+            partial(_SequenceHead, pick=lambda states: states[:, 0].detach()),
         ),
         Misconception(
             "tanh_missing",
             "Your answer has no tanh between the two layers; then the two are no more than one linear layer.",
-            sequence_head(lambda states, dense, output: output(dense(states[:, 0]))),
+            partial(_SequenceHead, between=_same),
+        ),
+        Misconception(
+            "relu",
+            "Your answer has ReLU between the two layers, where BERT has tanh.",
+            partial(_SequenceHead, between=torch.relu),
+        ),
+        Misconception(
+            "gelu",
+            "Your answer has a GELU between the two layers. Here it is tanh, as in BERT's own pooling layer.",
+            partial(_SequenceHead, between=F.gelu),
+        ),
+        Misconception(
+            "sigmoid",
+            "Your answer has a sigmoid between the two layers. Here it is tanh.",
+            partial(_SequenceHead, between=torch.sigmoid),
         ),
         Misconception(
             "dense_left_out",
             "Your answer leaves out `dense`, and its tanh. The state goes through both before it is classified.",
-            sequence_head(lambda states, dense, output: output(states[:, 0])),
+            partial(_SequenceHead, dense=lambda x, layer: x, between=_same),
         ),
         Misconception(
             "tanh_of_the_state",
             "Your answer takes the tanh of the state, and no dense layer. The order is dense, tanh, output.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(states[:, 0]))),
+            partial(_SequenceHead, dense=lambda x, layer: x, between=torch.tanh),
         ),
         Misconception(
             "tanh_before_dense",
             "Your answer takes the tanh before the dense layer. The order is dense, tanh, output.",
-            sequence_head(lambda states, dense, output: output(dense(torch.tanh(states[:, 0])))),
+            partial(_SequenceHead, before=torch.tanh, between=_same),
+        ),
+        Misconception(
+            "tanh_before_dense_too",
+            "Your answer takes a tanh of the state as well. There is only one, between the two layers.",
+            partial(_SequenceHead, before=torch.tanh, between=torch.tanh),
         ),
         Misconception(
             "tanh_at_the_end",
             "Your answer takes the tanh of the scores, which presses them between -1 and 1. It belongs between the "
             "two layers.",
-            sequence_head(lambda states, dense, output: torch.tanh(output(dense(states[:, 0])))),
+            partial(_SequenceHead, between=_same, end=torch.tanh),
         ),
         Misconception(
-            "relu",
-            "Your answer has ReLU between the two layers, where BERT has tanh.",
-            sequence_head(lambda states, dense, output: output(torch.relu(dense(states[:, 0])))),
+            "tanh_at_the_end_too",
+            "Your answer takes a tanh of the scores as well, which presses them between -1 and 1. There is only one, "
+            "between the two layers.",
+            partial(_SequenceHead, between=torch.tanh, end=torch.tanh),
+        ),
+        Misconception(
+            "dropout",
+            "In training your answer drops out a tenth of the vector that is classified. BERT does that; here nothing "
+            "is dropped, in training as in evaluation.",
+            partial(_SequenceHead, dropout=0.1),
+        ),
+        Misconception(
+            "dense_transposed",
+            "Your answer multiplies the state by the dense layer's weight the wrong way round. nn.Linear computes "
+            "x @ weight.T + bias; best call the layer itself.",
+            partial(_SequenceHead, dense=lambda x, layer: x @ layer.weight + layer.bias),
+        ),
+        Misconception(
+            "dense_bias_missing",
+            "Your answer leaves out the dense layer's bias. Call the layer itself, self.dense(x): it adds it.",
+            partial(_SequenceHead, dense=_without_bias),
+        ),
+        Misconception(
+            "output_bias_missing",
+            "Your answer leaves out the output layer's bias. Call the layer itself, self.output(x): it adds it.",
+            partial(_SequenceHead, output=_without_bias),
         ),
         Misconception(
             "exponentials",
             "Your answer is exp of the scores, which slide S1 calls probabilities. They are none without the "
             "normaliser; and the loss wants the scores themselves.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states[:, 0]))).exp()),
+            partial(_SequenceHead, end=torch.exp),
         ),
         Misconception(
             "probabilities",
             _softmax_note("probabilities"),
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states[:, 0]))).softmax(dim=-1)),
+            partial(_SequenceHead, end=lambda scores: scores.softmax(dim=-1)),
         ),
         Misconception(
-            "gelu",
-            "Your answer has a GELU between the two layers. Here it is tanh, as in BERT's own pooling layer.",
-            sequence_head(lambda states, dense, output: output(F.gelu(dense(states[:, 0])))),
-        ),
-        Misconception(
-            "sigmoid",
-            "Your answer has a sigmoid between the two layers. Here it is tanh.",
-            sequence_head(lambda states, dense, output: output(torch.sigmoid(dense(states[:, 0])))),
+            "softmax_over_the_batch",
+            "Your answer takes a softmax over the texts (dim=0). Return the scores as they are; and if a softmax were "
+            "due, it would run over the classes.",
+            partial(_SequenceHead, end=lambda scores: scores.softmax(dim=0)),
         ),
         Misconception(
             "log_probabilities",
             "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states[:, 0]))).log_softmax(dim=-1)),
-        ),
-        Misconception(
-            "sum_of_the_words",
-            "Your answer adds up all words' states. Take the first word's, [CLS], alone.",
-            sequence_head(lambda states, dense, output: output(torch.tanh(dense(states.sum(dim=1))))),
+            partial(_SequenceHead, end=lambda scores: scores.log_softmax(dim=-1)),
         ),
     ),
     withheld=WITHHELD,
@@ -874,7 +1180,11 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
                 "output.bias": torch.tensor([0.1, 0.2, 0.3, 0.4]),
             },
         )
-    for name, transposed in (("a batch", False), ("another batch", False), ("transposed in memory", True)):
+    for name, transposed, training in (
+        ("a batch", False, False),
+        ("another batch, in training mode", False, True),
+        ("transposed in memory", True, False),
+    ):
         batch, words, classes = sizes(generator, 3)
         d_model, pieces = integer(generator, 8, 10), words + integer(generator, 4, 8)
         states = Kind(name, generator, (batch,), transposed=transposed).normal(pieces, d_model)
@@ -889,21 +1199,48 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             weights=_layer(generator, "output", d_model, classes),
             gradients=(0,),
             weight_gradients=True,
+            training=training,
         )
+    # Nobody reads the scores at padding. [CLS] and the bias are 0 here, so that [CLS]'s scores are 0 as well.
+    d_model, classes = sizes(generator, 2)
+    states = torch.randn(3, 9, d_model, generator=generator)
+    states[:, 0] = 0.0
+    yield Case(
+        "rows with fewer words",
+        (states, torch.tensor([[1, 3, 4, 7], [2, 5, 0, 0], [6, 0, 0, 0]])),
+        construct={"d_model": d_model, "classes": classes},
+        weights=_layer(generator, "output", d_model, classes) | {"output.bias": torch.zeros(classes)},
+        part="fewer words",
+    )
 
 
-def token_head(forward: Callable[[Tensor, Tensor, nn.Linear], Tensor]) -> type[nn.Module]:
-    """A class like `course_lib.heads.WordHead` whose forward is `forward(states, starts, output)`."""
+class _TokenHead(nn.Module):
+    """The right head, unless a setting says otherwise.
 
-    class TokenClassifier(nn.Module):
-        def __init__(self, d_model: int, classes: int) -> None:
-            super().__init__()
-            self.output = nn.Linear(d_model, classes)
+    Args:
+        pick: takes the states of the words from those of the pieces.
+        before: what happens to them first.
+        output: how the layer is applied.
+        end: what happens to the scores.
+    """
 
-        def forward(self, states: Tensor, starts: Tensor) -> Tensor:
-            return forward(states, starts, self.output)
+    def __init__(
+        self,
+        d_model: int,
+        classes: int,
+        *,
+        pick: Callable[[Tensor, Tensor], Tensor] | None = None,
+        before: Change = _same,
+        output: Layer = _applied,
+        end: Change = _same,
+    ) -> None:
+        super().__init__()
+        self.output = nn.Linear(d_model, classes)
+        self.steps = (pick or gathered, before, output, end)
 
-    return TokenClassifier
+    def forward(self, states: Tensor, starts: Tensor) -> Tensor:
+        pick, before, output, end = self.steps
+        return end(output(before(pick(states, starts)), self.output))
 
 
 def gathered(states: Tensor, starts: Tensor) -> Tensor:
@@ -911,13 +1248,19 @@ def gathered(states: Tensor, starts: Tensor) -> Tensor:
     return states[torch.arange(len(states)).unsqueeze(1), starts]
 
 
-def _ends(starts: Tensor, behind: int) -> Tensor:
-    """For each word the place behind its last piece: where the next word begins, and for the last word `behind`."""
-    return torch.cat([starts[:, 1:], torch.full_like(starts[:, :1], behind)], dim=1)
+def _ends(starts: Tensor, behind: int | None) -> Tensor:
+    """For each word the place behind its last piece: where the next word begins, and for the last word `behind`.
+
+    With None the last word has one piece, and so has each before padding.
+    """
+    ends = torch.cat(
+        [starts[:, 1:], starts[:, -1:] + 1 if behind is None else torch.full_like(starts[:, :1], behind)], 1
+    )
+    return torch.where(ends > starts, ends, starts + 1) if behind is None else ends
 
 
-def _mean_of_pieces(states: Tensor, starts: Tensor, behind: int) -> Tensor:
-    """For each word the mean of its pieces; those of the last one end before `behind`."""
+def _mean_of_pieces(states: Tensor, starts: Tensor, behind: int | None) -> Tensor:
+    """For each word the mean of its pieces; see `_ends`."""
     place = torch.arange(states.shape[1])
     inside = (place >= starts.unsqueeze(-1)) & (place < _ends(starts, behind).unsqueeze(-1))
     return inside.to(states.dtype) @ states / inside.sum(dim=-1, keepdim=True)
@@ -931,7 +1274,7 @@ TOKEN_CLASSIFIER = Exercise(
     statement=(
         "class TokenClassifier(nn.Module): __init__(d_model, classes) makes the layer `output`; forward(states "
         "[batch, pieces, d_model], starts [batch, words]) -> [batch, words, classes]: each word's scores, from the "
-        "state of its first piece."
+        "state of its first piece; where `starts` is 0 there is no word, and the scores are [CLS]'s or 0."
     ),
     points=3,
     minutes=12,
@@ -939,98 +1282,136 @@ TOKEN_CLASSIFIER = Exercise(
     source="S1, BERTForTokenClassification; Devlin et al. (2019), section 5.3",
     reference=heads.WordHead,
     cases=_token_cases,
+    parts={CORE: 2, "fewer words": 1},
     correct=correct.TOKEN_CLASSIFIER,
     misconceptions=(
         Misconception(
             "every_piece",
             "Your answer is [batch, pieces, classes]: scores for every piece, [CLS] and [SEP] included. Take only the "
             "pieces at `starts`.",
-            token_head(lambda states, starts, output: output(states)),
+            partial(_TokenHead, pick=lambda states, starts: states),
         ),
         Misconception(
             "the_first_pieces",
             "Your answer takes the first so many pieces of the row. Take those at the places in `starts`.",
-            token_head(lambda states, starts, output: output(states[:, : starts.shape[1]])),
+            partial(_TokenHead, pick=lambda states, starts: states[:, : starts.shape[1]]),
         ),
         Misconception(
             "pieces_behind_cls",
             "Your answer takes the pieces behind [CLS] in a row, as if every word were one piece. Take those at the "
             "places in `starts`.",
-            token_head(lambda states, starts, output: output(states[:, 1 : starts.shape[1] + 1])),
+            partial(_TokenHead, pick=lambda states, starts: states[:, 1 : starts.shape[1] + 1]),
         ),
         Misconception(
             "first_sequence_for_all",
             "Your answer uses the first sentence's `starts` for all of them. Each sentence has a row of its own.",
-            token_head(lambda states, starts, output: output(states[:, starts[0]])),
+            partial(_TokenHead, pick=lambda states, starts: states[:, starts[0]]),
+        ),
+        Misconception(
+            "first_states_for_all",
+            "Your answer looks the words of all the sentences up in the first sentence's states. Look up row i of "
+            "`starts` in sentence i.",
+            partial(_TokenHead, pick=lambda states, starts: states[0][starts]),
         ),
         Misconception(
             "every_row_of_starts",
             "Your answer looks up every row of `starts` in every sentence: indexing states[:, starts] pairs all with "
             "all. Look up row i in sentence i only.",
-            token_head(lambda states, starts, output: output(states[:, starts])),
+            partial(_TokenHead, pick=lambda states, starts: states[:, starts]),
+        ),
+        Misconception(
+            "offsets_of_words",
+            "Your answer makes one long row of all the pieces, and looks for sentence i behind i times the number of "
+            "words. It begins behind i times the number of pieces, states.shape[1].",
+            partial(
+                _TokenHead,
+                pick=lambda states, starts: states.flatten(0, 1)[
+                    starts + torch.arange(len(states)).unsqueeze(1) * starts.shape[1]
+                ],
+            ),
         ),
         Misconception(
             "piece_behind",
             "Your answer takes the piece behind each word's first one. `starts` are places in the row as it is, "
             "[CLS] being place 0.",
-            token_head(
-                lambda states, starts, output: output(gathered(states, (starts + 1).clamp(max=states.shape[1] - 1)))
+            partial(
+                _TokenHead, pick=lambda states, starts: gathered(states, (starts + 1).clamp(max=states.shape[1] - 1))
             ),
         ),
         Misconception(
             "piece_before",
             "Your answer takes the piece before each word. `starts` are places in the row as it is, [CLS] being place "
             "0.",
-            token_head(lambda states, starts, output: output(gathered(states, starts - 1))),
+            partial(_TokenHead, pick=lambda states, starts: gathered(states, starts - 1)),
         ),
         Misconception(
             "mean_of_pieces",
             "Your answer takes the mean of each word's pieces. Here the first piece speaks for the whole word.",
-            token_head(lambda states, starts, output: output(_mean_of_pieces(states, starts, states.shape[1] - 1))),
+            partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, states.shape[1] - 1)),
         ),
         Misconception(
             "mean_of_pieces_and_sep",
             "Your answer takes the mean of each word's pieces, and for the last word of all that is left, [SEP] "
             "included. Here the first piece speaks for the whole word.",
-            token_head(lambda states, starts, output: output(_mean_of_pieces(states, starts, states.shape[1]))),
+            partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, states.shape[1])),
+        ),
+        Misconception(
+            "mean_up_to_the_next_word",
+            "Your answer takes the mean of the pieces up to where the next word begins. Here the first piece speaks "
+            "for the whole word.",
+            partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, None)),
         ),
         Misconception(
             "last_piece",
             "Your answer takes each word's last piece. Here the first one speaks for the whole word.",
-            token_head(lambda states, starts, output: output(gathered(states, _ends(starts, states.shape[1] - 1) - 1))),
+            partial(
+                _TokenHead,
+                pick=lambda states, starts: gathered(states, _ends(starts, states.shape[1] - 1) - 1),
+            ),
+        ),
+        Misconception(
+            "piece_before_the_next_word",
+            "Your answer takes the piece before the next word's first one. Here the word's own first piece speaks for "
+            "it.",
+            partial(_TokenHead, pick=lambda states, starts: gathered(states, _ends(starts, None) - 1)),
+        ),
+        Misconception(
+            "states_detached",
+            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
+            "below could not be fine-tuned.",
+            partial(_TokenHead, before=torch.detach),
+        ),
+        Misconception(
+            "tanh_before",
+            "Your answer takes the tanh of the states first. Here there is only a linear layer.",
+            partial(_TokenHead, before=torch.tanh),
+        ),
+        Misconception(
+            "bias_missing",
+            "Your answer leaves out the layer's bias. Call the layer itself, self.output(x): it adds it.",
+            partial(_TokenHead, output=_without_bias),
         ),
         Misconception(
             "exponentials",
             "Your answer is exp of the scores, which slide S1 calls probabilities. They are none without the "
             "normaliser; and the loss wants the scores themselves.",
-            token_head(lambda states, starts, output: output(gathered(states, starts)).exp()),
+            partial(_TokenHead, end=torch.exp),
         ),
         Misconception(
             "probabilities",
             _softmax_note("probabilities"),
-            token_head(lambda states, starts, output: output(gathered(states, starts)).softmax(dim=-1)),
+            partial(_TokenHead, end=lambda scores: scores.softmax(dim=-1)),
         ),
         Misconception(
             "softmax_over_the_words",
             "Your answer takes a softmax over the words (dim=1). Return the scores as they are; and if a softmax were "
             "due, it would run over the classes of each word.",
-            token_head(lambda states, starts, output: output(gathered(states, starts)).softmax(dim=1)),
-        ),
-        Misconception(
-            "states_detached",
-            "The values are right, but no gradient reaches the states: they are detached (.detach(), .data or "
-            "torch.tensor), so that the encoder below could not be fine-tuned.",
-            token_head(lambda states, starts, output: output(gathered(states.detach(), starts))),
+            partial(_TokenHead, end=lambda scores: scores.softmax(dim=1)),
         ),
         Misconception(
             "log_probabilities",
             "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
-            token_head(lambda states, starts, output: output(gathered(states, starts)).log_softmax(dim=-1)),
-        ),
-        Misconception(
-            "tanh_before",
-            "Your answer takes the tanh of the states first. Here there is only a linear layer.",
-            token_head(lambda states, starts, output: output(torch.tanh(gathered(states, starts)))),
+            partial(_TokenHead, end=lambda scores: scores.log_softmax(dim=-1)),
         ),
     ),
     withheld=WITHHELD,
@@ -1048,9 +1429,11 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: one word at most", (torch.tensor([[first, last]]), 1), part="longest span")
     for dtype in (torch.float32, torch.float64):
         batch, words = integer(generator, 6, 9), integer(generator, 7, 11)
-        drawn = torch.randn(batch, 2, words, generator=generator, dtype=dtype)
-        yield Case(f"a batch, {str(dtype).removeprefix('torch.')}", (2 * drawn,))
-    yield Case("all scores negative", (-1 - drawn.abs(),))
+        drawn = 2 * torch.randn(batch, 2, words, generator=generator, dtype=dtype)
+        if dtype == torch.float64:  # the first text's best two spans are so near that float32 calls it a tie
+            drawn[0, 0, 1], drawn[0, 0, 4], drawn[0, 1, 5] = 12.0, 12.0 + 1e-8, 12.0
+        yield Case(f"a batch, {str(dtype).removeprefix('torch.')}", (drawn,))
+    yield Case("all scores negative", (-8 - torch.randn(batch, 2, words, generator=generator).abs(),))
     batch, words = integer(generator, 6, 9), integer(generator, 8, 11)
     padded = 3 * torch.randn(batch, 2, words, generator=generator)
     padded[0, :, 5:], padded[1, :, 3:] = -math.inf, -math.inf
@@ -1059,48 +1442,52 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     backwards += 0.1 * torch.randn(2, 2, words, generator=generator)
     backwards[:, 0, -2], backwards[:, 1, 1] = 9.0, 8.0
     yield Case("the best end stands before the best beginning", (backwards,))
-    for most in (1, 2, 4):
+    for most in (1, 2, 4, 20):
         drawn = 2 * torch.randn(batch, 2, words, generator=generator)
         yield Case(f"at most {most} word{'s' * (most > 1)}", (drawn, most), part="longest span")
 
 
-def _spans(pick: Callable[[Tensor, int | None], Tensor]) -> Callable[..., Tensor]:
-    """An answer that picks the best entry of a table [batch, first, last]."""
-
-    def best(logits: Tensor, max_words: int | None = None) -> Tensor:
-        table = pick(logits, max_words)
-        found = table.flatten(1).argmax(dim=1)
-        return torch.stack([found // table.shape[2], found % table.shape[2]], dim=1)
-
-    return best
-
-
-def _table(
-    first: Tensor,
-    last: Tensor,
-    max_words: int | None,
-    shift: int = 0,
-    diagonal: int = 0,
-    impossible: float = -math.inf,
+def _spans(
+    logits: Tensor,
+    max_words: int | None = None,
+    *,
+    rows: tuple[int, int] = (0, 1),
+    both: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    backwards: bool = False,
+    single: bool = True,
+    hide: Callable[[Tensor, Tensor], Tensor] = lambda table, possible: table.masked_fill(~possible, -math.inf),
+    longest: Callable[[int], int] | None = lambda max_words: max_words,
+    told: Callable[[Tensor, Tensor], Tensor] = lambda first, last: torch.stack([first, last], dim=1),
 ) -> Tensor:
-    """The sums of both scores where the span is possible, and `impossible` elsewhere."""
-    scores = first.unsqueeze(2) + last.unsqueeze(1)
-    possible = torch.ones_like(scores, dtype=torch.bool).triu(diagonal)
-    if max_words is not None:
-        possible = possible.tril(max_words - 1 + shift)
-    return scores.masked_fill(~possible, impossible)
+    """The best spans, unless a setting says otherwise.
+
+    Args:
+        rows: of the logits, for the beginning and for the end.
+        both: makes one score of two.
+        backwards: spans end before they begin.
+        single: whether a span may be a single word.
+        hide: from the table [batch, first, last] and where it holds spans.
+        longest: from `max_words`; None for any length.
+        told: from the places.
+    """
+    table = both(logits[:, rows[0]].unsqueeze(2), logits[:, rows[1]].unsqueeze(1))
+    possible = torch.ones_like(table, dtype=torch.bool).triu(0 if single else 1)
+    if max_words is not None and longest is not None:
+        possible = possible.tril(longest(max_words) - 1)
+    found = hide(table, possible.mT if backwards else possible).flatten(1).argmax(dim=1)
+    return told(found // table.shape[2], found % table.shape[2])
 
 
 def _cut_off(logits: Tensor, max_words: int | None = None) -> Tensor:
-    first, last = _spans(lambda logits, _limit: _table(logits[:, 0], logits[:, 1], None))(logits).unbind(dim=1)
+    first, last = _spans(logits).unbind(dim=1)
     longest = logits.shape[2] if max_words is None else max_words
     return torch.stack([first, torch.minimum(last, first + longest - 1)], dim=1)
 
 
 def _best_above_zero(logits: Tensor, max_words: int | None = None) -> Tensor:
     """The best span if its sum is above 0, and 0, 0 if none is."""
-    best = _table(logits[:, 0], logits[:, 1], max_words).flatten(1).amax(dim=1, keepdim=True)
-    return heads.best_spans(logits, max_words) * (best > 0)
+    found = _spans(logits, max_words)
+    return found * (logits.gather(2, found.unsqueeze(2)).sum(dim=1) > 0)
 
 
 def _first_then_last(logits: Tensor, max_words: int | None = None) -> Tensor:
@@ -1121,6 +1508,13 @@ def _last_then_first(logits: Tensor, max_words: int | None = None) -> Tensor:
     return torch.stack([logits[:, 0].masked_fill(~possible, -math.inf).argmax(dim=1), last], dim=1)
 
 
+def _best_of_all(logits: Tensor, max_words: int | None) -> Tensor:
+    """For every text the span of the one with the largest sum."""
+    found = _spans(logits, max_words)
+    sums = logits.gather(2, found.unsqueeze(2)).sum(dim=1).squeeze(1)
+    return found[sums.argmax()].expand(len(logits), 2)
+
+
 ANSWER_SPAN = Exercise(
     id="bert.answer_span",
     lesson=LESSON,
@@ -1128,8 +1522,8 @@ ANSWER_SPAN = Exercise(
     title="The best span",
     statement=(
         "best_spans(logits [batch, 2, words], max_words=None) -> int [batch, 2]: the positions first <= last whose "
-        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; no longer than max_words. There "
-        "are no ties."
+        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; of no more than max_words words, if "
+        "that is given. The largest sum is finite, and there are no ties."
     ),
     points=4,
     minutes=18,
@@ -1142,8 +1536,8 @@ ANSWER_SPAN = Exercise(
     misconceptions=(
         Misconception(
             "each_by_itself",
-            "Your answer takes the best beginning and the best end, each by itself, so that an answer may end before "
-            "it begins. Look for the best pair with first <= last.",
+            "Your answer takes the best of all pairs, which is the best beginning and the best end, each by itself: an "
+            "answer may end before it begins. Look for the best pair with first <= last.",
             lambda logits, max_words=None: logits.argmax(dim=2),
         ),
         Misconception(
@@ -1165,74 +1559,98 @@ ANSWER_SPAN = Exercise(
             _last_then_first,
         ),
         Misconception(
-            "lower_triangle",
-            "Your spans end before they begin, or are single words: you keep the wrong triangle. With beginnings as "
-            "rows and ends as columns the possible spans are the upper one, triu.",
-            _spans(lambda logits, most: _table(logits[:, 1], logits[:, 0], most).mT),
-        ),
-        Misconception(
-            "last_and_first",
-            "You found the right spans, but return the last place, then the first. The order is first, last.",
-            lambda logits, max_words=None: heads.best_spans(logits, max_words).flip(1),
-        ),
-        Misconception(
-            "impossible_spans_at_zero",
-            "Your answer gives 0 to the spans that do not exist, as triu of the sums does. That beats a negative sum: "
-            "give them -inf.",
-            _spans(lambda logits, most: _table(logits[:, 0], logits[:, 1], most, impossible=0.0)),
-        ),
-        Misconception(
             "search_from_zero",
             "Your answer returns 0, 0 where all sums are negative: it looks for a sum above 0. Let the best sum so far "
             "begin at -inf.",
             _best_above_zero,
         ),
         Misconception(
-            "scores_exchanged",
-            "Your answer takes row 0 of the logits for the end and row 1 for the beginning. It is the other way round.",
-            _spans(lambda logits, most: _table(logits[:, 1], logits[:, 0], most)),
+            "one_for_the_batch",
+            "Your answer finds one span, the best of the whole batch, and returns it for every text. Flatten the table "
+            "of each text by itself, .flatten(1), and take argmax(dim=1).",
+            lambda logits, max_words=None: _best_of_all(logits, max_words),
+        ),
+        Misconception(
+            "lower_triangle",
+            "Your spans end before they begin, or are single words: you keep the wrong triangle. With beginnings as "
+            "rows and ends as columns the possible spans are the upper one, triu.",
+            partial(_spans, rows=(0, 1), backwards=True),
         ),
         Misconception(
             "one_word_excluded",
             "Your answer allows no span of a single word. First and last may be the same word: keep the diagonal.",
-            _spans(lambda logits, most: _table(logits[:, 0], logits[:, 1], most, diagonal=1)),
+            partial(_spans, single=False),
         ),
         Misconception(
-            "end_behind_the_span",
-            "Your second number is the place behind the span, as in a Python slice. Return the last word's own place.",
-            lambda logits, max_words=None: heads.best_spans(logits, max_words) + torch.tensor([0, 1]),
+            "impossible_spans_at_zero",
+            "Where all sums are negative, spans that do not exist win in your answer: they hold 0, as after triu of "
+            "the sums, or another number that is not small enough. Give them -inf.",
+            partial(_spans, hide=lambda table, possible: table.masked_fill(~possible, 0.0)),
+        ),
+        Misconception(
+            "triangle_multiplied",
+            "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 where no span is, which beats a "
+            "negative sum, and makes NaN of -inf: fill these places with -inf instead.",
+            partial(_spans, hide=lambda table, possible: table * possible),
+        ),
+        Misconception(
+            "scores_exchanged",
+            "Your answer takes row 0 of the logits for the end and row 1 for the beginning. It is the other way round.",
+            partial(_spans, rows=(1, 0)),
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies the two scores. They are logarithms but for a constant, so that probabilities are "
             "multiplied by adding scores.",
-            _spans(
-                lambda logits, most: (logits[:, 0].unsqueeze(2) * logits[:, 1].unsqueeze(1)).masked_fill(
-                    _table(torch.zeros_like(logits[:, 0]), torch.zeros_like(logits[:, 1]), most) < 0, -math.inf
-                )
-            ),
+            partial(_spans, both=torch.mul),
         ),
         Misconception(
             "sum_of_probabilities",
             "Your answer adds the two probabilities. The probability of a span is their product; of the scores, which "
             "are logarithms, it is the sum.",
-            _spans(lambda logits, most: _table(logits[:, 0].softmax(dim=-1), logits[:, 1].softmax(dim=-1), most)),
+            partial(_spans, both=lambda first, last: first.softmax(dim=1) + last.softmax(dim=2)),
+        ),
+        Misconception(
+            "last_and_first",
+            "Your answer returns the last place, then the first. The order is first, last.",
+            partial(_spans, rows=(0, 1), told=lambda first, last: torch.stack([last, first], dim=1)),
+        ),
+        Misconception(
+            "end_behind_the_span",
+            "Your second number is the place behind the span, as in a Python slice. Return the last word's own place.",
+            partial(_spans, told=lambda first, last: torch.stack([first, last + 1], dim=1)),
+        ),
+        Misconception(
+            "first_and_length",
+            "Your second number says how many words the span has. Return the last word's place.",
+            partial(_spans, told=lambda first, last: torch.stack([first, last - first + 1], dim=1)),
         ),
         Misconception(
             "columns",
             "Your answer is [2, batch]. Each row of the batch has its own first and last: [batch, 2].",
-            lambda logits, max_words=None: heads.best_spans(logits, max_words).T.contiguous(),
+            partial(_spans, told=lambda first, last: torch.stack([first, last])),
         ),
         Misconception(
             "limit_ignored",
-            "Your answer is right, but for max_words, which it does not look at. Leave out the spans that have more "
-            "words.",
-            lambda logits, max_words=None: heads.best_spans(logits),
+            "Your answer does not look at max_words. Where it is given, leave out the spans that have more words.",
+            partial(_spans, longest=None),
         ),
         Misconception(
             "one_word_too_many",
             "Your answer allows one word more than max_words. From first to last there are last - first + 1 words.",
-            _spans(lambda logits, most: _table(logits[:, 0], logits[:, 1], most, shift=1)),
+            partial(_spans, longest=lambda max_words: max_words + 1),
+        ),
+        Misconception(
+            "one_word_too_few",
+            "Your answer leaves out the spans of exactly max_words words. From first to last there are last - first + "
+            "1 words, and max_words of them are allowed.",
+            partial(_spans, longest=lambda max_words: max_words - 1),
+        ),
+        Misconception(
+            "first_words_only",
+            "Your answer looks at the first max_words words of the text alone. The limit is the length of the span, "
+            "which may stand anywhere.",
+            lambda logits, max_words=None: _spans(logits[:, :, :max_words]),
         ),
         Misconception(
             "cut_off",
@@ -1248,38 +1666,84 @@ ANSWER_SPAN = Exercise(
 # bert.multiple_choice --------------------------------------------------------------------------------------
 
 
-def score(ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-    """A stand-in for an encoder with a head: one number for each row, which depends on all that it is given."""
+def score(ids: Tensor, segments: Tensor, mask: Tensor, dtype: torch.dtype = torch.float32, gap: float = 0.0) -> Tensor:
+    """A stand-in for an encoder with a head: one number for each row, which depends on all that it is given.
+
+    Args:
+        ids: [rows, words].
+        segments: [rows, words].
+        mask: bool [rows, words].
+        dtype: of the scores.
+        gap: so far apart are the scores of rows that begin with different words.
+    """
     for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
         if tensor.dim() != 2:
             raise ValueError(f"score reads rows of words, [rows, words]; {name} are {list(tensor.shape)}")
+    if mask.is_floating_point():
+        raise TypeError(f"the mask of score is boolean, as it came in, and not {mask.dtype}")
     place = torch.arange(ids.shape[1], device=ids.device)
-    return (torch.sin(0.7 * ids + 0.4 * place + 1.1 * segments) * mask).sum(dim=1)
+    read = (torch.sin(0.7 * ids.to(dtype) + 0.4 * place + 1.1 * segments) * mask).sum(dim=1)
+    return read + gap * (1 - ids[:, 0] % 3)
 
 
 def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     reading = Callback("score", score)
+    exact = Callback("score", partial(score, dtype=torch.float64))
+    apart = Callback("score", partial(score, gap=110.0))
     if not hidden:
         ids = torch.tensor([[[1, 8, 9, 2, 5, 2], [1, 8, 9, 2, 7, 2], [1, 8, 9, 2, 6, 2]]])
         segments = torch.tensor([[[0, 0, 0, 0, 1, 1]] * 3])
         yield Case("worked example: three choices", (reading, ids, segments, torch.ones_like(ids, dtype=torch.bool)))
-    for name in ("a batch", "another batch", "more choices"):
+    for name, how, part in (
+        ("a batch", reading, CORE),
+        ("scores in double precision", exact, CORE),
+        ("one question, more choices", reading, CORE),
+        ("large scores, positive and negative", apart, "large scores"),
+    ):
         batch, choices, words = integer(generator, 2, 4), integer(generator, 4, 6), integer(generator, 7, 10)
+        if name.startswith("one"):
+            batch, choices = 1, choices + 2
+        if how is apart:
+            batch = 3
         ids = torch.randint(10, 60, (batch, choices, words), generator=generator)
+        ids[:, :, 0] = torch.arange(batch).unsqueeze(1)  # what the rows of a question begin with
         lengths = torch.randint(3, words, (batch, choices, 1), generator=generator)
         place = torch.arange(words)
         mask = place < lengths
-        yield Case(name, (reading, ids, ((place > 2) & mask).long(), mask))
+        yield Case(name, (how, ids, ((place > 2) & mask).long(), mask), part=part)
 
 
-def _rows(reading: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
-    """The scores of all rows, one below the other."""
-    return reading(*(tensor.flatten(0, 1) for tensor in tensors))
+Rows = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
-def _choose(change: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
-    """An answer that makes something of the rows' scores and the ids."""
-    return lambda score, ids, segments, mask: change(_rows(score, ids, segments, mask), ids)
+def _choices(
+    score: Callable[..., Tensor],
+    ids: Tensor,
+    segments: Tensor,
+    mask: Tensor,
+    *,
+    handed: Rows = lambda ids, segments, mask: (ids, segments, mask),
+    laid_out: Callable[[Tensor], Tensor] = lambda tensor: tensor,
+    back: Callable[[Tensor, int, int], Tensor] = lambda rows, batch, choices: rows.view(batch, choices),
+    normalise: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=1),
+    told: Callable[[Tensor], Tensor] = lambda p: p,
+) -> Tensor:
+    """The right probabilities, unless a setting says otherwise.
+
+    Args:
+        handed: what `score` is given.
+        laid_out: brings it into the order of the rows.
+        back: makes [batch, choices] of the scores.
+        normalise: makes probabilities of them.
+        told: what is returned of these.
+    """
+    batch, choices = ids.shape[:2]
+    rows = (laid_out(tensor).flatten(0, 1) for tensor in handed(ids, segments, mask))
+    return told(normalise(back(score(*rows), batch, choices)))
+
+
+def _shares(powers: Tensor, added: float = 0.0) -> Tensor:
+    return powers / (powers.sum(dim=1, keepdim=True) + added)
 
 
 MULTIPLE_CHOICE = Exercise(
@@ -1297,86 +1761,141 @@ MULTIPLE_CHOICE = Exercise(
     source="S1, multiple choice; Devlin et al. (2019), section 4.4",
     reference=heads.choice_probabilities,
     cases=_choice_cases,
+    parts={CORE: 2, "large scores": 1},
     correct=correct.MULTIPLE_CHOICE,
     misconceptions=(
         Misconception(
             "scores_returned",
             "Your answer is the scores. One step is missing: the softmax over the choices.",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2])),
+            partial(_choices, normalise=lambda scores: scores),
         ),
         Misconception(
             "softmax_over_the_batch",
-            "Your answer takes the softmax over the questions (dim=0), so that they compete with each other. The "
-            "choices of one question do: dim=1.",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2]).softmax(dim=0)),
+            "Your answer takes the softmax over the questions, so that they compete with each other. The choices of "
+            "one question do.",
+            partial(_choices, normalise=lambda scores: scores.softmax(dim=0)),
         ),
         Misconception(
             "softmax_over_all_rows",
             "Your answer takes the softmax over all rows of the batch. The probabilities of one question's choices "
             "must sum to 1: shape the scores [batch, choices] first.",
-            _choose(lambda rows, ids: rows.softmax(dim=0).view(ids.shape[:2])),
+            partial(_choices, normalise=lambda scores: scores.flatten().softmax(dim=0).view_as(scores)),
+        ),
+        Misconception(
+            "softmax_twice",
+            "Your answer takes the softmax of the softmax. One is enough: the scores go into it as they are.",
+            partial(_choices, normalise=lambda scores: scores.softmax(dim=1).softmax(dim=1)),
         ),
         Misconception(
             "each_by_itself",
             "Your answer asks of each choice by itself whether it is right (a sigmoid). Exactly one of them is: take "
             "the softmax over the choices.",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2]).sigmoid()),
+            partial(_choices, normalise=torch.sigmoid),
         ),
         Misconception(
-            "rows_mixed_up",
-            "Your answer puts the scores back in the wrong order: [choices, batch] turned round is not [batch, "
-            "choices] here. The rows were laid out question by question: view them as [batch, choices].",
-            _choose(lambda rows, ids: rows.view(ids.shape[1], ids.shape[0]).T.softmax(dim=1)),
-        ),
-        Misconception(
-            "still_in_rows",
-            "Your answer is [batch · choices], one long row. Shape the scores [batch, choices] before the softmax.",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2]).softmax(dim=1).flatten()),
-        ),
-        Misconception(
-            "choices_as_rows",
-            "Your answer is [choices, batch]. Questions are rows: [batch, choices].",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2]).softmax(dim=1).T.contiguous()),
-        ),
-        Misconception(
-            "padding_read",
-            "Your answer reads the padding too: it hands `score` a mask that is True everywhere. Hand on the mask that "
-            "came in.",
-            lambda score, ids, segments, mask: (
-                _rows(score, ids, segments, torch.ones_like(mask)).view(ids.shape[:2]).softmax(dim=1)
-            ),
-        ),
-        Misconception(
-            "one_segment",
-            "Your answer hands `score` segments of 0 only. Hand on those that came in: they say where the choice "
-            "begins.",
-            lambda score, ids, segments, mask: (
-                _rows(score, ids, torch.zeros_like(segments), mask).view(ids.shape[:2]).softmax(dim=1)
+            "decision",
+            "Your answer is 1 for the choice with the largest score and 0 for the others. Asked for are probabilities: "
+            "the softmax over the choices.",
+            partial(
+                _choices,
+                normalise=lambda scores: F.one_hot(scores.argmax(dim=1), scores.shape[1]).to(scores.dtype),
             ),
         ),
         Misconception(
             "log_probabilities",
             "Your answer is log-probabilities. Return the probabilities themselves, which sum to 1.",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2]).log_softmax(dim=1)),
+            partial(_choices, normalise=lambda scores: scores.log_softmax(dim=1)),
         ),
         Misconception(
             "divided_by_their_sum",
             "Your answer divides the scores by their sum. They may be negative, so take exp of each of them first: "
             "that is the softmax.",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2]) / rows.view(ids.shape[:2]).sum(dim=1, keepdim=True)),
+            partial(_choices, normalise=_shares),
         ),
         Misconception(
             "exponentials",
             "Your answer is exp of the scores, which slide S1 calls probabilities. Divide them by their sum over the "
             "choices: that is the normaliser.",
-            _choose(lambda rows, ids: rows.view(ids.shape[:2]).exp()),
+            partial(_choices, normalise=torch.exp),
+        ),
+        Misconception(
+            "rows_mixed_up",
+            "Your answer puts the scores back in the wrong order: [choices, batch] turned round is not [batch, "
+            "choices] here. The rows were laid out question by question: view them as [batch, choices].",
+            partial(_choices, back=lambda rows, batch, choices: rows.view(choices, batch).T),
+        ),
+        Misconception(
+            "laid_out_by_choices",
+            "Your answer lays the rows out choice by choice, and takes the scores as if they stood question by "
+            "question. Leave the tensors as they are: flatten(0, 1) lays them out question by question.",
+            partial(_choices, laid_out=lambda tensor: tensor.transpose(0, 1)),
+        ),
+        Misconception(
+            "still_in_rows",
+            "Your answer is [batch · choices], one long row. Shape the scores [batch, choices] before the softmax.",
+            partial(_choices, told=torch.flatten),
+        ),
+        Misconception(
+            "squeezed",
+            "Your answer is not [batch, choices] where there is a single question: its dimension is lost, as by a "
+            "squeeze().",
+            partial(_choices, told=torch.squeeze),
+        ),
+        Misconception(
+            "choices_as_rows",
+            "Your answer is [choices, batch]. Questions are rows: [batch, choices].",
+            partial(_choices, told=lambda p: p.T.contiguous()),
+        ),
+        Misconception(
+            "first_question_only",
+            "Your answer returns the first question's probabilities for every question. Each has scores of its own.",
+            partial(_choices, told=lambda p: p[:1].expand_as(p)),
+        ),
+        Misconception(
+            "padding_read",
+            "Your answer reads the padding too: it hands `score` a mask that is True everywhere. Hand on the mask that "
+            "came in.",
+            partial(_choices, handed=lambda ids, segments, mask: (ids, segments, torch.ones_like(mask))),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your answer hands `score` the mask inverted, so that it reads the padding alone. Hand on the mask that "
+            "came in: True means `may attend`.",
+            partial(_choices, handed=lambda ids, segments, mask: (ids, segments, ~mask)),
+        ),
+        Misconception(
+            "one_segment",
+            "Your answer hands `score` segments of 0 only. Hand on those that came in: they say where the choice "
+            "begins.",
+            partial(_choices, handed=lambda ids, segments, mask: (ids, torch.zeros_like(segments), mask)),
+        ),
+        Misconception(
+            "ids_and_segments_exchanged",
+            "Your answer passes segments and ids the other way round. It is score(ids, segments, mask).",
+            partial(_choices, handed=lambda ids, segments, mask: (segments, ids, mask)),
         ),
         Misconception(
             "segments_and_mask_exchanged",
             "Your answer passes mask and segments the other way round. It is score(ids, segments, mask).",
-            lambda score, ids, segments, mask: (
-                _rows(score, ids, mask.to(segments.dtype), segments.to(mask.dtype)).view(ids.shape[:2]).softmax(dim=-1)
-            ),
+            partial(_choices, handed=lambda ids, segments, mask: (ids, mask, segments)),
+        ),
+        Misconception(
+            "exponentials_too_large",
+            "Your answer takes exp of the scores themselves: of large ones it overflows, and of very negative ones all "
+            "become 0. torch.softmax takes the question's largest score off first.",
+            partial(_choices, normalise=lambda scores: _shares(scores.exp())),
+        ),
+        Misconception(
+            "something_added_below",
+            "Your answer takes exp of the scores themselves, which overflows at large ones, and keeps the sum from 0 "
+            "by a small number, so that probabilities do not sum to 1. torch.softmax needs neither.",
+            partial(_choices, normalise=lambda scores: _shares(scores.exp(), 1e-8)),
+        ),
+        Misconception(
+            "largest_of_the_batch",
+            "Your answer takes the largest score of the whole batch off, so that of a question with much smaller ones "
+            "all exponentials become 0. Take off the largest of each question, as torch.softmax does.",
+            partial(_choices, normalise=lambda scores: _shares((scores - scores.max()).exp())),
         ),
     ),
     withheld=WITHHELD,

@@ -126,10 +126,11 @@ show.matrices(
 # `bert.pair_encoding` · 3 points · about 12 minutes
 #
 # From ids to a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP]; where `seconds[i]` is None it is only
-# [CLS] `firsts[i]` [SEP]. No text is empty. Each [SEP] belongs to the text that it ends. Rows are filled up behind with
-# `padding_id`, with segment 0, to the length of the longest.
+# [CLS] `firsts[i]` [SEP]. No text is empty, and none has one of the three special ids in it. Each [SEP] belongs to the text
+# that it ends. Rows are filled up behind with `padding_id`, with segment 0, to the length of the longest. Leave the lists
+# as they are.
 #
-# Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, integers
+# Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, both int64
 # `[batch, words]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
 #
 # <details><summary>Hint: row by row</summary>
@@ -153,7 +154,7 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     firsts: list of lists of ids
     seconds: list of as many lists of ids; None where there is no second text
     cls_id, sep_id, padding_id: ints
-    returns: a tuple: ids [batch, words], segments [batch, words], mask bool [batch, words]
+    returns: a tuple: ids int64 [batch, words], segments int64 [batch, words], mask bool [batch, words]
     """
     ### BEGIN SOLUTION
     ids, segments = [], []
@@ -277,8 +278,9 @@ three_embeddings()
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
 # Before you program it: of so many words, none of them special, how many on the average are shown as [MASK], how many as
-# another word, and how many are asked for although they stand there unchanged? Return a tuple of three floats.
-# (That a word drawn at random may happen to be the right one, we leave aside.)
+# another word, and how many are asked for although they stand there unchanged? Return a tuple of three floats (Python's
+# own numbers, not tensors), and do not round them: an average need not be whole.
+# (That a word drawn at random may happen to be the right one, we leave aside: nothing is taken off for it.)
 #
 # <details><summary>Hint</summary>
 #
@@ -315,8 +317,10 @@ check("bert.expected_counts", hidden=True)
 # `bert.mask_words` · 4 points · about 15 minutes
 #
 # Choose the words with `chance` < 0.15 that are not `special`. Show them as `mask_id` where `fate` < 0.8, as the word in
-# `anything` where `fate` is from 0.8 up to 0.9, and as they are from 0.9 on. The labels are the right words at the chosen
-# places, and −100 everywhere else: that is the number that torch's cross-entropy leaves out.
+# `anything` where `fate` is from 0.8 up to 0.9, and as they are from 0.9 on. Words that are not chosen stay. The labels are
+# the right words, their `ids`, at all the chosen places, and −100 everywhere else: that is the number that torch's
+# cross-entropy leaves out. `special` is True at [CLS], [SEP] and padding, say; where it is not, even a [MASK] that stands
+# in the text already is a word like any other.
 #
 # Shapes: all tensors are `[batch, words]`; `ids` and `anything` are integers, `special` is boolean, `chance` and `fate` are
 # floats from 0 to 1, none of which is a border (0.15, 0.8, 0.9) itself. Return a tuple: what the model reads, then the
@@ -335,7 +339,7 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
     """BERT's corruption, with all that is random passed in.
 
     ids: int64 [batch, words]
-    special: bool [batch, words]; True at tokens that are never chosen
+    special: bool [batch, words]; True at tokens that are never chosen, such as [CLS], [SEP], padding
     chance, fate: [batch, words], from 0 to 1
     anything: int64 [batch, words], a word drawn at random for each place
     mask_id: int, the id of [MASK]
@@ -397,11 +401,11 @@ def what_the_model_gets_to_see():
 # 15 % of them, so that it needs more passes for the same number of corrections. That is the price for seeing both sides.
 #
 # ### Exercise 4 · The loss of masked words
-# `bert.masked_lm_loss` · 2 points · about 8 minutes
+# `bert.masked_lm_loss` · 2 points (1 for the values, 1 for large logits) · about 8 minutes
 #
 # The mean negative log-probability, in nats, of the right words at the places where something is asked. Places with the
-# label −100 count neither above nor below the fraction line. Torch's `F.cross_entropy` and `F.log_softmax` are welcome.
-# The gradient of the logits is compared too.
+# label −100 count neither above nor below the fraction line; at least one place is asked. Logits may lie hundreds apart.
+# Torch's `F.cross_entropy` and `F.log_softmax` are welcome. The gradient of the logits is compared too.
 #
 # Shapes: `logits` is `[batch, words, vocabulary]`, `labels` is an integer tensor `[batch, words]`, the result is a single
 # number `[]` with the dtype of `logits`.
@@ -594,8 +598,8 @@ print("which is softmax:         ", scores.softmax(dim=0))
 #
 # The constructor is given, and its two layers keep their names, since the check loads weights into them. Write `forward`.
 #
-# Shapes: `states` is `[batch, words, d_model]`, its first word being [CLS]; the result is `[batch, classes]`. The gradients
-# of the states and of all weights are compared.
+# Shapes: `states` is `[batch, words, d_model]`, its first word being [CLS]; the result is `[batch, classes]`, the same in
+# training as in evaluation. The gradients of the states and of all weights are compared.
 #
 # <details><summary>Hint</summary>
 #
@@ -845,10 +849,11 @@ def two_hundred_sentences():
 # **first piece** speak for the word: by then it has attended to the others.
 #
 # ### Exercise 6 · A label for every word
-# `bert.token_classifier` · 3 points · about 12 minutes
+# `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
 #
 # The constructor is given. Write `forward`: `starts[i, j]` is the place in row $i$ at which word $j$'s first piece stands
-# ([CLS] is place 0). Rows with fewer words are padded with 0; nobody reads those scores.
+# ([CLS] is place 0, so that no word begins there). Rows with fewer words are padded with 0; nobody reads those scores, and
+# they may be [CLS]'s or 0.
 #
 # Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, words]`, the result is
 # `[batch, words, classes]`. Gradients are compared.
@@ -1027,8 +1032,9 @@ def names_of_parties_and_places():
 # ### Exercise 7 · The best span
 # `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
 #
-# Find for each text the first and the last place of the best span. A span may be a single word. With `max_words` spans
-# of more words are left out. Padding has scores of −∞. There are no ties.
+# Find for each text the first and the last place of the best span. A span may be a single word. If `max_words` is given,
+# longer spans are left out; it may be larger than the text. Padding has scores of −∞, but every text has words. There
+# are no ties for the best. (Compare sums: a product of probabilities may be too small for a float.)
 #
 # Shapes: `logits` is `[batch, 2, words]`, row 0 for the beginning and row 1 for the end; the result is an integer tensor
 # `[batch, 2]`.
@@ -1054,7 +1060,7 @@ def best_spans(logits, max_words=None):
     """The first and last place of the best span of each text.
 
     logits: [batch, 2, words]: scores for being the first, and for being the last
-    max_words: int, the longest span; None for any length
+    max_words: int, 1 or more, how many words a span may have; None for any number
     returns: int64 [batch, 2]
     """
     ### BEGIN SOLUTION
@@ -1139,11 +1145,12 @@ def who_did_it():
 # Only then do they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
 #
 # ### Exercise 8 · One of several
-# `bert.multiple_choice` · 3 points · about 12 minutes
+# `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # The encoder with its head is passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows, words]` and
 # returns a score for each row, `[rows]`. It knows nothing of questions and choices, so you have to lay the choices out as
-# rows and put the scores back in their places.
+# rows and put the scores back in their places. Hand it tensors of the dtypes that came in; one call will do, and several
+# are as good. Scores may be far above and far below 0.
 #
 # Shapes: `ids`, `segments` and `mask` are `[batch, choices, words]`, the result is `[batch, choices]`: probabilities that
 # sum to 1 for each question, with the dtype of the scores. Gradients are not compared.

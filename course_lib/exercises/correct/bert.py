@@ -427,10 +427,10 @@ def _choices_by_loop(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) 
 
 
 def _choices_one_by_one(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-    scores = torch.zeros(ids.shape[:2])
-    for i, j in product(range(ids.shape[0]), range(ids.shape[1])):
-        scores[i, j] = score(ids[i, j][None], segments[i, j][None], mask[i, j][None])[0]
-    return torch.softmax(scores, dim=1)
+    one_by_one = [
+        score(*(x[None] for x in row))[0] for row in zip(*map(chain.from_iterable, (ids, segments, mask)), strict=True)
+    ]
+    return torch.softmax(torch.stack(one_by_one).view(ids.shape[:2]), dim=1)
 
 
 def _choice_after_choice(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
@@ -454,8 +454,9 @@ def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: 
 
 def _choices_in_double(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
     rows = [torch.cat(list(tensor)) for tensor in (ids, segments, mask)]
-    scores = torch.stack(score(*rows).double().split(ids.shape[1]))
-    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp().to(torch.float32)
+    given = score(*rows)
+    scores = torch.stack(given.double().split(ids.shape[1]))
+    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp().to(given.dtype)
 
 
 MULTIPLE_CHOICE = (
