@@ -527,7 +527,7 @@ class _Check:
 
     def _recognised(self, seen: Sequence[Observation], answer: _AnswerInBox) -> Diagnosis:
         """Which known mistake this is. The box may be lost over finding out; the verdict stands without it."""
-        return diagnose(self.key, seen, lambda cases: answer.observe(cases, hidden=True))
+        return diagnose(self.key, seen, answer.observe)
 
     def missing(self) -> _Missing | None:
         """The name for want of which a visible case failed, if there is one."""

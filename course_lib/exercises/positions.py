@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -54,6 +55,13 @@ def _shuffled_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("more sentences than words", (many, _shuffle(generator, words)))
 
 
+def _taken(
+    out: Tensor, order: Tensor, *, by: Callable[[Tensor], Tensor] = lambda order: order, dim: int = -2
+) -> Tensor:
+    """Rows in some order along some dimension."""
+    return out[by(order)] if dim == 0 else out.index_select(dim, by(order))
+
+
 SHUFFLED_OUTPUTS = Exercise(
     id="positions.shuffled_outputs",
     lesson=LESSON,
@@ -82,13 +90,13 @@ SHUFFLED_OUTPUTS = Exercise(
             "shuffled_back",
             "Your prediction shuffles the rows the other way round, by the inverse order. Row i belongs to the word "
             "that stands there now, which is word order[i] of the old sentence: out[..., order, :].",
-            lambda out, order: out[..., order.argsort(), :],
+            partial(_taken, by=torch.argsort),
         ),
         Misconception(
             "sentences_shuffled",
-            "Your prediction is right for one sentence, but in a batch it shuffles the sentences: out[order] takes "
+            "In a batch your prediction shuffles the sentences: out[order] takes "
             "the first dimension. Words are the last but one: out[..., order, :].",
-            lambda out, order: out[order],
+            partial(_taken, dim=0),
         ),
         Misconception(
             "dimensions_shuffled",
@@ -112,7 +120,13 @@ SHUFFLED_OUTPUTS = Exercise(
             "shuffled_twice",
             "Your prediction shuffles the rows twice. Once is enough: row i belongs to word order[i] of the old "
             "sentence.",
-            lambda out, order: out[..., order, :][..., order, :],
+            partial(_taken, by=lambda order: order[order]),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your prediction takes the row before the one that is asked for: the numbers in `order` are counted from "
+            "0, so that there is nothing to subtract.",
+            partial(_taken, by=lambda order: (order - 1) % len(order)),
         ),
     ),
     withheld=WITHHELD,
@@ -155,6 +169,33 @@ def _places(order: Tensor) -> Tensor:
     return torch.arange(len(order))
 
 
+def _kept(order: Tensor) -> Tensor:
+    """Whether a word keeps its place."""
+    return order == _places(order)
+
+
+def _predicted(
+    order: Tensor,
+    *,
+    same: Callable[[Tensor], Tensor] = positions.same_under_causal_mask,
+    returned: Callable[[Tensor], Tensor] = lambda same: same,
+) -> Tensor:
+    """A prediction, by some rule and in some form."""
+    return returned(same(order))
+
+
+def _nothing_lost(order: Tensor) -> Tensor:
+    """Whether the words that were attended to before are all among those up to here."""
+    words = order.tolist()
+    return torch.tensor([set(range(old + 1)) <= set(words[: place + 1]) for place, old in enumerate(words)])
+
+
+def _same_before(order: Tensor) -> Tensor:
+    """Whether the words before this place are those that stood before it, whichever word stands here."""
+    words = order.tolist()
+    return torch.tensor([set(words[:place]) == set(range(place)) for place in range(len(words))])
+
+
 SAME_UNDER_CAUSAL_MASK = Exercise(
     id="positions.same_under_causal_mask",
     lesson=LESSON,
@@ -189,48 +230,72 @@ SAME_UNDER_CAUSAL_MASK = Exercise(
             "not_moved",
             "Your prediction is that a word keeps its vector if it keeps its place. That is not enough: other words "
             "may stand before it now.",
-            lambda order: order == _places(order),
+            partial(_predicted, same=_kept),
         ),
         Misconception(
             "same_words_so_far",
             "Your prediction looks at the place: do the same words stand up to here as before? But the word itself "
             "may be another one, which attended to fewer words or to more when it stood elsewhere.",
-            lambda order: _furthest(order) == _places(order),
+            partial(_predicted, same=lambda order: _furthest(order) == _places(order)),
         ),
         Misconception(
             "order_before_it_counts",
             "Your prediction is that a word keeps its vector only if all words before it stand as they did. Their "
             "order does not matter: attention adds them up. It matters only which words they are.",
-            lambda order: (order == _places(order)).cumprod(dim=0).bool(),
+            partial(_predicted, same=lambda order: _kept(order).cumprod(dim=0).bool()),
         ),
         Misconception(
             "moved_back_is_harmless",
             "Your prediction is that a word keeps its vector if it stands where it was or further back. Further back "
             "it attends to more words than before, and even where it was, other words may stand before it now.",
-            lambda order: order <= _places(order),
+            partial(_predicted, same=lambda order: order <= _places(order)),
         ),
         Misconception(
             "nothing_new_is_harmless",
             "Your prediction is that a word keeps its vector if no new word has come before it. But it may have lost "
             "some: it must attend to exactly the same words.",
-            lambda order: _furthest(order) == order,
+            partial(_predicted, same=lambda order: _furthest(order) == order),
         ),
         Misconception(
             "first_word_only",
             "Your prediction is that the first place alone keeps its vector. Which word stands there now? And later "
             "words may keep theirs too: those that attend to exactly the same words as before.",
-            lambda order: _places(order) == 0,
+            partial(_predicted, same=lambda order: _places(order) == 0),
         ),
         Misconception(
             "inverted",
             "Your prediction is turned round: True where the vector changes. True is asked for where it stays.",
-            lambda order: ~positions.same_under_causal_mask(order),
+            partial(_predicted, returned=torch.logical_not),
         ),
         Misconception(
             "numbers",
-            "The prediction is right, but it is made of numbers, 1 and 0. Return booleans: compare, or end with "
-            ".bool().",
-            lambda order: positions.same_under_causal_mask(order).long(),
+            "Your prediction is made of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
+            partial(_predicted, returned=torch.Tensor.long),
+        ),
+        Misconception(
+            "moved_forward_is_harmless",
+            "Your prediction is that a word keeps its vector if it stands where it was or further forward. Further "
+            "forward it attends to fewer words than before, and even where it was, other words may stand before it "
+            "now.",
+            partial(_predicted, same=lambda order: order >= _places(order)),
+        ),
+        Misconception(
+            "nothing_lost_is_harmless",
+            "Your prediction is that a word keeps its vector if it has lost no word that it attended to. But new ones "
+            "may have come: it must attend to exactly the same words.",
+            partial(_predicted, same=_nothing_lost),
+        ),
+        Misconception(
+            "words_before_alone",
+            "Your prediction compares the words before a place with those that stood there. But the word itself may be "
+            "another one, which attended to fewer words or to more when it stood elsewhere.",
+            partial(_predicted, same=_same_before),
+        ),
+        Misconception(
+            "all_or_none",
+            "Your prediction is one for the whole sentence: True everywhere if nobody moves, else False everywhere. "
+            "Each word has its own answer: does it attend to exactly the same words as before?",
+            partial(_predicted, same=lambda order: _kept(order).all().expand(len(order)).clone()),
         ),
     ),
     withheld=WITHHELD,
@@ -247,6 +312,19 @@ def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         (words,) = kind.sizes(1)
         yield Case(kind.name, (kind.normal(words, kind.d_head()),))
     yield Case("a single word", (torch.randn(1, integer(generator, 2, 6), generator=generator),))
+    words = integer(generator, 260, 300)
+    yield Case(f"a long text of {words} words", (torch.randn(words, 1, generator=generator),))
+
+
+def _numbered(
+    x: Tensor,
+    *,
+    number: Callable[[Tensor], Tensor] = lambda x: _place(x),
+    joined: Callable[[Tensor, Tensor], Tensor] = lambda x, column: _beside(x, column),
+    returned: Callable[[Tensor], Tensor] = lambda joined: joined,
+) -> Tensor:
+    """Each word with a number, joined to it in some way."""
+    return returned(joined(x, number(x)))
 
 
 def _beside(x: Tensor, column: Tensor) -> Tensor:
@@ -279,35 +357,35 @@ APPENDED_INDEX = Exercise(
         Misconception(
             "counted_from_one",
             "Your answer counts the words from 1. In this course positions are counted from 0.",
-            lambda x: _beside(x, _place(x) + 1),
+            partial(_numbered, number=lambda x: _place(x) + 1),
         ),
         Misconception(
             "in_front",
             "Your answer puts the position in front of each vector. Append it at the end: torch.cat([x, index], "
             "dim=-1).",
-            lambda x: _beside(x, _place(x)).roll(1, dims=-1),
+            partial(_numbered, joined=lambda x, column: _beside(x, column).roll(1, dims=-1)),
         ),
         Misconception(
             "added",
             "Your answer adds the position to every component of the vector. Append it as one more component: the "
             "result is [..., words, d_model + 1].",
-            lambda x: x + _place(x).unsqueeze(-1),
+            partial(_numbered, joined=lambda x, column: (x + column.unsqueeze(-1)).to(x.dtype)),
         ),
         Misconception(
             "shrunk_to_one",
             "Your answer divides the positions, so that the last is 1. Then one step means something else in each "
             "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
-            lambda x: _beside(x, _place(x) / max(1, x.shape[-2] - 1)),
+            partial(_numbered, number=lambda x: _place(x).to(x.dtype) / max(1, x.shape[-2] - 1)),
         ),
         Misconception(
             "divided_by_length",
             "Your answer divides the positions by the number of words. Then one step means something else in each "
             "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
-            lambda x: _beside(x, _place(x) / x.shape[-2]),
+            partial(_numbered, number=lambda x: _place(x).to(x.dtype) / x.shape[-2]),
         ),
         Misconception(
             "sentences_counted",
-            "Your answer is right for one sentence, but in a batch it counts the sentences: x.shape[0] is the number "
+            "In a batch your answer counts the sentences: x.shape[0] is the number "
             "of sentences there. Words are the last dimension but one, x.shape[-2].",
             lambda x: torch.cat(
                 [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
@@ -317,12 +395,48 @@ APPENDED_INDEX = Exercise(
             "length_appended",
             "Your answer appends the same number to every word, the length of the sentence. Append each word's own "
             "position: 0, 1, 2, ...",
-            lambda x: _beside(x, torch.full((x.shape[-2],), x.shape[-2])),
+            partial(_numbered, number=lambda x: torch.full((x.shape[-2],), x.shape[-2])),
         ),
         Misconception(
             "backwards",
             "Your answer counts from the end of the sentence. The first word is at position 0.",
-            lambda x: _beside(x, _place(x).flip(0)),
+            partial(_numbered, number=lambda x: _place(x).flip(0)),
+        ),
+        Misconception(
+            "always_single",
+            "Your answer is float32 whatever comes in. Give the positions the dtype of x: "
+            "torch.arange(words, dtype=x.dtype).",
+            partial(_numbered, returned=torch.Tensor.float),
+        ),
+        Misconception(
+            "divided_in_single_precision",
+            "Your answer divides the positions by the number of words. Then one step means something else in each "
+            "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
+            lambda x: _beside(x, _place(x) / x.shape[-2]),
+        ),
+        Misconception(
+            "small_integers",
+            "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
+            "text. Use the dtype of x, or torch.arange's own.",
+            lambda x: _beside(x, _place(x).to(torch.int8)),
+        ),
+        Misconception(
+            "unsigned_small_integers",
+            "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
+            "text. Use the dtype of x, or torch.arange's own.",
+            lambda x: _beside(x, _place(x).to(torch.uint8)),
+        ),
+        Misconception(
+            "last_component_overwritten",
+            "Your answer writes the position over the last component of each vector. Append it as one more component: "
+            "the result is [..., words, d_model + 1].",
+            lambda x: _beside(x[..., :-1], _place(x)),
+        ),
+        Misconception(
+            "counted_through_the_batch",
+            "Your answer goes on counting from one sentence of the batch to the next. Each sentence begins at "
+            "position 0.",
+            lambda x: torch.cat([x, torch.arange(x[..., 0].numel()).view(*x.shape[:-1], 1).to(x.dtype)], dim=-1),
         ),
     ),
     withheld=WITHHELD,
@@ -341,6 +455,8 @@ def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         bits = integer(generator, 2, 6)
         length = {"as far as the bits reach": 2**bits, "one bit more": 2 ** (bits - 1), "one word fewer": 2**bits - 1}
         yield Case(f"{name}: {length[name]} words, {bits} bits", (length[name], bits))
+    length = integer(generator, 260, 300)
+    yield Case(f"a long text: {length} words, 9 bits", (length, 9))
 
 
 def _counted(length: int, bits: int) -> tuple[Tensor, Tensor]:
@@ -348,9 +464,22 @@ def _counted(length: int, bits: int) -> tuple[Tensor, Tensor]:
     return torch.arange(length).unsqueeze(-1), 2 ** torch.arange(bits)
 
 
-def _by(bit: Callable[[Tensor, Tensor], Tensor]) -> Callable[[int, int], Tensor]:
-    """An answer whose entries are `bit(position, power of two)`, as float32."""
-    return lambda length, bits: bit(*_counted(length, bits)).float()
+def _bit(position: Tensor, power: Tensor) -> Tensor:
+    return position // power % 2
+
+
+def _binary(
+    length: int,
+    bits: int,
+    *,
+    first: int = 0,
+    bit: Callable[[Tensor, Tensor], Tensor] = _bit,
+    turned: Callable[[Tensor], Tensor] = lambda table: table,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """Entries `bit(position, power of two)`, with a setting for each place where one can slip."""
+    position, power = _counted(length, bits)
+    return turned(bit(position + first, power)).to(dtype)
 
 
 BINARY_COUNTING = Exercise(
@@ -372,64 +501,113 @@ BINARY_COUNTING = Exercise(
     misconceptions=(
         Misconception(
             "highest_bit_first",
-            "Your bits are right, but the highest stands first, as we write numbers. Here the lowest comes first: "
+            "In your rows the highest bit stands first, as we write numbers. Here the lowest comes first: "
             "column 0 changes at every word.",
-            lambda length, bits: positions.binary_counting(length, bits).flip(1),
+            partial(_binary, turned=lambda table: table.flip(1)),
         ),
         Misconception(
             "counted_from_one",
             "Your first row is the number 1. Positions are counted from 0, so the first row is all zeros.",
-            lambda length, bits: positions.binary_counting(length + 1, bits + 1)[1:, :bits],
+            partial(_binary, first=1),
         ),
         Misconception(
             "integers",
-            "The bits are right, but they are integers. They are to be added to embeddings, so end with .float().",
-            lambda length, bits: positions.binary_counting(length, bits).long(),
+            "Your bits are integers. They are to be added to embeddings, so end with .float().",
+            partial(_binary, dtype=torch.long),
         ),
         Misconception(
             "booleans",
-            "The bits are right, but they are True and False. They are to be added to embeddings, so end with "
-            ".float().",
-            lambda length, bits: positions.binary_counting(length, bits).bool(),
+            "Your bits are True and False. They are to be added to embeddings, so end with .float().",
+            partial(_binary, dtype=torch.bool),
         ),
         Misconception(
             "minus_one_for_zero",
             "Your answer writes -1 for the digit 0. Here the digits are 0.0 and 1.0.",
-            lambda length, bits: 2 * positions.binary_counting(length, bits) - 1,
+            partial(_binary, bit=lambda position, power: 2 * _bit(position, power) - 1),
         ),
         Misconception(
             "transposed",
             "Your answer is [bits, length]. One row for each position: [length, bits].",
-            lambda length, bits: positions.binary_counting(length, bits).T,
+            partial(_binary, turned=torch.t),
         ),
         Misconception(
             "quotient_only",
             "Your answer divides by the powers of two, but does not take the remainder: column i holds ⌊pos / 2^i⌋. "
             "Its last digit is the bit: take it modulo 2.",
-            _by(lambda position, power: position // power),
+            partial(_binary, bit=lambda position, power: position // power),
         ),
         Misconception(
             "remainder_only",
             "Your answer is pos modulo 2^i, which grows. First divide, ⌊pos / 2^i⌋, then take that modulo 2.",
-            _by(lambda position, power: position % power),
+            partial(_binary, bit=lambda position, power: position % power),
         ),
         Misconception(
             "not_rounded_down",
             "Your answer divides without rounding down, so that there are fractions. Use // or >> before you take "
             "the remainder.",
-            _by(lambda position, power: (position / power) % 2),
+            partial(_binary, bit=lambda position, power: (position / power) % 2),
         ),
         Misconception(
             "starts_with_twos",
             "Your columns are one place off: the first one counts the twos. Column 0 is the lowest bit, which is "
             "⌊pos / 1⌋ modulo 2.",
-            _by(lambda position, power: position // (2 * power) % 2),
+            partial(_binary, bit=lambda position, power: position // (2 * power) % 2),
         ),
         Misconception(
             "gray_code",
             "Your answer is a Gray code: from each row to the next exactly one bit changes. Here ordinary binary "
             "numbers are asked for.",
-            _by(lambda position, power: (position ^ (position >> 1)) // power % 2),
+            partial(_binary, bit=lambda position, power: _bit(position ^ (position >> 1), power)),
+        ),
+        Misconception(
+            "double_precision",
+            "Your bits are float64. Embeddings are float32: end with .float().",
+            partial(_binary, dtype=torch.float64),
+        ),
+        Misconception(
+            "divided_only",
+            "Your answer divides by the powers of two, and does no more: there are fractions, and they grow. Round "
+            "down (//), and take the remainder (% 2).",
+            partial(_binary, bit=lambda position, power: position / power),
+        ),
+        Misconception(
+            "bits_keep_their_weight",
+            "Your answer holds 2^i where bit i is set. Here the digits are 0.0 and 1.0: shift the number, or compare "
+            "with 0.",
+            partial(_binary, bit=lambda position, power: position & power),
+        ),
+        Misconception(
+            "rounded_to_the_nearest",
+            "Your answer rounds the quotients to the nearest number. Round down: // or >>.",
+            partial(_binary, bit=lambda position, power: (position / power).round() % 2),
+        ),
+        Misconception(
+            "lowest_bit_everywhere",
+            "Every column of yours is the lowest bit. Halve the number (// 2) from one column to the next.",
+            partial(_binary, bit=lambda position, power: (position % 2).expand(-1, len(power))),
+        ),
+        Misconception(
+            "remainder_first",
+            "Your answer takes the remainder by 2 before it divides: only the lowest bit is left then. First divide, "
+            "⌊pos / 2^i⌋, then take that modulo 2.",
+            partial(_binary, bit=lambda position, power: position % 2 // power),
+        ),
+        Misconception(
+            "zeros_for_ones",
+            "Your zeros and ones have changed places. Row 0 is the number 0: all its digits are 0.0.",
+            partial(_binary, bit=lambda position, power: 1 - _bit(position, power)),
+        ),
+        Misconception(
+            "one_place_marked",
+            "Your answer marks one column for each position. A binary number may have several digits 1: bit i is ⌊pos "
+            "/ 2^i⌋ modulo 2.",
+            partial(_binary, bit=lambda position, power: (position == _places(power)).long()),
+        ),
+        Misconception(
+            "small_integers",
+            "Your positions are integers of 8 bits, which start over at 256 in a long text. Leave torch.arange its own "
+            "dtype.",
+            partial(_binary, bit=lambda position, power: _bit(position % 256, power)),
         ),
     ),
     withheld=WITHHELD,
@@ -450,22 +628,36 @@ def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words = 2 * small + (1 if name.startswith("fewer") else 5)
         yield Case(f"{name}: {words} and {d_model}", (words, d_model))
     yield Case("a single word", (1, 2 * integer(generator, 3, 9)))
+    words = integer(generator, 260, 300)
+    yield Case(f"a long text of {words} words in 2 dimensions", (words, 2))  # their angles are exact
+
+
+def _clock(position: Tensor, exponent: Tensor) -> Tensor:
+    return position / 10_000**exponent
+
+
+def _sine_and_cosine(angle: Tensor) -> tuple[Tensor, Tensor]:
+    return angle.sin(), angle.cos()
+
+
+def _side_by_side(first: Tensor, second: Tensor) -> Tensor:
+    return torch.stack([first, second], dim=-1).flatten(-2)
 
 
 def _waves(
-    angle: Callable[[Tensor, Tensor], Tensor],
-    pair: Callable[[Tensor], tuple[Tensor, Tensor]] = lambda angle: (angle.sin(), angle.cos()),
+    length: int,
+    d_model: int,
+    *,
+    first: int = 0,
+    angle: Callable[[Tensor, Tensor], Tensor] = _clock,
+    pair: Callable[[Tensor], tuple[Tensor, Tensor]] = _sine_and_cosine,
+    placed: Callable[[Tensor, Tensor], Tensor] = _side_by_side,
     dtype: torch.dtype = torch.float32,
-) -> Callable[[int, int], Tensor]:
-    """An answer that interleaves two functions of `angle(position, 2i / d_model)`."""
-
-    def answer(length: int, d_model: int) -> Tensor:
-        position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
-        exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
-        angles = angle(position, exponent)
-        return torch.stack(pair(angles), dim=-1).flatten(-2).to(dtype)
-
-    return answer
+) -> Tensor:
+    """Two functions of `angle(position, 2i / d_model)` for each pair, with a setting for each place to slip."""
+    position = torch.arange(first, first + length, dtype=torch.float64).unsqueeze(-1)
+    angles = angle(position, torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    return placed(*pair(angles)).to(dtype)
 
 
 def _of_own_frequency(length: int, d_model: int) -> Tensor:
@@ -521,34 +713,32 @@ SINUSOIDAL_ENCODING = Exercise(
     misconceptions=(
         Misconception(
             "halves",
-            "All your numbers are there, but the sines stand in the first half and the cosines in the second, as in "
+            "Your sines stand in the first half of the dimensions and the cosines in the second, as in "
             "some libraries. Here they alternate, as in the paper: sine at 2i, cosine at 2i + 1.",
-            lambda length, d_model: (
-                positions.sinusoidal_encoding(length, d_model).unflatten(1, (-1, 2)).mT.reshape(length, d_model)
-            ),
+            partial(_waves, placed=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
         ),
         Misconception(
             "cosine_first",
-            "Your sines and cosines have changed places. The sine stands at dimension 2i, the cosine at 2i + 1: the "
-            "row of position 0 is 0, 1, 0, 1, ...",
-            _waves(lambda position, exponent: position / 10_000**exponent, lambda a: (a.cos(), a.sin())),
+            "Your sines and cosines have changed places. The sine stands at dimension 2i, the cosine of the same angle "
+            "at 2i + 1.",
+            partial(_waves, pair=lambda a: (a.cos(), a.sin())),
         ),
         Misconception(
             "sines_only",
             "Your answer uses the sine in both dimensions of a pair. The second is the cosine of the same angle.",
-            _waves(lambda position, exponent: position / 10_000**exponent, lambda a: (a.sin(), a.sin())),
+            partial(_waves, pair=lambda a: (a.sin(), a.sin())),
         ),
         Misconception(
             "two_forgotten",
             "Your exponent is i / d_model, with i counting the pairs: the 2 is missing, and the clocks slow down too "
             "little from pair to pair. The paper's exponent is 2i / d_model.",
-            _waves(lambda position, exponent: position / 10_000 ** (exponent / 2)),
+            partial(_waves, angle=lambda position, exponent: _clock(position, exponent / 2)),
         ),
         Misconception(
             "two_counted_twice",
             "Your exponent is twice as large as it should be. If your i counts in steps of two, it is the paper's 2i "
             "already: the exponent is then i / d_model.",
-            _waves(lambda position, exponent: position / 10_000 ** (2 * exponent)),
+            partial(_waves, angle=lambda position, exponent: _clock(position, 2 * exponent)),
         ),
         Misconception(
             "a_frequency_for_each_dimension",
@@ -572,28 +762,30 @@ SINUSOIDAL_ENCODING = Exercise(
             "multiplied_in_double_precision",
             "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
             "Divide by it: they slow down from pair to pair.",
-            _waves(lambda position, exponent: position * 10_000**exponent),
+            lambda length, d_model: _waves(
+                length, d_model, angle=lambda position, exponent: position * 10_000**exponent
+            ),
         ),
         Misconception(
             "counted_from_one",
-            "Your first row belongs to position 1. Positions are counted from 0, and the first row is 0, 1, 0, 1, ...",
-            _waves(lambda position, exponent: (position + 1) / 10_000**exponent),
+            "Your first row belongs to position 1. Positions are counted from 0: at the first one all angles are 0.",
+            partial(_waves, first=1),
         ),
         Misconception(
             "base_1000",
             "Your base is 1000. The paper's is 10000, with four zeros.",
-            _waves(lambda position, exponent: position / 1_000**exponent),
+            partial(_waves, angle=lambda position, exponent: position / 1_000**exponent),
         ),
         Misconception(
             "whole_turns",
             "Your answer multiplies the angle by 2π, so that the first clock turns all the way round at each word. "
             "The formula has no 2π: one word turns it by 1 radian.",
-            _waves(lambda position, exponent: 2 * math.pi * position / 10_000**exponent),
+            partial(_waves, angle=lambda position, exponent: 2 * math.pi * _clock(position, exponent)),
         ),
         Misconception(
             "degrees",
             "Your answer takes the angle for degrees. It is in radians, which is what torch.sin expects.",
-            _waves(lambda position, exponent: (position / 10_000**exponent).deg2rad()),
+            partial(_waves, angle=lambda position, exponent: _clock(position, exponent).deg2rad()),
         ),
         Misconception(
             "transposed",
@@ -602,8 +794,8 @@ SINUSOIDAL_ENCODING = Exercise(
         ),
         Misconception(
             "double_precision",
-            "The numbers are right, but their dtype is float64. Embeddings are float32: end with .float().",
-            _waves(lambda position, exponent: position / 10_000**exponent, dtype=torch.float64),
+            "Your numbers are float64. Embeddings are float32: end with .float().",
+            partial(_waves, dtype=torch.float64),
         ),
         Misconception(
             "one_frequency_less",
@@ -634,6 +826,34 @@ SINUSOIDAL_ENCODING = Exercise(
             "cosine before it, and the second half stays 0. Pair i stands at 2i and 2i + 1.",
             _overwritten,
         ),
+        Misconception(
+            "base_100000",
+            "Your base is 100000. The paper's is 10000, with four zeros.",
+            partial(_waves, angle=lambda position, exponent: position / 100_000**exponent),
+        ),
+        Misconception(
+            "exponent_not_divided",
+            "Your exponent is 2i, not divided by d_model: from the second pair on, the clocks stand nearly still. It "
+            "is 2i / d_model.",
+            lambda length, d_model: _encoded(length, d_model, lambda i: 10000.0 ** (-2 * i)),
+        ),
+        Misconception(
+            "sine_negative",
+            "Your sines have the wrong sign: the clocks turn backwards. Take the sine of pos / 10000^(2i / d_model) "
+            "as it is.",
+            partial(_waves, pair=lambda a: (-a.sin(), a.cos())),
+        ),
+        Misconception(
+            "divided_by_length",
+            "Your answer divides the positions by the number of words. Then one step means something else in each "
+            "length of sentence; the formula takes the position itself: 0, 1, 2, ...",
+            partial(_waves, angle=lambda position, exponent: _clock(position / len(position), exponent)),
+        ),
+        Misconception(
+            "slowest_first",
+            "Your clocks are in reverse order, the slowest first. Pair i = 0 has the angle pos itself.",
+            partial(_waves, angle=lambda position, exponent: _clock(position, exponent.flip(0))),
+        ),
     ),
     withheld=WITHHELD,
 )
@@ -654,30 +874,44 @@ def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(f"{shift} words forwards in 16 dimensions", (shift, 16))
 
 
-def _turned(
-    block: Callable[[Tensor, Tensor], list[Tensor]],
-    angle: Callable[[int, Tensor], Tensor] = lambda shift, exponent: shift / 10_000**exponent,
-    dtype: torch.dtype = torch.float32,
-) -> Callable[[int, int], Tensor]:
-    """An answer with the 2 x 2 block (four entries, row by row) of `angle(shift, 2i / d_model)` for each pair."""
-
-    def answer(shift: int, d_model: int) -> Tensor:
-        angles = angle(shift, torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-        entries = torch.stack(block(angles.cos(), angles.sin()), dim=-1)
-        matrix: Tensor = torch.block_diag(*entries.view(-1, 2, 2))
-        return matrix.to(dtype)
-
-    return answer
-
-
 def _rotation(cos: Tensor, sin: Tensor) -> list[Tensor]:
     return [cos, sin, -sin, cos]
 
 
-def _shift_in_halves(shift: int, d_model: int) -> Tensor:
+def _turn(shift: float, exponent: Tensor) -> Tensor:
+    return shift / 10_000**exponent
+
+
+def _on_the_diagonal(blocks: Tensor) -> Tensor:
+    matrix: Tensor = torch.block_diag(*blocks)
+    return matrix
+
+
+def _in_halves(blocks: Tensor) -> Tensor:
     """The shift matrix of an encoding whose sines stand in the first half and whose cosines stand in the second."""
-    place = torch.arange(d_model).view(-1, 2).T.flatten()
-    return positions.shift_matrix(shift, d_model)[place][:, place]
+    place = torch.arange(2 * len(blocks)).view(-1, 2).T.flatten()
+    return _on_the_diagonal(blocks)[place][:, place]
+
+
+def _added_to_the_identity(blocks: Tensor) -> Tensor:
+    matrix = _on_the_diagonal(blocks)
+    return matrix + torch.eye(len(matrix), dtype=matrix.dtype)
+
+
+def _turned(
+    shift: int,
+    d_model: int,
+    *,
+    moved: Callable[[int], int] = lambda shift: shift,
+    angle: Callable[[float, Tensor], Tensor] = _turn,
+    block: Callable[[Tensor, Tensor], list[Tensor]] = _rotation,
+    placed: Callable[[Tensor], Tensor] = _on_the_diagonal,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """The 2 x 2 block (four entries, row by row) of `angle(shift, 2i / d_model)` for each pair, put together."""
+    angles = angle(moved(shift), torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    entries = torch.stack(block(angles.cos(), angles.sin()), dim=-1)
+    return placed(entries.view(-1, 2, 2)).to(dtype)
 
 
 SHIFT_MATRIX = Exercise(
@@ -701,55 +935,55 @@ SHIFT_MATRIX = Exercise(
             "turned_back",
             "Your matrix shifts the other way: it is the transpose, which takes encoding[pos] to encoding[pos - "
             "shift]. The pairs are (sin, cos), so that each block is [[cos, sin], [-sin, cos]].",
-            _turned(lambda cos, sin: [cos, -sin, sin, cos]),
+            partial(_turned, block=lambda cos, sin: [cos, -sin, sin, cos]),
         ),
         Misconception(
             "minus_forgotten",
             "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. It comes from cos(a + b) = cos a cos b - sin a "
             "sin b, the second row of each block: [-sin, cos].",
-            _turned(lambda cos, sin: [cos, sin, sin, cos]),
+            partial(_turned, block=lambda cos, sin: [cos, sin, sin, cos]),
         ),
         Misconception(
             "sine_on_the_diagonal",
             "Your blocks have the sines on their diagonal. Where nothing is shifted the matrix must be the identity: "
             "the cosines belong there, [[cos, sin], [-sin, cos]].",
-            _turned(lambda cos, sin: [sin, cos, -cos, sin]),
+            partial(_turned, block=lambda cos, sin: [sin, cos, -cos, sin]),
         ),
         Misconception(
             "diagonal_only",
             "Your matrix only scales: it has the cosines on its diagonal and nothing beside them. sin(a + b) needs "
             "the cosine of a as well: each block is [[cos, sin], [-sin, cos]].",
-            _turned(lambda cos, sin: [cos, 0 * sin, 0 * sin, cos]),
+            partial(_turned, block=lambda cos, sin: [cos, 0 * sin, 0 * sin, cos]),
         ),
         Misconception(
             "one_angle_for_all",
             "Your matrix turns all pairs by the same angle, the shift itself. Each pair has its own clock: turn it by "
             "shift / 10000^(2i / d_model).",
-            _turned(_rotation, lambda shift, exponent: torch.full_like(exponent, shift)),
+            partial(_turned, angle=lambda shift, exponent: torch.full_like(exponent, shift)),
         ),
         Misconception(
             "two_forgotten",
             "Your blocks turn by shift / 10000^(i / d_model): the 2 is missing. The angle of pair i is shift / "
             "10000^(2i / d_model), as in the encoding.",
-            _turned(_rotation, lambda shift, exponent: shift / 10_000 ** (exponent / 2)),
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent / 2)),
         ),
         Misconception(
             "two_counted_twice",
             "Your exponent is twice as large as it should be. If your i counts in steps of two, it is the paper's 2i "
             "already: the exponent is then i / d_model.",
-            _turned(_rotation, lambda shift, exponent: shift / 10_000 ** (2 * exponent)),
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, 2 * exponent)),
         ),
         Misconception(
             "multiplied",
             "Your angles are shift · 10000^(2i / d_model), faster and faster. Divide: the clocks slow down from pair "
             "to pair.",
-            _turned(_rotation, lambda shift, exponent: shift * 10_000**exponent),
+            partial(_turned, angle=lambda shift, exponent: shift * 10_000**exponent),
         ),
         Misconception(
             "halves",
             "Your matrix shifts an encoding with all sines before all cosines. In ours they alternate, so that the "
             "rotations are 2 × 2 blocks along the diagonal.",
-            _shift_in_halves,
+            partial(_turned, placed=_in_halves),
         ),
         Misconception(
             "rows_rolled",
@@ -761,31 +995,86 @@ SHIFT_MATRIX = Exercise(
             "distance_only",
             "Your matrix shifts forwards whatever the sign of `shift`. A negative one must turn the clocks back: "
             "don't take its absolute value.",
-            lambda shift, d_model: positions.shift_matrix(abs(shift), d_model),
+            partial(_turned, moved=abs),
         ),
         Misconception(
             "blocks_not_placed",
             "Your answer is the 2 × 2 blocks one after the other, [d_model / 2, 2, 2]. Place them along the diagonal "
             "of a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
-            lambda shift, d_model: torch.stack(
-                [positions.shift_matrix(shift, d_model)[i : i + 2, i : i + 2] for i in range(0, d_model, 2)]
-            ),
+            partial(_turned, placed=lambda blocks: blocks),
         ),
         Misconception(
             "double_precision",
-            "The numbers are right, but their dtype is float64. The encoding is float32: end with .float().",
-            _turned(_rotation, dtype=torch.float64),
+            "Your numbers are float64. The encoding is float32: end with .float().",
+            partial(_turned, dtype=torch.float64),
         ),
         Misconception(
             "minus_twice",
             "Your answer has a minus at both sines of a block. Only one of them has it: the cosine's formula for a "
             "sum subtracts, the sine's adds.",
-            _turned(lambda cos, sin: [cos, -sin, -sin, cos]),
+            partial(_turned, block=lambda cos, sin: [cos, -sin, -sin, cos]),
         ),
         Misconception(
             "exponents_counted_from_one",
             "Your answer counts the pairs of dimensions from 1. The first has i = 0: it turns by `shift` itself.",
-            _turned(_rotation, lambda shift, exponent: shift / 10_000 ** (exponent + 1 / len(exponent))),
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent + 1 / len(exponent))),
+        ),
+        Misconception(
+            "minus_at_the_cosine",
+            "Your blocks have their minus at the lower right cosine, which makes a reflection of them. It belongs to "
+            "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
+            partial(_turned, block=lambda cos, sin: [cos, sin, sin, -cos]),
+        ),
+        Misconception(
+            "backwards_nothing_moves",
+            "Your matrix is the identity where `shift` is negative. It must turn the clocks back there: the same "
+            "formula holds for negative shifts.",
+            partial(_turned, moved=lambda shift: max(shift, 0)),
+        ),
+        Misconception(
+            "one_word_too_far",
+            "Your matrix shifts by one word too many. The angle of pair i is shift / 10000^(2i / d_model).",
+            partial(_turned, moved=lambda shift: shift + 1),
+        ),
+        Misconception(
+            "one_word_always",
+            "Your matrix shifts by one word, whatever `shift` is. Multiply the angles by it.",
+            partial(_turned, moved=lambda shift: 1),
+        ),
+        Misconception(
+            "base_1000",
+            "Your base is 1000. The paper's is 10000, with four zeros.",
+            partial(_turned, angle=lambda shift, exponent: shift / 1_000**exponent),
+        ),
+        Misconception(
+            "degrees",
+            "Your answer takes the angle for degrees. It is in radians, which is what torch.sin expects.",
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent).deg2rad()),
+        ),
+        Misconception(
+            "slowest_first",
+            "Your clocks are in reverse order, the slowest first. The first block turns by `shift` itself.",
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent.flip(0))),
+        ),
+        Misconception(
+            "one_frequency_less",
+            "Your slowest clock turns by shift / 10000: the exponents run from 0 to 1. By the paper's formula they "
+            "stop before 1: 2i / d_model for i < d_model / 2.",
+            partial(
+                _turned,
+                angle=lambda shift, exponent: _turn(shift, exponent * len(exponent) / max(len(exponent) - 1, 1)),
+            ),
+        ),
+        Misconception(
+            "added_to_the_identity",
+            "Your matrix has the identity added: its diagonal is 1 too large. Start from zeros, or replace the "
+            "entries.",
+            partial(_turned, placed=_added_to_the_identity),
+        ),
+        Misconception(
+            "sine_never_negative",
+            "Your sine is the root of 1 - cos², which is never negative. Take the sine of the angle itself.",
+            partial(_turned, block=lambda cos, sin: [cos, sin.abs(), -sin.abs(), cos]),
         ),
     ),
     withheld=WITHHELD,
@@ -800,11 +1089,10 @@ def _learned_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         encoding = torch.tensor([[0.1, 0.2], [0.3, -0.4], [-0.5, 0.6], [0.7, 0.8], [0.9, -1.0]])
         yield _learned_case(f"{A.name}: the, cat, danced and five positions", A.k, encoding)
     for kind in kinds(generator):
-        if kind.dtype == torch.float32:
-            (words,) = kind.sizes(1)
-            longest = words + integer(generator, 2, 5)
-            encoding = torch.randn(longest, kind.d_head(), generator=generator)
-            yield _learned_case(kind.name, kind.normal(words, encoding.shape[1]), encoding)
+        (words,) = kind.sizes(1)
+        longest = words + integer(generator, 2, 5)
+        encoding = torch.randn(longest, kind.d_head(), generator=generator).to(kind.dtype)
+        yield _learned_case(kind.name, kind.normal(words, encoding.shape[1]), encoding)  # the parameter stays float32
     batch, words = sizes(generator, 2)
     single = Kind("a batch of one sentence", generator, (1,))
     encoding = torch.randn(words + 2, single.d_head(), generator=generator)
@@ -831,15 +1119,47 @@ def _learned_case(name: str, x: Tensor, encoding: Tensor) -> Case:
     )
 
 
-def _by_len(x: Tensor, encoding: Tensor) -> Tensor:
-    """As many rows as `x` has sentences, which are its words only where there is no batch."""
-    if len(x) > len(encoding):
-        raise ValueError(f"{len(x)} words are more than {len(encoding)} positions")
-    return x + encoding[: len(x)]
+def _refuse(words: int, longest: int) -> None:
+    if words > longest:
+        raise ValueError(f"{words} words are more than {longest} positions")
 
 
-def _learned(forward: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
-    return correct.learned(forward)
+class _Learned(nn.Module):
+    """Learned positions, with a setting for each place where one can slip."""
+
+    def __init__(
+        self,
+        d_model: int,
+        max_length: int,
+        *,
+        counted: Callable[[Tensor], int] = lambda x: x.shape[-2],
+        checked: Callable[[int, int], None] = _refuse,
+        words: Callable[[Tensor], Tensor] = lambda x: x,
+        table: Callable[[Tensor], Tensor] = lambda encoding: encoding,
+        rows: Callable[[Tensor, int], Tensor] = lambda encoding, words: encoding[:words],
+        together: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    ) -> None:
+        super().__init__()
+        self.encoding = nn.Parameter(torch.zeros(max_length, d_model))
+        self.counted, self.checked, self.words = counted, checked, words
+        self.table, self.rows, self.together = table, rows, together
+
+    def forward(self, x: Tensor) -> Tensor:
+        words = self.counted(x)
+        self.checked(words, len(self.encoding))
+        return self.together(self.words(x), self.rows(self.table(self.encoding), words))
+
+
+def _never(words: int, longest: int) -> None:
+    """Refuses nothing."""
+
+
+def _cut_off(x: Tensor, rows: Tensor) -> Tensor:
+    return x[..., : len(rows), :] + rows
+
+
+def _row_for_each_sentence(x: Tensor, rows: Tensor) -> Tensor:
+    return x + rows.view(-1, *[1] * (x.ndim - 2), x.shape[-1])
 
 
 LEARNED_POSITIONS = Exercise(
@@ -863,89 +1183,118 @@ LEARNED_POSITIONS = Exercise(
     misconceptions=(
         Misconception(
             "not_refused",
-            "Your answer is right for sentences that fit, but says nothing of its own to longer ones: torch complains "
-            "about shapes, or adds a single row to all words. Compare the numbers first, and raise a ValueError.",
-            _learned(lambda x, encoding: x + encoding[: x.shape[-2]]),
+            "Your answer says nothing of its own to sentences that are too long: torch complains about shapes, or "
+            "adds a single row to all words. Compare the numbers first, and raise a ValueError.",
+            partial(_Learned, checked=_never),
         ),
         Misconception(
             "first_word_again",
             "Your answer starts over where the table ends: a word too many gets the position of the first. It must not "
             "go on in silence: raise a ValueError.",
-            _learned(lambda x, encoding: x + encoding[torch.arange(x.shape[-2]) % len(encoding)]),
+            partial(
+                _Learned, checked=_never, rows=lambda encoding, words: encoding[torch.arange(words) % len(encoding)]
+            ),
         ),
         Misconception(
             "last_row_again",
             "Your answer gives all words too many the last position, as if they stood in one place. It must not go on "
             "in silence: raise a ValueError.",
-            _learned(lambda x, encoding: x + encoding[torch.arange(x.shape[-2]).clamp(max=len(encoding) - 1)]),
+            partial(
+                _Learned,
+                checked=_never,
+                rows=lambda encoding, words: encoding[torch.arange(words).clamp(max=len(encoding) - 1)],
+            ),
         ),
         Misconception(
             "nothing_added",
             "Your answer adds nothing to the words that are too many, so that they have no place at all. It must not "
             "go on in silence: raise a ValueError.",
-            _learned(
-                lambda x, encoding: x + F.pad(encoding, (0, 0, 0, max(0, x.shape[-2] - len(encoding))))[: x.shape[-2]]
+            partial(
+                _Learned,
+                checked=_never,
+                rows=lambda encoding, words: F.pad(encoding, (0, 0, 0, max(0, words - len(encoding))))[:words],
             ),
         ),
         Misconception(
             "only_the_rows",
             "Your answer returns the positions alone. Add them to the words: x + encoding[:words].",
-            _learned(lambda x, encoding: encoding[: x.shape[-2]].expand_as(x) + 0 * x),
+            partial(_Learned, together=lambda x, rows: rows),
         ),
         Misconception(
             "last_rows",
             "Your answer takes the last rows of `encoding`. The first word is at position 0 and gets the first row.",
-            _learned(lambda x, encoding: x + encoding[len(encoding) - x.shape[-2] :]),
+            partial(_Learned, rows=lambda encoding, words: encoding[len(encoding) - words :]),
         ),
         Misconception(
             "backwards",
             "Your answer gives the first word the position of the last, and so on. Word 0 gets row 0.",
-            _learned(lambda x, encoding: x + encoding[: x.shape[-2]].flip(0)),
+            partial(_Learned, rows=lambda encoding, words: encoding[:words].flip(0)),
         ),
         Misconception(
             "same_row_for_all",
             "Your answer adds row 0 to every word, which says nothing about their order. Word number pos gets row pos.",
-            _learned(lambda x, encoding: x + encoding[0]),
+            partial(_Learned, rows=lambda encoding, words: encoding[0]),
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies the words by their positions' vectors. Add them.",
-            _learned(lambda x, encoding: x * encoding[: x.shape[-2]]),
+            partial(_Learned, together=torch.mul),
         ),
         Misconception(
             "appended",
             "Your answer puts the positions' vectors beside the words. Add them, so that the result is as long as x.",
-            _learned(lambda x, encoding: torch.cat([x, encoding[: x.shape[-2]].expand_as(x)], dim=-1)),
+            partial(_Learned, together=lambda x, rows: torch.cat([x, rows.expand_as(x)], dim=-1)),
         ),
         Misconception(
             "words_scaled",
             "Your answer multiplies the words by √d_model first. The paper does that in its embedding (section 3.4); "
             "here they come as they are.",
-            _learned(lambda x, encoding: x * math.sqrt(x.shape[-1]) + encoding[: x.shape[-2]]),
+            partial(_Learned, words=lambda x: x * math.sqrt(x.shape[-1])),
         ),
         Misconception(
             "sentences_counted",
-            "Your answer is right for one sentence, but in a batch it gives each sentence a row, not each word: "
+            "In a batch your answer gives each sentence a row, not each word: "
             "x.shape[0] is the number of sentences there. Words are the last dimension but one.",
-            _learned(lambda x, encoding: x + encoding[: x.shape[0]].view(-1, *[1] * (x.ndim - 2), x.shape[-1])),
+            partial(_Learned, counted=len, checked=_never, together=_row_for_each_sentence),
         ),
         Misconception(
             "len_of_the_batch",
-            "Your answer is right for one sentence, but in a batch len(x), which is x.shape[0], is the number of "
+            "Your answer counts len(x) words, which is x.shape[0]: in a batch that is the number of "
             "sentences. The number of words is x.shape[-2], with a batch and without.",
-            _learned(_by_len),
+            partial(_Learned, counted=len),
         ),
         Misconception(
             "encoding_detached",
-            "The values are right, but no gradient reaches `encoding`: somewhere you use encoding.data, "
+            "No gradient reaches `encoding`: somewhere your answer uses encoding.data, "
             "encoding.detach() or torch.tensor(encoding). Use the parameter itself, or it can never be learned.",
-            _learned(lambda x, encoding: x + encoding.detach()[: x.shape[-2]]),
+            partial(_Learned, table=torch.detach),
         ),
         Misconception(
             "x_detached",
-            "The values are right, but no gradient reaches x: the computation leaves torch somewhere (.detach(), "
+            "No gradient reaches x: in your answer the computation leaves torch somewhere (.detach(), "
             ".data, numpy or torch.tensor(...)), so that the embeddings can never be learned.",
-            _learned(lambda x, encoding: x.detach() + encoding[: x.shape[-2]]),
+            partial(_Learned, words=torch.detach),
+        ),
+        Misconception(
+            "cut_off",
+            "Your answer leaves out the words that are too many. It must not go on in silence: raise a ValueError.",
+            partial(_Learned, checked=_never, together=_cut_off),
+        ),
+        Misconception(
+            "single_row_not_refused",
+            "Your answer leaves it to torch to complain, and passes its error on: but a table of one row is added to "
+            "any number of words without complaint. Compare the numbers first, and raise a ValueError.",
+            partial(_Learned, checked=lambda words, longest: _refuse(words if longest > 1 else 0, longest)),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer gives the first word row 1. Positions are counted from 0: the first word gets row 0.",
+            partial(_Learned, rows=lambda encoding, words: encoding[1 : words + 1]),
+        ),
+        Misconception(
+            "subtracted",
+            "Your answer subtracts the positions' vectors. Add them.",
+            partial(_Learned, together=torch.sub),
         ),
     ),
     withheld=WITHHELD,

@@ -298,12 +298,16 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # kernels do: **a query that may attend to nothing gets weights of 0**, and its output is the zero vector.
 #
 # ### Exercise 2 · Masked weights
-# `masking.masked_weights` · 4 points (3 for the values, 1 for fully masked rows) · about 15 minutes
+# `masking.masked_weights` · 4 points · about 15 minutes
 #
 # From scaled scores and a mask to attention weights: fill, then softmax along the keys. `torch.softmax` is welcome. In a
 # row without any allowed key all weights are 0.
 #
-# The scores may be of any size, and all of a row's may lie in the hundreds below zero.
+# One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked rows.
+# Scores lie anywhere between −5000 and 5000, allowed or forbidden: $-10^9$ is low enough to fill with, −1000 is not.
+# With fully masked rows the gradient of `scaled` is compared too: in such a row it is 0, and not `nan` (and torch cannot
+# compute it where the softmax's result is overwritten in place). Scores may come in double precision, and are then
+# compared to nine digits: compute in their dtype, and add no small number anywhere.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
 # `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`. Leave `scaled` itself as it
@@ -366,13 +370,14 @@ check("masking.masked_weights", hidden=True)
 # computer, and the row is $0/0$ again. So subtract the largest **allowed** score.
 #
 # ### Exercise 3 · Weights by multiplication
-# `masking.multiplicative_weights` · 3 points (2 for the values, 1 for large scores) · about 15 minutes
+# `masking.multiplicative_weights` · 3 points · about 15 minutes
 #
 # The same weights as in exercise 2, this time by S3's formula: exponentials, mask, sum, with no softmax of torch's anywhere.
-# Two points are for right values, the third is for large scores, allowed or forbidden. Rows that allow nothing had their
-# point in exercise 2 and are not asked for again, here or later: in what is checked, each row allows something.
+# One point is for the values, one for large scores, allowed or forbidden (up to 2000 from 0), and one for a mask that
+# broadcasts. Rows that allow nothing had their point in exercise 2 and are not asked for again, here or later: in what is
+# checked, each row allows something. Gradients are not compared here.
 #
-# Shapes: as in exercise 2.
+# Shapes: as in exercise 2, and `scaled` is left as it is here too, as all arguments are in this course.
 #
 # <details><summary>Hint: the largest allowed score</summary>
 #
@@ -475,12 +480,15 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # ### Exercise 4 · Masked self-attention
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
-# Scores, scaling, mask, softmax, average, with `x` in all three parts. This exercise is checked on its own: write the
-# weights out again rather than calling your `masked_weights`, and a slip up there costs you nothing here. Torch's
-# ready-made attention is not allowed. The gradient of `x` is compared too.
+# Scores, scaling, mask, softmax, average, with `x` in all three parts. You may call your own `masked_weights`, but then a
+# slip in it counts here again; written out once more, each exercise stands on its own. Torch's ready-made attention is
+# not allowed. The gradient of `x` is compared too.
 #
-# Shapes: `x` is `[..., words, d_model]`, `mask` is boolean and broadcasts to `[..., words, words]`, the result is
-# `[..., words, d_model]`. Each word may attend to something.
+# One point is for values and gradients, one for long vectors, whose scores lie in the thousands, and one for a mask that
+# broadcasts.
+#
+# Shapes: `x` is `[..., words, d_model]`, `mask` is boolean and has the shape `[..., words, words]` or broadcasts to it, the
+# result is `[..., words, d_model]`. Each word may attend to something.
 #
 # <details><summary>Hint</summary>
 #
@@ -648,7 +656,7 @@ for sentence in padded:
 # From the lengths of the sentences to their masks.
 #
 # Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, the result is boolean `[batch, max_length]`.
-# Lengths of 0 are allowed, and `max_length` may be longer than the longest sentence.
+# Lengths of 0 are allowed, a batch may be a single sentence, and `max_length` may be longer than the longest one.
 #
 # <details><summary>Hint: no loop</summary>
 #
@@ -704,7 +712,7 @@ def masks_of_the_batch():
 # Combine the two.
 #
 # Shapes: `causal` is boolean `[queries, keys]`, `padding` is boolean `[batch, keys]`, the result is boolean
-# `[batch, queries, keys]`.
+# `[batch, queries, keys]`. There may be fewer queries than keys, and padding may stand in front of the words.
 #
 # <details><summary>Hint: where does the new dimension go?</summary>
 #
@@ -783,8 +791,11 @@ print("mean over the words:     ", meow[:1].mean(dim=0))
 # name as it is, since the check loads weights into it. Write `forward`.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. Padding
-# gets no weight; each sentence has a word. Torch's ready-made attention is not allowed. The gradients of `x` and `query`
-# are compared too.
+# gets no weight, wherever it stands: behind the words, in front of them or between them; each sentence has a word.
+# Torch's ready-made attention is not allowed. The gradients of `x` and `query` are compared too.
+#
+# One point is for values and gradients, and one each for scores in the thousands, for a batch of a single sentence, and
+# for padding that is not behind the words.
 #
 # <details><summary>Hint: shapes</summary>
 #

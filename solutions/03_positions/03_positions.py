@@ -85,7 +85,8 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 # ### Exercise 1 · Predict: shuffled words
 # `positions.shuffled_outputs` · 1 point · about 5 minutes
 #
-# Return the outputs after the shuffle, made from those before it. Don't compute any attention.
+# Return the outputs after the shuffle, made from those before it: `out` is what attention returned for the old sentence.
+# Don't compute any attention.
 #
 # Shapes: `out` is `[..., words, d_model]`, `order` is an integer tensor `[words]`, the result has
 # the shape of `out`.
@@ -167,8 +168,8 @@ def prediction_against_attention():
 # Answer for any order. Take it that all words differ, and that any difference in what a word attends to shows in its
 # vector.
 #
-# Shapes: `order` is an integer tensor `[words]`, the result is boolean `[words]`: entry i is True where the word at
-# place i of the *shuffled* sentence has the vector that this same word had before.
+# Shapes: `order` is an integer tensor `[words]`, the result is a boolean tensor `[words]`: entry i is True where the word
+# at place i of the *shuffled* sentence has the vector that this same word had before.
 #
 # <details><summary>Hint: what must be equal?</summary>
 #
@@ -338,7 +339,8 @@ def the_index_takes_over():
 # Write positions 0 to `length` - 1 in binary, one row each. We put the **lowest bit first**: column 0 is the digit that
 # changes at every word. (On paper it stands last.)
 #
-# Shapes: `length` and `bits` are ints with `length` at most $2^\text{bits}$; the result is float32 `[length, bits]`.
+# Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, in the hundreds too; the result
+# is float32 `[length, bits]`.
 #
 # <details><summary>Hint: all bits at once</summary>
 #
@@ -702,7 +704,8 @@ def a_head_that_looks_two_words_back():
 # are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only that it is one;
 # whoever uses your layer will read it.)
 #
-# Shapes: `x` is `[..., words, d_model]`, the result is the same. The gradients of `x` and `encoding` are compared too.
+# Shapes: `x` is `[..., words, d_model]`, the result has its shape, and its dtype where `x` is in double precision. The
+# gradients of `x` and `encoding` are compared too.
 #
 # <details><summary>Hint: the order of things</summary>
 #

@@ -49,7 +49,7 @@ CAUSAL_MASK = (
 
 
 def _masked_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
-    rows = zip(scaled.reshape(-1, scaled.shape[-1]), mask.reshape(-1, mask.shape[-1]), strict=True)
+    rows = zip(scaled.reshape(-1, scaled.shape[-1]), mask.expand_as(scaled).flatten(0, -2), strict=True)
     alpha = [torch.zeros_like(row).masked_scatter(allowed, row[allowed].softmax(0)) for row, allowed in rows]
     return torch.stack(alpha).reshape(scaled.shape)
 
@@ -59,44 +59,39 @@ def _masked_by_where(scaled: Tensor, mask: Tensor) -> Tensor:
     return torch.where(mask.any(dim=-1, keepdim=True), alpha, 0.0)
 
 
-def _masked_by_renormalising(scaled: Tensor, mask: Tensor) -> Tensor:
-    alpha = torch.softmax(scaled, dim=-1) * mask
-    return alpha / (alpha.sum(dim=-1, keepdim=True) + 1e-9)
+def _masked_by_exp(scaled: Tensor, mask: Tensor) -> Tensor:
+    largest = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min).amax(dim=-1, keepdim=True)
+    exps = torch.exp((scaled - largest).clamp(max=0.0)) * mask
+    return exps / (exps.sum(dim=-1, keepdim=True) + ~mask.any(dim=-1, keepdim=True))
 
 
 def _masked_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     masked = scaled.clone()
-    masked[~mask] = torch.finfo(scaled.dtype).min
-    alpha = F.softmax(masked, dim=-1)
-    alpha[~mask] = 0
-    return alpha
+    forbidden = ~mask.expand(scaled.shape)
+    masked[forbidden] = torch.finfo(scaled.dtype).min
+    return F.softmax(masked, dim=-1).masked_fill(forbidden, 0)
 
 
-def _masked_in_numpy(scaled: Tensor, mask: Tensor) -> Tensor:
-    allowed = mask.numpy()
-    scores = numpy.where(allowed, scaled.numpy(), -numpy.inf)
-    largest = scores.max(axis=-1, keepdims=True)
-    exps = numpy.where(allowed, numpy.exp(scores - numpy.where(numpy.isfinite(largest), largest, 0)), 0)
-    total = exps.sum(axis=-1, keepdims=True)
-    return torch.from_numpy(numpy.divide(exps, total, out=numpy.zeros_like(exps), where=total > 0))
+def _masked_by_logarithms(scaled: Tensor, mask: Tensor) -> Tensor:
+    masked = scaled.masked_fill(mask.logical_not(), -1e9)
+    return (masked - masked.logsumexp(dim=-1, keepdim=True)).exp() * mask
 
 
-@torch.no_grad()
 def _masked_in_double(scaled: Tensor, mask: Tensor) -> Tensor:
-    exps = torch.exp(scaled.double()) * mask.double()
-    return (exps / exps.sum(dim=-1, keepdim=True).clamp_min(1e-300)).to(scaled.dtype)
+    exps = torch.exp(scaled.double() - torch.where(mask, scaled.double(), -1e9).amax(dim=-1, keepdim=True).detach())
+    kept = torch.where(mask, exps, 0.0)
+    return (kept / kept.sum(dim=-1, keepdim=True).clamp_min(1e-300)).to(scaled.dtype)
 
 
 MASKED_WEIGHTS = (
     _masked_by_loop,
     _masked_by_where,
-    _masked_by_renormalising,
+    _masked_by_exp,
     _masked_in_place,
-    _masked_in_numpy,
-    _masked_in_double,
+    _masked_by_logarithms,
     lambda scaled, mask: torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1).nan_to_num(nan=0.0),
     lambda scaled, mask: torch.softmax(scaled + (~mask).float() * -1e9, dim=-1) * mask,
-    lambda scaled, mask: (scaled + mask.float().log()).softmax(-1).masked_fill(~mask, 0.0),
+    lambda scaled, mask: (scaled.masked_fill(~mask, -1e4)).softmax(-1).masked_fill(~mask, 0.0),
 )
 
 
@@ -112,7 +107,7 @@ def _multiplicative_in_numpy(scaled: Tensor, mask: Tensor) -> Tensor:
 
 def _multiplicative_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
     alpha = torch.zeros_like(scaled).reshape(-1, scaled.shape[-1])
-    rows = zip(scaled.reshape(alpha.shape), mask.reshape(alpha.shape), strict=True)
+    rows = zip(scaled.reshape(alpha.shape), mask.expand_as(scaled).reshape(alpha.shape), strict=True)
     for number, (row, allowed) in enumerate(rows):
         kept = torch.exp(row[allowed] - row[allowed].max())
         alpha[number, allowed] = kept / kept.sum()
@@ -122,7 +117,7 @@ def _multiplicative_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
 def _multiplicative_in_double(scaled: Tensor, mask: Tensor) -> Tensor:
     filled = scaled.double().masked_fill(~mask, -math.inf)
     kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True))
-    return (kept / kept.sum(dim=-1, keepdim=True)).float()
+    return (kept / kept.sum(dim=-1, keepdim=True)).to(scaled.dtype)
 
 
 def _multiplicative_shifted(scaled: Tensor, mask: Tensor) -> Tensor:
@@ -134,16 +129,16 @@ def _multiplicative_shifted(scaled: Tensor, mask: Tensor) -> Tensor:
 @torch.no_grad()
 def _multiplicative_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     alpha = scaled.clone()
-    alpha[mask == 0] = -1e9
+    alpha[mask.expand(scaled.shape) == 0] = -1e9
     alpha.sub_(alpha.max(dim=-1, keepdim=True)[0]).exp_().mul_(mask.float())
     return alpha.div_(alpha.sum(dim=-1, keepdim=True))
 
 
 def _multiplicative_by_einsum(scaled: Tensor, mask: Tensor) -> Tensor:
     filled = torch.where(mask, scaled, torch.tensor(-1e9))
-    exps = torch.exp(filled - filled.amax(dim=-1, keepdim=True))
-    total = torch.einsum("...k,...k->...", exps, mask.to(exps.dtype))
-    return torch.einsum("...k,...k,...->...k", exps, mask.to(exps.dtype), total.reciprocal())
+    exps, kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True)), mask.expand_as(scaled).to(scaled.dtype)
+    total = torch.einsum("...k,...k->...", exps, kept)
+    return torch.einsum("...k,...k,...->...k", exps, kept, total.reciprocal())
 
 
 def _multiplicative_by_vmap(scaled: Tensor, mask: Tensor) -> Tensor:
@@ -152,7 +147,8 @@ def _multiplicative_by_vmap(scaled: Tensor, mask: Tensor) -> Tensor:
         kept = torch.exp(torch.clamp(row - largest, max=0)) * allowed
         return kept / kept.sum()
 
-    rows = torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1]), mask.reshape(-1, mask.shape[-1]).float())
+    allowed = mask.expand(scaled.shape).flatten(0, -2).to(scaled.dtype)
+    rows = torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1]), allowed)
     return rows.reshape(scaled.shape)
 
 
@@ -175,7 +171,8 @@ MULTIPLICATIVE_WEIGHTS = (
 
 def _self_attention_by_loop(x: Tensor, mask: Tensor) -> Tensor:
     if x.ndim > 2:
-        return torch.stack([_self_attention_by_loop(*sequence) for sequence in zip(x, mask, strict=True)])
+        masks = mask.expand(*x.shape[:-1], x.shape[-2])
+        return torch.stack([_self_attention_by_loop(*sequence) for sequence in zip(x, masks, strict=True)])
     rows = []
     for word, allowed in zip(x, mask, strict=True):
         visible = x[allowed]
@@ -189,20 +186,23 @@ def _self_attention_by_einsum(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def _self_attention_multiplied(x: Tensor, mask: Tensor) -> Tensor:
-    kept = torch.exp((x @ x.mT / math.sqrt(x.shape[-1])).double()) * mask
+    scaled = (x @ x.mT / math.sqrt(x.shape[-1])).double()
+    lowered = scaled.masked_fill(~mask, -1e9) - scaled.masked_fill(~mask, -1e9).amax(dim=-1, keepdim=True)
+    kept = torch.exp(lowered) * mask
     return (kept / kept.sum(dim=-1, keepdim=True) @ x.double()).to(x.dtype)
 
 
 def _self_attention_by_bmm(x: Tensor, mask: Tensor) -> Tensor:
     flat = x.reshape(-1, *x.shape[-2:])
-    bias = torch.zeros(mask.shape, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, *mask.shape[-2:])
+    words = x.shape[-2]
+    bias = torch.zeros(*x.shape[:-1], words, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, words, words)
     scaled = torch.baddbmm(bias, flat, flat.mT, alpha=1 / math.sqrt(x.shape[-1]))
     return torch.bmm(scaled.softmax(dim=-1), flat).reshape(x.shape)
 
 
 def _self_attention_by_vmap(x: Tensor, mask: Tensor) -> Tensor:
     if x.ndim > 2:
-        return torch.func.vmap(_self_attention_by_vmap)(x, mask)
+        return torch.func.vmap(_self_attention_by_vmap)(x, mask.expand(*x.shape[:-1], x.shape[-2]))
 
     def one_word(word: Tensor, allowed: Tensor) -> Tensor:
         scaled = torch.mv(x, word) / math.sqrt(len(word))
@@ -214,7 +214,7 @@ def _self_attention_by_vmap(x: Tensor, mask: Tensor) -> Tensor:
 def _self_attention_in_place(x: Tensor, mask: Tensor) -> Tensor:
     scaled = x @ x.transpose(-2, -1)
     scaled /= x.shape[-1] ** 0.5
-    scaled[~mask] = -math.inf
+    scaled[~mask.broadcast_to(scaled.shape)] = -math.inf
     return torch.softmax(scaled, dim=-1) @ x
 
 
@@ -225,7 +225,8 @@ def _self_attention_by_broadcasting(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def _self_attention_renormalised(x: Tensor, mask: Tensor) -> Tensor:
-    alpha = nn.Softmax(dim=-1)(x @ x.mT / math.sqrt(x.shape[-1])) * mask.to(x.dtype)
+    forbidden = torch.where(mask, 0.0, -1e30)
+    alpha = nn.Softmax(dim=-1)(x @ x.mT / math.sqrt(x.shape[-1]) + forbidden.to(x.dtype)) * mask.to(x.dtype)
     return F.normalize(alpha, p=1, dim=-1) @ x
 
 
@@ -306,7 +307,8 @@ def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
     rows = []
     for sequence, allowed in zip(x, mask, strict=True):
         words = sequence[allowed]
-        exps = torch.exp(words @ query / math.sqrt(len(query)))
+        scaled = words @ query / math.sqrt(len(query))
+        exps = torch.exp(scaled - scaled.max())
         rows.append((exps.unsqueeze(-1) * words).sum(dim=0) / exps.sum())
     return torch.stack(rows)
 
@@ -327,7 +329,8 @@ def _pooling_by_bmm(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
 
 @pooling
 def _pooling_multiplied(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    kept = torch.exp(F.linear(x, query.unsqueeze(0) / math.sqrt(x.shape[-1])).squeeze(-1)) * mask
+    scaled = F.linear(x, query.unsqueeze(0) / math.sqrt(x.shape[-1])).squeeze(-1)
+    kept = torch.exp((scaled - scaled.masked_fill(~mask, -math.inf).amax(dim=1, keepdim=True)).clamp(max=0)) * mask
     return torch.matmul(kept.unsqueeze(1), x).squeeze(1) / kept.sum(dim=1, keepdim=True)
 
 

@@ -29,22 +29,25 @@ def combined_mask(causal, padding):
 
 # %% masking.masked_weights
 def masked_weights(scaled, mask):
-    alpha = as_batch(scaled).masked_fill(~as_batch(mask), -1e9).softmax(dim=2)
-    return (alpha * as_batch(mask)).view(scaled.shape)
+    allowed = as_batch(mask.expand(scaled.shape))
+    alpha = as_batch(scaled).masked_fill(~allowed, -1e9).softmax(dim=2)
+    return (alpha * allowed).view(scaled.shape)
 
 
 # %% masking.multiplicative_weights
 def multiplicative_weights(scaled, mask):
-    allowed = as_batch(scaled).masked_fill(~as_batch(mask), -1e9)
-    kept = (allowed - allowed.amax(dim=2, keepdim=True)).exp() * as_batch(mask)
-    return (kept / torch.bmm(kept, torch.ones(len(kept), kept.shape[2], 1))).view(scaled.shape)
+    mask = as_batch(mask.expand(scaled.shape))
+    allowed = as_batch(scaled).masked_fill(~mask, -1e9)
+    kept = (allowed - allowed.amax(dim=2, keepdim=True)).exp() * mask
+    return (kept / torch.bmm(kept, torch.ones_like(kept[:, :1]).mT)).view(scaled.shape)
 
 
 # %% masking.masked_self_attention
 def masked_self_attention(x, mask):
     words = as_batch(x)
     scaled = torch.bmm(words, words.transpose(1, 2)) / math.sqrt(x.shape[-1])
-    alpha = scaled.masked_fill(~as_batch(mask), -math.inf).softmax(dim=2)
+    allowed = as_batch(mask.expand(*x.shape[:-1], x.shape[-2]))
+    alpha = scaled.masked_fill(~allowed, -math.inf).softmax(dim=2)
     return torch.bmm(alpha, words).view(x.shape)
 
 

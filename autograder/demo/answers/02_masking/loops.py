@@ -52,11 +52,13 @@ def multiplicative_weights(scaled, mask):
 # %% masking.masked_self_attention
 def masked_self_attention(x, mask):
     if x.ndim > 2:
-        return torch.stack([masked_self_attention(one, m) for one, m in zip(x, mask)])
+        masks = mask.expand(*x.shape[:-1], x.shape[-2])
+        return torch.stack([masked_self_attention(one, m) for one, m in zip(x, masks)])
     rows = []
     for i in range(len(x)):
         keys = [j for j in range(len(x)) if mask[i, j]]
-        exps = [torch.exp(torch.dot(x[i], x[j]) / math.sqrt(x.shape[-1])) for j in keys]
+        scaled = [torch.dot(x[i], x[j]) / math.sqrt(x.shape[-1]) for j in keys]
+        exps = [torch.exp(score - max(scaled)) for score in scaled]
         rows.append(sum(e / sum(exps) * x[j] for e, j in zip(exps, keys)))
     return torch.stack(rows)
 
@@ -71,6 +73,7 @@ class AttentionPooling(nn.Module):
         sentences = []
         for sentence, allowed in zip(x, mask):
             words = [word for word, here in zip(sentence, allowed) if here]
-            exps = [torch.exp(word @ self.query / math.sqrt(len(word))) for word in words]
+            scaled = [word @ self.query / math.sqrt(len(word)) for word in words]
+            exps = [torch.exp(score - max(scaled)) for score in scaled]
             sentences.append(sum(e / sum(exps) * word for e, word in zip(exps, words)))
         return torch.stack(sentences)
