@@ -294,6 +294,14 @@ def _sum_never_zero(kept: Tensor, mask: Tensor) -> Tensor:
     return kept / total.masked_fill(total == 0, 1.0)
 
 
+_NAN_IN_A_ROW = (
+    "A row without any allowed key ends in NaN in your answer, which then spreads through the whole model: set such "
+    "rows to 0."
+)
+_EVEN_IN_A_ROW = (
+    "In a row without any allowed key your answer gives the same weight to every key, though all are forbidden. Set "
+    "such rows to 0; multiplying the weights by the mask at the end does it."
+)
 _FORBIDDEN_FAR_ABOVE = (
     "Where a forbidden score lies far above the allowed ones of its row, your answer leaves these no weight: beside it "
     "their exponentials are 0. Fill the forbidden scores with -inf (or the lowest number) before the softmax."
@@ -328,15 +336,23 @@ MASKED_WEIGHTS = Exercise(
     misconceptions=(
         Misconception(
             "nan_where_nothing_is_allowed",
-            "A row without any allowed key ends in NaN in your answer, which then spreads through the whole model: set "
-            "such rows to 0.",
+            _NAN_IN_A_ROW,
             partial(_weights, masked=_fill, after=_as_is),
         ),
         Misconception(
             "uniform_where_nothing_is_allowed",
-            "In a row without any allowed key your answer gives the same weight to every key, though all are "
-            "forbidden. Set such rows to 0; multiplying the weights by the mask at the end does it.",
+            _EVEN_IN_A_ROW,
             partial(_weights, masked=_lowest, after=_as_is),
+        ),
+        Misconception(
+            "nan_by_addition_where_nothing_is_allowed",
+            _NAN_IN_A_ROW,
+            _only(_weights, masked=_minus_infinity_added, after=_as_is),
+        ),
+        Misconception(
+            "uniform_by_addition_where_nothing_is_allowed",
+            _EVEN_IN_A_ROW,
+            _only(_weights, masked=lambda scaled, mask: scaled - 1e9 * ~mask, after=_as_is),
         ),
         Misconception(
             "nan_repaired_afterwards",

@@ -455,8 +455,8 @@ def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         bits = integer(generator, 2, 6)
         length = {"as far as the bits reach": 2**bits, "one bit more": 2 ** (bits - 1), "one word fewer": 2**bits - 1}
         yield Case(f"{name}: {length[name]} words, {bits} bits", (length[name], bits))
-    length = integer(generator, 260, 300)
-    yield Case(f"a long text: {length} words, 9 bits", (length, 9))
+    long = integer(generator, 260, 300)
+    yield Case(f"a long text: {long} words, 9 bits", (long, 9))
 
 
 def _counted(length: int, bits: int) -> tuple[Tensor, Tensor]:
