@@ -20,14 +20,14 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks, encoder_decoder, losses
 from course_lib.blocks import AddAndNorm, BlockConfig, FeedForward
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Value
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Pair, Value
 from course_lib.encoder_decoder import BETAS, EPSILON
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer, kinds, sizes
 from course_lib.exercises.correct import encoder_decoder as correct
 from course_lib.exercises.worked_examples import A, B
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
-from course_lib.tokenization import END_ID, PADDING_ID, START_ID
+from course_lib.tokenization import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 
 LESSON = "05_encoder_decoder"
 WITHHELD = (
@@ -436,8 +436,8 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
         ),
         Misconception(
             "through_the_probabilities",
-            "Your answer goes by the probabilities, exp of log_p, and takes the logarithm again. Where they or products "
-            "of them are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it is.",
+            "Your answer uses the probabilities, exp of log_p, and takes the logarithm again. Where these, or products "
+            "of them, are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it is.",
             lambda log_p, expected: -_picked(log_p.exp(), expected).log().mean(),
         ),
         Misconception(
@@ -1268,15 +1268,17 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             "worked example: the cat danced, <s> die Katze tanzte",
             (source, GERMAN[:, :-1], *_parts(generator, 6, 2, (9, 10))),
         )
+    # Twice the same shape, for whoever keeps something between calls; once source and target are equally long.
+    batch, target = integer(generator, 2, 4), 4
     for name, layers, longest in (
         ("a batch with padding in the source", 2, 6),
-        ("three blocks on each side", 3, 7),
-        ("one block on each side", 1, 5),
+        ("three blocks on each side, and unknown words", 3, 6),
+        ("one block on each side", 1, target),
     ):
-        batch, target = integer(generator, 2, 4), 4
         lengths = torch.full((batch,), longest)
         lengths[:-1] = integer(generator, 2, longest - 1)
         source = torch.randint(4, 12, (batch, longest), generator=generator)
+        source[:, 1] = UNKNOWN_ID if layers == 3 else source[:, 1]
         source = source.masked_fill(~padding_mask(lengths, longest), PADDING_ID)
         words = torch.randint(4, 12, (batch, target), generator=generator)
         words[:, 0] = START_ID
@@ -1285,6 +1287,25 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 Blocks = Sequence[Callable[..., Tensor]]
 Embed = Callable[[Tensor], Tensor]
+
+Seen = Callable[[Tensor, int], Tensor]
+"""What becomes of the source's mask where so many queries use it."""
+
+
+def _words(words: Tensor, queries: int) -> Tensor:
+    return words
+
+
+def _everything(words: Tensor, queries: int) -> Tensor:
+    return torch.ones_like(words)
+
+
+def _padding(words: Tensor, queries: int) -> Tensor:
+    return ~words
+
+
+def _up_to_here(words: Tensor, queries: int) -> Tensor:
+    return words & torch.ones(queries, words.shape[-1]).tril().bool()
 
 
 def _joined(
@@ -1296,92 +1317,58 @@ def _joined(
     decoder: Blocks,
     output: Callable[[Tensor], Tensor],
     *,
-    mask: Callable[[Tensor], Tensor] = lambda mask: mask,
-    memory_mask: Callable[[Tensor], Tensor] = lambda mask: mask,
-    source_mask: Callable[[Tensor], Tensor] = lambda mask: mask,
-    encoder_blocks: slice = slice(None),
-    decoder_blocks: slice = slice(None),
+    mask: Callable[[Tensor], Tensor] = _kept,
+    seen: tuple[Seen, Seen] = (_words, _words),
+    exchanged: bool = False,
+    hidden: int = PADDING_ID,
+    blocks: tuple[slice, slice] = (slice(None), slice(None)),
     chained: tuple[bool, bool] = (True, True),
+    level: bool = False,
+    memory_of: Callable[[Tensor, Tensor], Tensor] = lambda memory, words: memory,
+    embeddings: Callable[[Embed, Embed], tuple[Embed, Embed]] = lambda source, target: (source, target),
+    end: Callable[[Tensor], Tensor] = _kept,
 ) -> Tensor:
-    """As the reference, with masks that are changed on the way, with some of the blocks, each reading the one before.
+    """As the reference, with changes.
 
-    `memory_mask` is the decoder's and `source_mask` the encoder's; where a stack is not `chained` each of its blocks
-    reads the embedded words.
+    Args:
+        mask: of the causal mask.
+        seen: of the source's mask, for the encoder and for the decoder.
+        exchanged: the decoder's two masks.
+        hidden: ids up to this one are taken for padding.
+        blocks: which blocks of each stack are used.
+        chained: whether each block of a stack reads the one before, or all the embedded words.
+        level: each decoder block reads the encoder block of the same height.
+        memory_of: what is made of the encoder's output.
+        embeddings: which one is used for the source, and which for the target.
+        end: what is made of the scores.
     """
-    words = (source != PADDING_ID).unsqueeze(1)
-    memory = begun = embed_source(source)
-    for block in encoder[encoder_blocks]:
-        memory = block(memory if chained[0] else begun, source_mask(words))
-    x = begun = embed_target(target)
-    for block in decoder[decoder_blocks]:
-        x = block(x if chained[1] else begun, memory, mask(causal_mask(target.shape[1])), memory_mask(words))
-    return output(x)
+    words = (source > hidden).unsqueeze(1)
+    embed_source, embed_target = embeddings(embed_source, embed_target)
+    memories = [embed_source(source)]
+    for block in encoder[blocks[0]]:
+        memories.append(block(memories[-1 if chained[0] else 0], seen[0](words, source.shape[1])))
+    states = [embed_target(target)]
+    masks = mask(causal_mask(target.shape[1])), seen[1](words, target.shape[1])
+    for number, block in enumerate(decoder[blocks[1]], 1):
+        memory = memory_of(memories[number if level else -1], words)
+        own, other = masks[::-1] if exchanged else masks
+        states.append(block(states[-1 if chained[1] else 0], memory, own, other))
+    return end(output(states[-1]))
 
 
-def _level_by_level(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Callable[[Tensor], Tensor],
-) -> Tensor:
-    seen = (source != PADDING_ID).unsqueeze(1)
-    memory, x = embed_source(source), embed_target(target)
-    for read, write in zip(encoder, decoder, strict=True):
-        memory = read(memory, seen)
-        x = write(x, memory, causal_mask(target.shape[1]), seen)
-    return output(x)
+def _last_state_only(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
+    last = (source != PADDING_ID).sum(dim=1) - 1
+    return _joined(
+        source,
+        target,
+        *parts,
+        seen=(_words, lambda words, queries: torch.ones(1, 1, 1, dtype=torch.bool)),
+        memory_of=lambda memory, words: memory[torch.arange(len(source)), last].unsqueeze(1),
+    )
 
 
-def _last_state_only(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Callable[[Tensor], Tensor],
-) -> Tensor:
-    seen = source != PADDING_ID
-    memory = embed_source(source)
-    for read in encoder:
-        memory = read(memory, seen.unsqueeze(1))
-    last = memory[torch.arange(len(source)), seen.sum(dim=1) - 1].unsqueeze(1)
-    x = embed_target(target)
-    for write in decoder:
-        x = write(x, last, causal_mask(target.shape[1]), torch.ones(1, 1, 1, dtype=torch.bool))
-    return output(x)
-
-
-def _states(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Callable[[Tensor], Tensor],
-) -> Tensor:
-    return _joined(source, target, embed_source, encoder, embed_target, decoder, lambda x: x)
-
-
-def _with_output(change: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
-    """The reference with scores that are changed at the end."""
-    return lambda *inputs: change(_joined(*inputs))
-
-
-def _swapped_embeddings(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Callable[[Tensor], Tensor],
-) -> Tensor:
-    return _joined(source, target, embed_target, encoder, embed_source, decoder, output)
+def _all_seen(*inputs: Any, **changes: Any) -> Tensor:
+    return _joined(*inputs, seen=(_everything, _everything), **changes)
 
 
 ENCODE_AND_DECODE = Exercise(
@@ -1404,112 +1391,157 @@ ENCODE_AND_DECODE = Exercise(
     misconceptions=(
         Misconception(
             "future_seen",
-            "Your answer lets the decoder's words see those after them: its mask allows everything. It must be "
+            "Your answer lets the decoder's words see those after them: its mask does not forbid it. It must be "
             "causal: the lower triangle.",
-            lambda *inputs: _joined(*inputs, mask=torch.ones_like),
+            partial(_joined, mask=torch.ones_like),
         ),
         Misconception(
             "itself_forbidden",
             "Your answer forbids each target word to see itself, and the first to see anything. The diagonal of the "
             "causal mask is allowed.",
-            lambda *inputs: _joined(*inputs, mask=lambda mask: mask.tril(diagonal=-1)),
+            partial(_joined, mask=lambda mask: mask.tril(diagonal=-1)),
         ),
         Misconception(
             "keys_as_rows",
             "Your answer lets the decoder's words see the future and not the past: its mask is the upper triangle. "
             "Rows are queries: the lower triangle is allowed.",
-            lambda *inputs: _joined(*inputs, mask=lambda mask: mask.T),
+            partial(_joined, mask=lambda mask: mask.T),
+        ),
+        Misconception(
+            "causal_mask_inverted",
+            "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
+            "this course True means `may attend`: torch.tril, or causal_mask.",
+            partial(_joined, mask=torch.logical_not),
         ),
         Misconception(
             "padding_seen",
             "Your answer lets everybody attend to the source's padding. Its mask is True only where source != "
             "PADDING_ID.",
-            lambda *inputs: _joined(*inputs, memory_mask=torch.ones_like, source_mask=torch.ones_like),
+            _all_seen,
         ),
         Misconception(
             "padding_seen_by_the_encoder",
             "Your answer lets the source's words attend to its padding: the encoder's blocks need the source's mask, "
             "as the cross-attention does.",
-            lambda *inputs: _joined(*inputs, source_mask=torch.ones_like),
+            partial(_joined, seen=(_everything, _words)),
         ),
         Misconception(
             "padding_seen_by_the_decoder",
             "Your answer lets the target's words attend to the source's padding: the cross-attention needs the "
             "source's mask, as the encoder's blocks do.",
-            lambda *inputs: _joined(*inputs, memory_mask=torch.ones_like),
+            partial(_joined, seen=(_words, _everything)),
         ),
         Misconception(
             "causal_encoder",
             "Your answer lets each source word see only those up to itself: the encoder's mask is causal. The source "
             "is there from the beginning, so that only its padding is forbidden.",
-            lambda *inputs: _joined(*inputs, source_mask=lambda words: words & causal_mask(words.shape[-1])),
+            partial(_joined, seen=(_up_to_here, _words)),
         ),
         Misconception(
-            "masks_inverted",
-            "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
-            "True means `may attend`: leave out the ~.",
-            lambda *inputs: _joined(
-                *inputs, mask=torch.logical_not, memory_mask=torch.logical_not, source_mask=torch.logical_not
-            ),
+            "causal_cross_attention",
+            "Your answer's cross-attention is causal: place t sees the first t + 1 words of the source only. The "
+            "source is there from the beginning, so that only its padding is forbidden.",
+            partial(_joined, seen=(_words, _up_to_here)),
         ),
         Misconception(
             "only_padding_seen",
             "Your answer attends to the source's padding and to no word of it. The mask is True at words: source != "
             "PADDING_ID, not ==.",
-            lambda *inputs: _joined(*inputs, memory_mask=torch.logical_not, source_mask=torch.logical_not),
+            partial(_joined, seen=(_padding, _padding)),
+        ),
+        Misconception(
+            "padded_queries_in_the_encoder",
+            "In the encoder your mask forbids padding to look, and not to be looked at. Keys are the last dimension of "
+            "a mask: unsqueeze(1), which makes it [batch, 1, source].",
+            partial(_joined, seen=(lambda words, queries: words.mT, _words)),
+        ),
+        Misconception(
+            "unknown_words_hidden",
+            "Your answer hides other ids than the padding's, such as 3, the unknown word. Only padding is hidden: the "
+            "mask is source != PADDING_ID.",
+            partial(_joined, hidden=UNKNOWN_ID),
+        ),
+        Misconception(
+            "masks_inverted",
+            "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
+            "True means `may attend`: leave out the ~.",
+            lambda *inputs: _joined(*inputs, mask=torch.logical_not, seen=(_padding, _padding)),
+        ),
+        Misconception(
+            "masks_exchanged",
+            "Your answer hands the decoder's blocks their two masks in the wrong order. First comes the target's, then "
+            "the source's: block(x, memory, mask, memory_mask).",
+            lambda *inputs: _joined(*inputs, exchanged=True),
         ),
         Misconception(
             "encoder_left_out",
             "Your answer hands the embedded source to the decoder: the encoder's blocks are not used, or what they "
             "return is dropped. Keep it: x = block(x, mask).",
-            lambda *inputs: _joined(*inputs, encoder_blocks=slice(0)),
+            partial(_joined, blocks=(slice(0), slice(None))),
         ),
         Misconception(
             "level_by_level",
             "Your answer gives each decoder block the encoder block of the same height. All of them get the output of "
             "the last: run the whole encoder first.",
-            _level_by_level,
+            partial(_joined, level=True),
         ),
         Misconception(
             "not_chained",
             "Your answer gives every block the embedded words, so that only the last block of each stack counts. Each "
             "reads what the block before it returned.",
-            lambda *inputs: _joined(*inputs, chained=(False, False)),
+            partial(_joined, chained=(False, False)),
         ),
         Misconception(
             "encoder_not_chained",
             "Your answer gives each of the encoder's blocks the embedded words, so that only its last block counts. "
             "Each reads what the block before it returned.",
-            lambda *inputs: _joined(*inputs, chained=(False, True)),
+            partial(_joined, chained=(False, True)),
         ),
         Misconception(
             "decoder_not_chained",
             "Your answer gives each of the decoder's blocks the embedded words, so that only its last block counts. "
             "Each reads what the block before it returned.",
-            lambda *inputs: _joined(*inputs, chained=(True, False)),
+            partial(_joined, chained=(True, False)),
         ),
         Misconception(
             "first_blocks_only",
             "Your answer uses only the first block of each stack, or returns from within the loop. Go through all of "
             "them.",
-            lambda *inputs: _joined(*inputs, encoder_blocks=slice(1), decoder_blocks=slice(1)),
+            lambda *inputs: _joined(*inputs, blocks=(slice(1), slice(1))),
         ),
         Misconception(
             "first_encoder_block_only",
-            "Your answer uses only the first of the encoder's blocks. Go through all of them.",
-            lambda *inputs: _joined(*inputs, encoder_blocks=slice(1)),
+            "Only the first of the encoder's blocks counts in your answer. Go through all of them, and hand the "
+            "decoder what the last one returned.",
+            partial(_joined, blocks=(slice(1), slice(None))),
         ),
         Misconception(
             "first_decoder_block_only",
-            "Your answer uses only the first of the decoder's blocks, or returns from within the loop. Go through all "
-            "of them.",
-            lambda *inputs: _joined(*inputs, decoder_blocks=slice(1)),
+            "Only the first of the decoder's blocks counts in your answer: does it return from within the loop? Go "
+            "through all of them.",
+            lambda *inputs: _joined(*inputs, blocks=(slice(None), slice(1))),
+        ),
+        Misconception(
+            "last_encoder_block_left_out",
+            "Your answer leaves out the last of the encoder's blocks, or what it returned. Go through all of them, and "
+            "hand the decoder what the last one returned.",
+            lambda *inputs: _joined(*inputs, blocks=(slice(-1), slice(None))),
+        ),
+        Misconception(
+            "decoder_reversed",
+            "Your answer runs the decoder's blocks from the last to the first. Call them in the order of the list.",
+            lambda *inputs: _joined(*inputs, blocks=(slice(None), slice(None, None, -1))),
         ),
         Misconception(
             "embeddings_swapped",
             "Your answer embeds the source with embed_target and the target with embed_source. Each language has its "
             "own.",
-            _swapped_embeddings,
+            partial(_joined, embeddings=lambda source, target: (target, source)),
+        ),
+        Misconception(
+            "embed_source_for_both",
+            "Your answer embeds the target with embed_source, too. Each language has its own: embed_target(target).",
+            partial(_joined, embeddings=lambda source, target: (source, source)),
         ),
         Misconception(
             "last_state_only",
@@ -1520,31 +1552,30 @@ ENCODE_AND_DECODE = Exercise(
         Misconception(
             "output_left_out",
             "Your answer is the last block's vectors. The output layer is to make scores of them: output(x).",
-            _states,
+            lambda *inputs: _joined(*inputs[:-1], _kept),
         ),
         Misconception(
             "softmaxed",
             "Your answer takes the softmax at the end. Scores are asked for, as the output layer gives them: the loss "
             "takes their logarithm and softmax in one.",
-            _with_output(lambda scores: scores.softmax(dim=-1)),
+            partial(_joined, end=lambda scores: scores.softmax(dim=-1)),
         ),
         Misconception(
             "log_softmaxed",
             "Your answer takes log_softmax at the end. Scores are asked for, as the output layer gives them.",
-            _with_output(lambda scores: scores.log_softmax(dim=-1)),
-        ),
-        Misconception(
-            "causal_mask_inverted",
-            "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
-            "this course True means `may attend`: torch.tril, or causal_mask.",
-            lambda *inputs: _joined(*inputs, mask=torch.logical_not),
+            partial(_joined, end=lambda scores: scores.log_softmax(dim=-1)),
         ),
     ),
+    listed_pairs=(Pair("padding_seen", "level_by_level", partial(_all_seen, level=True)),),
     withheld=WITHHELD,
 )
 
 
 # encoder_decoder.label_smoothing -----------------------------------------------------------------------------
+
+
+FAR_APART = "logits far apart"
+"""So far that exp overflows, and that the softmax has zeros."""
 
 
 def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -1560,31 +1591,80 @@ def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     expected = torch.randint(vocabulary, (words,), generator=generator)
     yield Case("a larger vocabulary", (logits, expected, 0.15), gradients=(0,))
     yield Case("no smoothing at all", (logits, expected, 0.0), gradients=(0,))
+    # With these sizes a target in single precision is exact, too.
+    double = 2 * torch.randn(7, 5, generator=generator, dtype=torch.float64)
+    expected = torch.randint(5, (7,), generator=generator)
+    yield Case("double precision", (double, expected, 0.25), gradients=(0,))
+    expected = torch.randperm(4, generator=generator)
+    logits = 120.0 * torch.eye(4)[expected] + torch.randn(4, 4, generator=generator)
+    yield Case("a model that is very sure of itself", (logits, expected, 0.1), gradients=(0,), part=FAR_APART)
 
 
-def _against(logits: Tensor, expected: Tensor, right: float, other: float) -> Tensor:
-    """The mean cross-entropy with a target that has `right` at the right word and `other` at each other."""
-    target = torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), right)
-    return -(target * logits.log_softmax(dim=-1)).sum(dim=-1).mean()
+def _others(smoothing: float, logits: Tensor) -> float:
+    return smoothing / (logits.shape[-1] - 1)
 
 
-def _smoothed_prediction(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
-    p = _picked(logits.softmax(dim=-1), expected)
-    return -((1 - smoothing) * p + smoothing / (logits.shape[-1] - 1) * (1 - p)).log().mean()
+def _log_softmax(logits: Tensor) -> Tensor:
+    return logits.log_softmax(dim=-1)
+
+
+def _smoothed(
+    logits: Tensor,
+    expected: Tensor,
+    smoothing: float,
+    *,
+    right: Callable[[float, Tensor], float] = lambda smoothing, logits: 1 - smoothing,
+    other: Callable[[float, Tensor], float] = _others,
+    log_p: Callable[[Tensor], Tensor] = _log_softmax,
+    passed_over: bool = False,
+    padding_column: bool = True,
+    reduce: Callable[[Tensor], Tensor] = lambda terms: terms.sum(dim=-1).mean(),
+    sign: float = -1.0,
+) -> Tensor:
+    """The mean cross-entropy with changes.
+
+    Args:
+        right, other: what the target has at the right word and at each other, of smoothing and logits.
+        log_p: what is made of the logits.
+        passed_over: whether id 0 is, where it is expected.
+        padding_column: whether it gets some of the mass.
+        reduce: what is made of the products, [words, vocabulary].
+        sign: of the result.
+    """
+    target = torch.full_like(logits, other(smoothing, logits))
+    if not padding_column:
+        target[:, PADDING_ID] = 0
+    target = target.scatter(-1, expected.unsqueeze(-1), right(smoothing, logits))
+    terms = target * log_p(logits)
+    return sign * reduce(terms[expected != PADDING_ID] if passed_over else terms)
 
 
 def _target(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
     """The smoothed target, [words, vocabulary]."""
-    other = smoothing / (logits.shape[-1] - 1)
-    return torch.full_like(logits, other).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
+    return torch.full_like(logits, _others(smoothing, logits)).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
 
 
-def _softmax_over_the_words(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
-    return -(_target(logits, expected, smoothing) * logits.log_softmax(dim=0)).sum(dim=-1).mean()
+def _smoothed_prediction(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    p = _picked(logits.softmax(dim=-1), expected)
+    return -((1 - smoothing) * p + _others(smoothing, logits) * (1 - p)).log().mean()
 
 
-def _without_log_softmax(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
-    return -(_target(logits, expected, smoothing) * logits).sum(dim=-1).mean()
+def _others_together(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    right = _picked(_log_softmax(logits), expected)
+    return -((1 - smoothing) * right + smoothing * torch.log1p(-right.exp())).mean()
+
+
+def _by_parts(log_p: Tensor, expected: Tensor, smoothing: float, *, keep: Change = _kept) -> Tensor:
+    """The right word's part and that of the others, as the lesson's hint has it."""
+    right = _picked(log_p, expected)
+    others = keep(log_p.sum(dim=-1) - right)
+    return -((1 - smoothing) * right + _others(smoothing, log_p) * others).mean()
+
+
+def _every_word_in_every_row(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+    target = torch.full_like(logits, _others(smoothing, logits))
+    target[:, expected] = 1 - smoothing
+    return -(target * _log_softmax(logits)).sum(dim=-1).mean()
 
 
 LABEL_SMOOTHING = Exercise(
@@ -1598,6 +1678,7 @@ LABEL_SMOOTHING = Exercise(
         "*other* words (S4), with gradients."
     ),
     points=3,
+    parts={CORE: 2, FAR_APART: 1},
     minutes=15,
     section="Label smoothing",
     source="S4, label smoothing; Vaswani et al. (2017), section 5.4",
@@ -1610,68 +1691,98 @@ LABEL_SMOOTHING = Exercise(
             "Your answer is the other variant, torch's label_smoothing=: the mass goes to all words, the right one "
             "included. S4 gives it to the others alone: each of them gets smoothing / (V - 1), and the right one "
             "exactly 1 - smoothing.",
-            lambda logits, expected, smoothing: F.cross_entropy(logits, expected, label_smoothing=smoothing),
+            partial(
+                _smoothed,
+                right=lambda smoothing, logits: 1 - smoothing + smoothing / logits.shape[-1],
+                other=lambda smoothing, logits: smoothing / logits.shape[-1],
+            ),
+        ),
+        Misconception(
+            "torchs_variant_converted_the_wrong_way",
+            "Your answer is torch's label_smoothing= with smoothing · (V - 1) / V. To give the right word exactly "
+            "1 - smoothing it takes the inverse, smoothing · V / (V - 1).",
+            lambda logits, expected, smoothing: F.cross_entropy(
+                logits, expected, label_smoothing=smoothing * (logits.shape[-1] - 1) / logits.shape[-1]
+            ),
         ),
         Misconception(
             "shared_by_too_many",
             "Your answer divides the smoothing by V, the number of all words, but only V - 1 words get a share: the "
             "target does not sum to 1. Divide by V - 1.",
-            lambda logits, expected, smoothing: _against(logits, expected, 1 - smoothing, smoothing / logits.shape[-1]),
+            partial(_smoothed, other=lambda smoothing, logits: smoothing / logits.shape[-1]),
+        ),
+        Misconception(
+            "shared_by_too_few",
+            "Your answer divides the smoothing by V - 2, but V - 1 words get a share: all but the right one. Divide by "
+            "V - 1.",
+            partial(_smoothed, other=lambda smoothing, logits: smoothing / (logits.shape[-1] - 2)),
+        ),
+        Misconception(
+            "padding_gets_none",
+            "Your answer gives the padding's column nothing and divides the smoothing by V - 2, as some "
+            "implementations do. Here all of the other words share it, whatever their id: divide by V - 1.",
+            partial(
+                _smoothed, other=lambda smoothing, logits: smoothing / (logits.shape[-1] - 2), padding_column=False
+            ),
+        ),
+        Misconception(
+            "divided_by_the_number_of_words",
+            "Your answer takes the number of rows, shape[0], for the size of the vocabulary. The vocabulary is the "
+            "last dimension: logits.shape[-1].",
+            partial(_smoothed, other=lambda smoothing, logits: smoothing / max(len(logits) - 1, 1)),
         ),
         Misconception(
             "right_counted_among_the_others",
             "Your answer counts the right word among the others: on top of its 1 - smoothing it gets a share of the "
             "smoothing, and the target sums to more than 1. Take it out of the others' sum.",
-            lambda logits, expected, smoothing: _against(
-                logits,
-                expected,
-                1 - smoothing + smoothing / (logits.shape[-1] - 1),
-                smoothing / (logits.shape[-1] - 1),
-            ),
+            partial(_smoothed, right=lambda smoothing, logits: 1 - smoothing + _others(smoothing, logits)),
         ),
         Misconception(
             "not_negated",
             "Your answer has the wrong sign: cross-entropy is minus the sum.",
-            lambda logits, expected, smoothing: (
-                -_against(logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1))
-            ),
+            partial(_smoothed, sign=1.0),
         ),
         Misconception(
             "others_not_negated",
             "Your answer has a minus only for the right word's term. Both terms need it: put the sum in brackets.",
-            lambda logits, expected, smoothing: _against(
-                logits, expected, 1 - smoothing, -smoothing / (logits.shape[-1] - 1)
-            ),
+            partial(_smoothed, other=lambda smoothing, logits: -_others(smoothing, logits)),
         ),
         Misconception(
             "nothing_taken_away",
             "Your answer gives the others their share but leaves 1 at the right word: the target sums to more than 1. "
             "Take the smoothing away there.",
-            lambda logits, expected, smoothing: _against(logits, expected, 1.0, smoothing / (logits.shape[-1] - 1)),
+            partial(_smoothed, right=lambda smoothing, logits: 1.0),
         ),
         Misconception(
             "not_shared_out",
             "Your answer takes the smoothing away from the right word and gives it to nobody. Share it among the other "
             "words.",
-            lambda logits, expected, smoothing: _against(logits, expected, 1 - smoothing, 0.0),
+            lambda logits, expected, smoothing: (1 - smoothing) * F.cross_entropy(logits, expected),
         ),
         Misconception(
             "whole_for_each",
             "Your answer gives the whole smoothing to each of the other words. They share it: divide by V - 1.",
-            lambda logits, expected, smoothing: _against(logits, expected, 1 - smoothing, smoothing),
+            partial(_smoothed, other=lambda smoothing, logits: smoothing),
         ),
         Misconception(
             "swapped",
             "Your answer leaves only the smoothing at the right word and shares out all the rest. It is the other way "
             "round: 1 - smoothing stays.",
-            lambda logits, expected, smoothing: _against(
-                logits, expected, smoothing, (1 - smoothing) / (logits.shape[-1] - 1)
+            partial(
+                _smoothed,
+                right=lambda smoothing, logits: smoothing,
+                other=lambda smoothing, logits: _others(1 - smoothing, logits),
             ),
         ),
         Misconception(
             "not_smoothed",
             "Your answer is the plain negative log-likelihood: `smoothing` plays no part.",
-            lambda logits, expected, smoothing: F.cross_entropy(logits, expected),
+            partial(_smoothed, right=lambda smoothing, logits: 1.0, other=lambda smoothing, logits: 0.0),
+        ),
+        Misconception(
+            "always_a_tenth",
+            "Your answer smooths by 0.1, as the paper does, whatever `smoothing` is. Use the argument.",
+            lambda logits, expected, smoothing: _smoothed(logits, expected, 0.1),
         ),
         Misconception(
             "prediction_smoothed",
@@ -1680,52 +1791,107 @@ LABEL_SMOOTHING = Exercise(
             _smoothed_prediction,
         ),
         Misconception(
+            "others_together",
+            "Your answer takes the logarithm of the others' whole probability, 1 - p. Each of them has a term of its "
+            "own: sum their logarithms, not their probabilities.",
+            _others_together,
+        ),
+        Misconception(
+            "every_word_in_every_row",
+            "Your answer marks all the right words in every row, as q[:, expected] does. Each row has one right word: "
+            "use scatter, or q[torch.arange(words), expected].",
+            _every_word_in_every_row,
+        ),
+        Misconception(
             "softmax_over_the_words",
             "Your answer takes log_softmax over the words, dim=0. Probabilities are over the vocabulary: dim=-1.",
-            _softmax_over_the_words,
+            partial(_smoothed, log_p=lambda logits: logits.log_softmax(dim=0)),
         ),
         Misconception(
             "logits_unnormalised",
             "Your answer multiplies the target by the logits. Cross-entropy takes log-probabilities: log_softmax of "
             "the logits first.",
-            _without_log_softmax,
+            partial(_smoothed, log_p=_kept),
+        ),
+        Misconception(
+            "softmaxed_twice",
+            "Your answer takes the softmax twice: cross_entropy and log_softmax contain one already. Hand them the "
+            "logits as they are.",
+            partial(_smoothed, log_p=lambda logits: logits.softmax(dim=-1).log_softmax(dim=-1)),
+        ),
+        Misconception(
+            "no_logarithms",
+            "Your answer multiplies the target by the probabilities themselves. Take their logarithms: log_softmax.",
+            partial(_smoothed, log_p=lambda logits: logits.softmax(dim=-1)),
+        ),
+        Misconception(
+            "softmax_by_hand",
+            "Your answer takes exp of the logits as they are, which overflows where they are large. log_softmax "
+            "subtracts the largest first: use it.",
+            lambda logits, expected, smoothing: _by_parts(
+                logits - logits.exp().sum(dim=-1, keepdim=True).log(), expected, smoothing
+            ),
+        ),
+        Misconception(
+            "log_of_softmax",
+            "Your answer takes the logarithm of a softmax, in which very small probabilities are rounded to 0, so that "
+            "the loss becomes infinite. log_softmax takes both in one: use it.",
+            lambda logits, expected, smoothing: _by_parts(logits.softmax(dim=-1).log(), expected, smoothing),
+        ),
+        Misconception(
+            "padding_left_out",
+            "Your answer passes over the words where id 0 is expected, as if it were padding. All words count here.",
+            partial(_smoothed, passed_over=True),
         ),
         Misconception(
             "summed",
             "Your answer is the sum over the words. Take the mean over them.",
-            lambda logits, expected, smoothing: (
-                len(expected) * _against(logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1))
-            ),
+            partial(_smoothed, reduce=torch.sum),
         ),
         Misconception(
             "mean_over_the_vocabulary",
             "Your answer takes the mean over the vocabulary as well. Sum over the vocabulary, and take the mean over "
             "the words alone.",
-            lambda logits, expected, smoothing: (
-                _against(logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1)) / logits.shape[-1]
-            ),
+            partial(_smoothed, reduce=torch.mean),
         ),
         Misconception(
             "no_gradients",
             "The value is right, but no gradient reaches the logits: the computation leaves torch somewhere (.item(), "
             ".detach(), numpy or torch.tensor(...)). Nothing could be learned from it.",
-            lambda logits, expected, smoothing: _against(
-                logits, expected, 1 - smoothing, smoothing / (logits.shape[-1] - 1)
-            ).detach(),
+            lambda logits, expected, smoothing: _smoothed(logits, expected, smoothing).detach(),
+            alone=True,
+        ),
+        Misconception(
+            "others_detached",
+            "The value is right, but no gradient flows through the other words' part: it is detached somewhere "
+            "(.detach(), .item() or no_grad). Leave that out.",
+            lambda logits, expected, smoothing: _by_parts(_log_softmax(logits), expected, smoothing, keep=torch.detach),
+            alone=True,
         ),
         Misconception(
             "kl_divergence",
-            "Your answer is the Kullback-Leibler divergence: it lacks the entropy of the smoothed target. Its "
-            "gradients are the same, but the loss asked for is the cross-entropy, -Σ q ln p.",
+            "Your answer is the Kullback-Leibler divergence: it lacks the entropy of the smoothed target. The loss "
+            "asked for is the cross-entropy, -Σ q ln p.",
             lambda logits, expected, smoothing: F.kl_div(
-                logits.log_softmax(dim=-1), _target(logits, expected, smoothing), reduction="batchmean"
+                _log_softmax(logits), _target(logits, expected, smoothing), reduction="batchmean"
             ),
         ),
         Misconception(
-            "no_logarithms",
-            "Your answer multiplies the target by the probabilities themselves. Take their logarithms: log_softmax.",
+            "wrong_way_round",
+            "Your answer is the cross-entropy the wrong way round, -Σ p ln q: the prediction weights the target's "
+            "logarithms. The target is the weight, and the logarithm is the prediction's: -Σ q ln p.",
             lambda logits, expected, smoothing: (
-                -(_target(logits, expected, smoothing) * logits.softmax(-1)).sum(-1).mean()
+                -(logits.softmax(dim=-1) * _target(logits, expected, smoothing).clamp_min(1e-12).log()).sum(-1).mean()
+            ),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "kl_divergence",
+            "mean_over_the_vocabulary",
+            lambda logits, expected, smoothing: (
+                F.kl_div(_log_softmax(logits), _target(logits, expected, smoothing), reduction="batchmean")
+                / logits.shape[-1]
             ),
         ),
     ),
@@ -1747,12 +1913,27 @@ def _schedule_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a warm-up of one step", (torch.arange(1, 6), 100, 1))
 
 
-def _rising(steps: Tensor, warmup: int) -> Tensor:
-    return steps / (warmup * math.sqrt(warmup))
+def _scheduled(
+    steps: Tensor,
+    d_model: int,
+    warmup: int,
+    *,
+    late: int = 0,
+    width: Callable[[int], float] = lambda d_model: d_model**-0.5,
+    rising: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps / (warmup * math.sqrt(warmup)),
+    falling: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps**-0.5,
+    joined: Callable[[Tensor, Tensor], Tensor] = torch.minimum,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """The formula with changes, in double precision until the end."""
+    counted = steps.double() - late
+    return (width(d_model) * joined(rising(counted, warmup), falling(counted, warmup))).to(dtype)
 
 
-def _falling(steps: Tensor) -> Tensor:
-    return steps.float() ** -0.5
+def _by_place(steps: Tensor, d_model: int, warmup: int) -> Tensor:
+    """Which of the two terms counts by where a step stands."""
+    early = torch.arange(len(steps)) < warmup
+    return _scheduled(steps, d_model, warmup, joined=lambda rising, falling: torch.where(early, rising, falling))
 
 
 WARMUP_SCHEDULE = Exercise(
@@ -1775,85 +1956,150 @@ WARMUP_SCHEDULE = Exercise(
         Misconception(
             "never_falls",
             "Your answer rises for ever. From step `warmup` on the other term is the smaller one, step^-0.5.",
-            lambda steps, d_model, warmup: d_model**-0.5 * _rising(steps, warmup),
+            partial(_scheduled, joined=lambda rising, falling: rising),
         ),
         Misconception(
             "never_rises",
             "Your answer falls from the first step on: there is no warm-up. Either the rising term is missing, or it "
             "is never the smaller one: its exponent is -1.5, with a minus.",
-            lambda steps, d_model, warmup: d_model**-0.5 * _falling(steps),
+            partial(_scheduled, joined=lambda rising, falling: falling),
         ),
         Misconception(
             "larger_of_the_two",
             "Your answer takes the larger of the two terms: it falls first and rises then. Take the smaller one.",
-            lambda steps, d_model, warmup: d_model**-0.5 * torch.maximum(_falling(steps), _rising(steps, warmup)),
+            partial(_scheduled, joined=torch.maximum),
         ),
         Misconception(
             "sum_of_the_two",
             "Your answer adds the two terms. Take the smaller one at each step.",
-            lambda steps, d_model, warmup: d_model**-0.5 * (_falling(steps) + _rising(steps, warmup)),
+            partial(_scheduled, joined=torch.add),
         ),
         Misconception(
             "jumps",
-            "Your answer rises to d_model^-0.5 and then jumps down. The rising term is step · warmup^-1.5, which meets "
-            "the other at step `warmup`.",
-            lambda steps, d_model, warmup: d_model**-0.5 * torch.where(steps < warmup, steps / warmup, _falling(steps)),
+            "Your answer rises to d_model^-0.5 and then jumps down. The rising term is step · warmup^-1.5, which "
+            "meets the other at step `warmup`.",
+            lambda steps, d_model, warmup: d_model**-0.5 * torch.where(steps < warmup, steps / warmup, steps**-0.5),
+        ),
+        Misconception(
+            "by_place",
+            "Your answer goes by a step's place in the tensor: the first `warmup` of them rise, the rest fall. Steps "
+            "may come in any order: compare their numbers.",
+            _by_place,
         ),
         Misconception(
             "sizes_swapped",
             "Your answer takes `warmup` for `d_model`, and `d_model` for `warmup`. Mind the order in which they come.",
-            lambda steps, d_model, warmup: warmup**-0.5 * torch.minimum(_falling(steps), _rising(steps, d_model)),
+            lambda steps, d_model, warmup: _scheduled(steps, warmup, d_model),
         ),
         Misconception(
             "width_left_out",
-            "Your answer has the right shape, but the factor d_model^-0.5 is missing: wider models take smaller steps.",
-            lambda steps, d_model, warmup: torch.minimum(_falling(steps), _rising(steps, warmup)),
+            "The factor d_model^-0.5 is missing: wider models take smaller steps.",
+            partial(_scheduled, width=lambda d_model: 1.0),
         ),
         Misconception(
             "root_of_the_width",
             "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
-            lambda steps, d_model, warmup: d_model**0.5 * torch.minimum(_falling(steps), _rising(steps, warmup)),
+            partial(_scheduled, width=math.sqrt),
         ),
         Misconception(
             "divided_by_the_width",
             "Your answer divides by d_model itself. Divide by its root: d_model^-0.5.",
-            lambda steps, d_model, warmup: torch.minimum(_falling(steps), _rising(steps, warmup)) / d_model,
+            partial(_scheduled, width=lambda d_model: 1 / d_model),
+        ),
+        Misconception(
+            "width_in_the_falling_term_alone",
+            "Your answer multiplies only step^-0.5 by d_model^-0.5. The factor belongs to both terms: put the minimum "
+            "in brackets, or behind the product.",
+            lambda steps, d_model, warmup: torch.minimum((steps * d_model) ** -0.5, steps * warmup**-1.5),
         ),
         Misconception(
             "stays_at_the_peak",
             "Your answer rises and then stays where it is. After the warm-up it falls with 1 / √step.",
-            lambda steps, d_model, warmup: d_model**-0.5 * _rising(steps.clamp(max=warmup), warmup),
+            partial(_scheduled, falling=lambda steps, warmup: torch.full_like(steps, warmup**-0.5)),
+        ),
+        Misconception(
+            "falls_with_the_step",
+            "After the warm-up your answer falls with 1 / step. It falls with the root: step^-0.5, which is 1 / √step.",
+            partial(
+                _scheduled, falling=lambda steps, warmup: torch.where(steps > warmup, warmup**0.5 / steps, steps**-0.5)
+            ),
+        ),
+        Misconception(
+            "falling_without_minus",
+            "Your answer has step^0.5, which rises. The exponent has a minus: step^-0.5.",
+            partial(_scheduled, falling=lambda steps, warmup: steps**0.5),
         ),
         Misconception(
             "too_steep",
             "Your answer rises too steeply: its line is step · warmup^-0.5, which meets the other term long before "
             "step `warmup`. The exponent is -1.5.",
-            lambda steps, d_model, warmup: d_model**-0.5 * torch.minimum(_falling(steps), steps * warmup**-0.5),
+            partial(_scheduled, rising=lambda steps, warmup: steps * warmup**-0.5),
+        ),
+        Misconception(
+            "rises_to_one",
+            "Your answer's rising term is step / warmup. It is step · warmup^-1.5, which meets the other term at step "
+            "`warmup`.",
+            partial(_scheduled, rising=lambda steps, warmup: steps / warmup),
+        ),
+        Misconception(
+            "exponent_of_the_step",
+            "Your answer raises the step to the power of -1.5, and not `warmup`. The rising term is step · "
+            "warmup^-1.5.",
+            partial(_scheduled, rising=lambda steps, warmup: warmup * steps**-1.5),
+        ),
+        Misconception(
+            "exponent_over_both",
+            "Your answer raises the product, step · warmup, to the power of -1.5. The exponent belongs to `warmup` "
+            "alone: step · warmup^-1.5.",
+            lambda steps, d_model, warmup: _scheduled(
+                steps, d_model, warmup, rising=lambda steps, warmup: (steps * warmup) ** -1.5
+            ),
+        ),
+        Misconception(
+            "step_divides",
+            "Your answer has the step under the fraction line of the rising term, 1 / (step · warmup^1.5). It is step "
+            "· warmup^-1.5, which is step / warmup^1.5.",
+            lambda steps, d_model, warmup: _scheduled(
+                steps, d_model, warmup, rising=lambda steps, warmup: 1 / (steps * warmup**1.5)
+            ),
         ),
         Misconception(
             "straight_to_one",
             "Your answer rises to d_model^-0.5 whatever the warm-up is. The paper's peak is (d_model · warmup)^-0.5: "
             "the longer the warm-up, the lower.",
-            lambda steps, d_model, warmup: d_model**-0.5 * torch.minimum(steps / warmup, warmup**0.5 * _falling(steps)),
+            lambda steps, d_model, warmup: math.sqrt(warmup) * _scheduled(steps, d_model, warmup),
         ),
         Misconception(
             "counted_from_zero",
             "Your answer is one step late: it takes 1 away from each step. Steps count from 1 here, so use them as "
             "they come.",
-            lambda steps, d_model, warmup: (
-                d_model**-0.5 * torch.minimum((steps - 1.0).clamp_min(1e-9) ** -0.5, _rising(steps - 1, warmup))
-            ),
+            partial(_scheduled, late=1),
         ),
         Misconception(
             "one_step_early",
             "Your answer is one step early: it adds 1 to each step. Steps count from 1 here already, so use them as "
             "they come.",
-            lambda steps, d_model, warmup: (
-                d_model**-0.5 * torch.minimum(_falling(steps + 1), _rising(steps + 1, warmup))
-            ),
+            partial(_scheduled, late=-1),
+        ),
+        Misconception(
+            "papers_sizes",
+            "Your answer uses the paper's sizes, 512 and 4000, whatever it is given. Use `d_model` and `warmup`.",
+            lambda steps, d_model, warmup: _scheduled(steps, 512, 4000),
+        ),
+        Misconception(
+            "papers_warmup",
+            "Your answer warms up for 4000 steps, as the paper does, whatever it is given. Use `warmup`.",
+            lambda steps, d_model, warmup: _scheduled(steps, d_model, 4000),
+        ),
+        Misconception(
+            "in_double_precision",
+            "The result is in double precision (float64). float32 is asked for, as torch has it by default: .float() "
+            "makes it.",
+            partial(_scheduled, dtype=torch.float64),
         ),
     ),
     withheld=WITHHELD,
+    entrywise=True,
 )
 
 
@@ -1864,7 +2110,7 @@ def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         weight, gradient = torch.tensor([1.0, 1.0, 1.0]), torch.tensor([0.001, -0.1, 10.0])
         yield Case("worked example: the first step", (weight, gradient, torch.zeros(3), torch.zeros(3), 1, 0.5))
-    for kind, step in zip(_single_kinds(generator), (1, 2, 3, 10, 500), strict=False):
+    for kind, step in zip(kinds(generator), (1, 2, 3, 10, 500), strict=True):
         rows, columns = kind.sizes(2)
         gradient, mean = kind.normal(rows, columns), 0.5 * kind.normal(rows, columns)
         square = 0.2 + mean.square() + 0.3 * kind.normal(rows, columns).abs()
@@ -1872,6 +2118,17 @@ def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{kind.name}, step {step}", (weight, gradient, mean, square, step, rate))
     small = 1e-6 * (1 + torch.rand(5, generator=generator))
     yield Case("very small gradients", (torch.ones(5), small, torch.zeros(5), torch.zeros(5), 1, 0.5))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What there is at the end of a step: before and after it, and what both means are divided by."""
+
+    weight: Tensor
+    old: tuple[Tensor, Tensor]
+    new: tuple[Tensor, Tensor]
+    by: tuple[float, float]
+    down: Tensor
 
 
 def _adam(
@@ -1883,31 +2140,33 @@ def _adam(
     rate: float,
     *,
     betas: tuple[float, float] = BETAS,
-    shares: tuple[float, float] | None = None,
-    corrected: int | None = None,
+    shares: Callable[[float], tuple[float, float]] = lambda beta: (beta, 1 - beta),
+    squared: Callable[[Tensor, Tensor], Tensor] = lambda gradient, mean: gradient.square(),
+    by: Callable[[float, float, int], tuple[float, float]] = lambda b1, b2, step: (1 - b1**step, 1 - b2**step),
+    along: Callable[[Tensor, Tensor], Tensor] = lambda mean, gradient: mean,
     denominator: Callable[[Tensor], Tensor] = lambda square: square.sqrt() + EPSILON,
+    scale: Callable[[float], float] = lambda rate: -rate,
+    returned: Callable[[_Step], tuple[Tensor, Tensor, Tensor]] = lambda s: (s.weight + s.down, *s.new),
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Adam with changes; `shares` of the old means are kept, and `corrected` is the correction's step, 0 for none."""
-    step = step if corrected is None else corrected
-    kept = shares or betas
-    mean = kept[0] * mean + (1 - kept[0]) * gradient
-    square = kept[1] * square + (1 - kept[1]) * gradient.square()
-    by = [1.0 if step == 0 else 1 - beta**step for beta in betas]
-    return weight - rate * (mean / by[0]) / denominator(square / by[1]), mean, square
+    """One step with changes.
 
-
-def _corrected_kept(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    new, mean, square = _adam(weight, gradient, mean, square, step, rate)
-    return new, mean / (1 - BETAS[0] ** step), square / (1 - BETAS[1] ** step)
-
-
-def _mean_alone_corrected(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
-    return weight - rate * mean / (1 - BETAS[0] ** step) / (square.sqrt() + EPSILON), mean, square
+    Args:
+        betas: of both means, and of their corrections.
+        shares: how much of an old mean is kept, and how much of what is new is added.
+        squared: what `square` is the mean of.
+        by: what the means are divided by in the correction.
+        along: what one steps along, of the corrected mean and the gradient.
+        denominator: of the corrected square.
+        scale: what the step is multiplied by.
+        returned: what comes back.
+    """
+    kept, added = shares(betas[0])
+    new_mean = kept * mean + added * gradient
+    kept, added = shares(betas[1])
+    new_square = kept * square + added * squared(gradient, new_mean)
+    divided = by(*betas, step)
+    down = scale(rate) * along(new_mean / divided[0], gradient) / denominator(new_square / divided[1])
+    return returned(_Step(weight, (mean, square), (new_mean, new_square), divided, down))
 
 
 def _epsilon_before_the_correction(
@@ -1916,82 +2175,6 @@ def _epsilon_before_the_correction(
     _, mean, square = _adam(weight, gradient, mean, square, step, rate)
     size = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
     return weight - size * mean / (square.sqrt() + EPSILON), mean, square
-
-
-def _means_of_before(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    return _adam(weight, gradient, mean, square, step, rate)[0], mean, square
-
-
-def _order_swapped(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    weight, mean, square = _adam(weight, gradient, mean, square, step, rate)
-    return weight, square, mean
-
-
-def _uphill(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    return _adam(weight, gradient, mean, square, step, -rate)
-
-
-def _not_squared(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
-    square = BETAS[1] * square + (1 - BETAS[1]) * gradient
-    by = [1 - beta**step for beta in BETAS]
-    return weight - rate * (mean / by[0]) / ((square / by[1]).sqrt() + EPSILON), mean, square
-
-
-def _sums(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    mean, square = BETAS[0] * mean + gradient, BETAS[1] * square + gradient.square()
-    by = [1 - beta**step for beta in BETAS]
-    return weight - rate * (mean / by[0]) / ((square / by[1]).sqrt() + EPSILON), mean, square
-
-
-def _gradient_as_the_step(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
-    corrected = square / (1 - BETAS[1] ** step)
-    return weight - rate * gradient / (corrected.sqrt() + EPSILON), mean, square
-
-
-def _descent(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
-    return weight - rate * gradient, mean, square
-
-
-def _stepped(
-    weight: Tensor,
-    gradient: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    step: int,
-    rate: float,
-    *,
-    correct: Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]],
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Adam with another correction."""
-    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
-    corrected = correct(mean, square, step)
-    return weight - rate * corrected[0] / (corrected[1].sqrt() + EPSILON), mean, square
-
-
-def _mean_squared(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    _, mean, _ = _adam(weight, gradient, mean, square, step, rate)
-    square = BETAS[1] * square + (1 - BETAS[1]) * mean.square()
-    down = mean / (1 - BETAS[0] ** step) / ((square / (1 - BETAS[1] ** step)).sqrt() + EPSILON)
-    return weight - rate * down, mean, square
 
 
 def _old_means_used(
@@ -2023,23 +2206,46 @@ ADAM_UPDATE = Exercise(
             "not_corrected",
             "Your answer leaves out the correction: in the first steps mean and square are still close to the zeros "
             "that they began with. Divide them by 1 - β^step before they are used.",
-            lambda *inputs: _adam(*inputs, corrected=0),
+            partial(_adam, by=lambda b1, b2, step: (1.0, 1.0)),
         ),
         Misconception(
             "corrected_by_the_step_before",
             "Your answer corrects with step + 1, as if steps counted from 0. They count from 1: use 1 - β^step.",
-            lambda *inputs: _adam(*inputs, corrected=inputs[4] + 1),
+            partial(_adam, by=lambda b1, b2, step: (1 - b1 ** (step + 1), 1 - b2 ** (step + 1))),
+        ),
+        Misconception(
+            "corrected_by_one_step_less",
+            "Your answer corrects with step - 1, which divides by 0 in the first step. Steps count from 1: use 1 - "
+            "β^step.",
+            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1 ** (step - 1), 1 - b2 ** (step - 1))),
+        ),
+        Misconception(
+            "corrected_as_in_the_first_step",
+            "Your answer always corrects as in the first step, by 1 - β. The exponent is missing: 1 - β ** step.",
+            partial(_adam, by=lambda b1, b2, step: (1 - b1, 1 - b2)),
+        ),
+        Misconception(
+            "correction_multiplied",
+            "Your answer multiplies by 1 - β^step. The correction divides by it: it is to make the means of the first "
+            "steps larger.",
+            partial(_adam, by=lambda b1, b2, step: (1 / (1 - b1**step), 1 / (1 - b2**step))),
         ),
         Misconception(
             "corrected_values_kept",
-            "The weight is right, but you return the corrected mean and square. They are for this step's use alone: "
-            "the next one goes on from the uncorrected.",
-            _corrected_kept,
+            "You return the corrected mean and square. They are for this step's use alone: the next one goes on from "
+            "the uncorrected.",
+            partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0] / s.by[0], s.new[1] / s.by[1])),
+        ),
+        Misconception(
+            "corrected_square_kept",
+            "You return the corrected square. It is for this step's use alone: the next one goes on from the "
+            "uncorrected.",
+            partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0], s.new[1] / s.by[1])),
         ),
         Misconception(
             "torchs_settings",
             "Your answer uses 0.999 for the squares, torch's default. The transformer paper takes 0.98.",
-            lambda *inputs: _adam(*inputs, betas=(0.9, 0.999)),
+            partial(_adam, betas=(0.9, 0.999)),
         ),
         Misconception(
             "torchs_settings_and_epsilon",
@@ -2056,37 +2262,58 @@ ADAM_UPDATE = Exercise(
         Misconception(
             "betas_swapped",
             "Your answer has the two settings swapped: 0.9 belongs to the mean and 0.98 to the squares.",
-            lambda *inputs: _adam(*inputs, betas=(0.98, 0.9)),
+            partial(_adam, betas=(0.98, 0.9)),
         ),
         Misconception(
             "shares_swapped",
             "Your answer keeps too little of the running means and takes most from this gradient: β is the share of "
             "the old mean that stays, and 1 - β that of the new.",
-            lambda *inputs: _adam(*inputs, shares=(1 - BETAS[0], 1 - BETAS[1])),
+            partial(_adam, shares=lambda beta: (1 - beta, beta)),
+        ),
+        Misconception(
+            "added_in_full",
+            "Your answer adds the whole gradient to the running mean (and its whole square). Only a share of it is "
+            "new: (1 - β) times it.",
+            partial(_adam, shares=lambda beta: (beta, 1.0)),
         ),
         Misconception(
             "mean_alone_corrected",
             "Your answer corrects the mean and not the square. Divide the square by 1 - 0.98^step before its root is "
             "taken.",
-            _mean_alone_corrected,
+            partial(_adam, by=lambda b1, b2, step: (1 - b1**step, 1.0)),
+        ),
+        Misconception(
+            "square_alone_corrected",
+            "Your answer corrects the square and not the mean. Divide the mean by 1 - 0.9^step as well.",
+            partial(_adam, by=lambda b1, b2, step: (1.0, 1 - b2**step)),
+        ),
+        Misconception(
+            "corrected_by_one_beta",
+            "Your answer corrects both by 1 - 0.9^step. The square has a beta of its own: divide it by 1 - 0.98^step.",
+            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1**step, 1 - b1**step)),
+        ),
+        Misconception(
+            "beta_times_the_step",
+            "Your answer corrects by 1 - β · step. It is a power: 1 - β ** step.",
+            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1 * step, 1 - b2 * step)),
         ),
         Misconception(
             "no_root",
             "Your answer divides by the mean square itself. Divide by its root, so that a step has the size of the "
             "rate whatever the size of the gradients.",
-            lambda *inputs: _adam(*inputs, denominator=lambda square: square + EPSILON),
+            partial(_adam, denominator=lambda square: square + EPSILON),
         ),
         Misconception(
             "epsilon_in_the_root",
             "Your answer adds 1e-9 within the root, which matters where gradients are small. Add it to the root: "
             "√square + 1e-9.",
-            lambda *inputs: _adam(*inputs, denominator=lambda square: (square + EPSILON).sqrt()),
+            partial(_adam, denominator=lambda square: (square + EPSILON).sqrt()),
         ),
         Misconception(
             "no_epsilon",
-            "Your answer leaves 1e-9 out, or adds it where it makes no difference. It is added to the root, before one "
-            "divides by it, and matters where gradients are small: (√square + 1e-9).",
-            lambda *inputs: _adam(*inputs, denominator=torch.sqrt),
+            "Your answer leaves 1e-9 out, or adds it where it makes no difference. It is added to the root, before "
+            "one divides by it, and matters where gradients are small: (√square + 1e-9).",
+            partial(_adam, denominator=torch.sqrt),
         ),
         Misconception(
             "epsilon_before_the_correction",
@@ -2096,73 +2323,61 @@ ADAM_UPDATE = Exercise(
         ),
         Misconception(
             "means_not_returned",
-            "The weight is right, but you return mean and square as they came in. The next step needs the new ones.",
-            _means_of_before,
+            "You return mean and square as they came in. The next step needs the new ones.",
+            partial(_adam, returned=lambda s: (s.weight + s.down, *s.old)),
         ),
         Misconception(
             "returned_in_another_order",
             "Your answer returns square before mean. The order is weight, mean, square.",
-            _order_swapped,
+            partial(_adam, returned=lambda s: (s.weight + s.down, *s.new[::-1])),
+        ),
+        Misconception(
+            "update_returned",
+            "Your answer returns the step in place of the new weight. Add it to the old one: weight - rate · ...",
+            partial(_adam, returned=lambda s: (s.down, *s.new)),
         ),
         Misconception(
             "uphill",
             "Your answer goes uphill: it adds the step. Subtract it, for the gradient points where the loss grows.",
-            _uphill,
-        ),
-        Misconception(
-            "not_squared",
-            "Your answer averages the gradient twice and never its square. `square` is the running mean of gradient².",
-            _not_squared,
-        ),
-        Misconception(
-            "added_in_full",
-            "Your answer adds the whole gradient to the running mean (and its whole square). Only a share of it is "
-            "new: (1 - β) times it.",
-            _sums,
-        ),
-        Misconception(
-            "gradient_as_the_step",
-            "Your answer steps along this gradient alone. Step along the running mean of the gradients, corrected.",
-            _gradient_as_the_step,
-        ),
-        Misconception(
-            "plain_descent",
-            "Your answer is plain gradient descent, weight - rate · gradient. Divide the corrected mean by the root of "
-            "the corrected square.",
-            _descent,
-        ),
-        Misconception(
-            "square_alone_corrected",
-            "Your answer corrects the square and not the mean. Divide the mean by 1 - 0.9^step as well.",
-            lambda *inputs: _stepped(
-                *inputs, correct=lambda mean, square, step: (mean, square / (1 - BETAS[1] ** step))
-            ),
-        ),
-        Misconception(
-            "corrected_by_one_beta",
-            "Your answer corrects both by 1 - 0.9^step. The square has a beta of its own: divide it by 1 - 0.98^step.",
-            lambda *inputs: _stepped(
-                *inputs,
-                correct=lambda mean, square, step: (mean / (1 - BETAS[0] ** step), square / (1 - BETAS[0] ** step)),
-            ),
-        ),
-        Misconception(
-            "beta_times_the_step",
-            "Your answer corrects by 1 - β · step. It is a power: 1 - β ** step.",
-            lambda *inputs: _stepped(
-                *inputs,
-                correct=lambda mean, square, step: (mean / (1 - BETAS[0] * step), square / (1 - BETAS[1] * step)),
-            ),
+            partial(_adam, scale=lambda rate: rate),
         ),
         Misconception(
             "rate_left_out",
             "Your answer does not use `rate`. The step is multiplied by it.",
-            lambda weight, gradient, mean, square, step, rate: _adam(weight, gradient, mean, square, step, 1.0),
+            partial(_adam, scale=lambda rate: -1.0),
+        ),
+        Misconception(
+            "not_squared",
+            "Your answer averages the gradient twice and never its square. `square` is the running mean of gradient².",
+            partial(_adam, squared=lambda gradient, mean: gradient),
+        ),
+        Misconception(
+            "absolute_value",
+            "Your answer averages the gradient's absolute value in place of its square. `square` is the running mean "
+            "of gradient².",
+            partial(_adam, squared=lambda gradient, mean: gradient.abs()),
         ),
         Misconception(
             "mean_squared",
             "Your answer averages the squares of the running mean. `square` is the running mean of gradient².",
-            _mean_squared,
+            partial(_adam, squared=lambda gradient, mean: mean.square()),
+        ),
+        Misconception(
+            "gradient_as_the_step",
+            "Your answer steps along this gradient alone. Step along the running mean of the gradients, corrected.",
+            partial(_adam, along=lambda mean, gradient: gradient),
+        ),
+        Misconception(
+            "plain_descent",
+            "Your answer is plain gradient descent, weight - rate · gradient. Divide the corrected mean by the root "
+            "of the corrected square.",
+            lambda *inputs: _adam(*inputs, along=lambda mean, gradient: gradient, denominator=torch.ones_like),
+        ),
+        Misconception(
+            "one_root_for_all",
+            "Your answer divides all entries by one number, the root of the squares' mean. Each entry has a square of "
+            "its own.",
+            partial(_adam, denominator=lambda square: square.mean().sqrt() + EPSILON),
         ),
         Misconception(
             "old_means_used",
@@ -2177,22 +2392,34 @@ ADAM_UPDATE = Exercise(
 # encoder_decoder.training_loop -------------------------------------------------------------------------------
 
 
+DOUBLE = "double precision"
+
+Batch = tuple[Tensor, Tensor]
+
+
 def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         x, expected = B.q, torch.tensor([0, 1, 2, 3])
         inputs = (torch.zeros(2, 4), torch.zeros(4), [(x, expected)] * 3, 0.5, 1.0)
         yield Case("worked example: from <s> die Katze tanzte to the next words", inputs)
+    single = Kind("", generator)
     for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("clipped now and then", 1.0)):
-        d_model, vocabulary = sizes(generator, 2)
-        vocabulary += 3
-        batches = []
-        for words in sizes(generator, 4):
-            scale = 0.3 + 2 * float(torch.rand((), generator=generator))
-            x = scale * torch.randn(words + 1, d_model, generator=generator)
-            batches.append((x, torch.randint(vocabulary, (words + 1,), generator=generator)))
-        W = torch.randn(d_model, vocabulary, generator=generator)
-        b = torch.randn(vocabulary, generator=generator)
-        yield Case(name, (W, b, batches, 0.1 * integer(generator, 3, 8), clip))
+        yield Case(name, (*_loop_weights(single), 0.1 * integer(generator, 3, 8), clip))
+    # Never clipped: clip_grad_norm_ divides by the norm and a millionth more, which would show where it shortens.
+    double = Kind("", generator, dtype=torch.float64)
+    yield Case("double precision, never clipped", (*_loop_weights(double), 0.5, 100.0), part=DOUBLE)
+
+
+def _loop_weights(kind: Kind) -> tuple[Tensor, Tensor, list[Batch]]:
+    """W, b and four batches of different sizes."""
+    d_model, vocabulary = sizes(kind.generator, 2)
+    vocabulary += 3
+    batches = []
+    for words in sizes(kind.generator, 4):
+        scale = 0.3 + 2 * float(torch.rand((), generator=kind.generator))
+        x = scale * kind.normal(words + 1, d_model)
+        batches.append((x, torch.randint(vocabulary, (words + 1,), generator=kind.generator)))
+    return kind.normal(d_model, vocabulary), kind.normal(vocabulary), batches
 
 
 Clip = Callable[[list[Tensor], float], list[Tensor]]
@@ -2238,35 +2465,78 @@ def _shortened_to_one(gradients: list[Tensor], clip: float) -> list[Tensor]:
     return [gradient / norm for gradient in gradients] if norm > clip else gradients
 
 
+def _by_the_larger(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, max(float(gradient.norm()) for gradient in gradients), clip)
+
+
+def _by_absolute_values(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, sum(float(gradient.abs().sum()) for gradient in gradients), clip)
+
+
+def _lengthened(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return [gradient * max(1.0, clip / float(norm)) for gradient in gradients]
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """A step that was taken: its batch, its loss, and the weights after it."""
+
+    x: Tensor
+    expected: Tensor
+    loss: Tensor
+    W: Tensor
+    b: Tensor
+
+
 def _looped(
     W: Tensor,
     b: Tensor,
-    batches: Sequence[tuple[Tensor, Tensor]],
+    batches: Sequence[Batch],
     rate: float,
     clip: float,
     *,
     clipped: Clip = _together,
+    limit: Callable[[float, float], float] = lambda clip, rate: clip,
     reduction: str = "mean",
-    accumulated: bool = False,
-    loss_afterwards: bool = False,
-    bias: bool = True,
-    scores: Callable[[Tensor], Tensor] = lambda scores: scores,
+    carried: tuple[bool, bool] = (False, False),
+    carried_raw: bool = False,
+    trains_b: bool = True,
+    reads_b: bool = True,
+    scores: Callable[[Tensor], Tensor] = _kept,
     measure: Callable[..., Tensor] = F.cross_entropy,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Training with changes."""
+    sign: float = 1.0,
+    reported: Callable[[_Taken], Tensor] = lambda taken: taken.loss,
+    form: Callable[[list[Tensor]], Value] = torch.stack,
+) -> tuple[Tensor, Tensor, Value]:
+    """Training with changes.
+
+    Args:
+        clipped: how gradients are clipped.
+        limit: to which norm, of `clip` and the rate.
+        reduction: of the loss over the words.
+        carried: whether W's and b's gradient of a step stays and is added to the next.
+        carried_raw: whether it stays as it was before it was clipped.
+        trains_b, reads_b: whether b is changed, and is part of the logits.
+        scores: what the loss takes for logits.
+        measure: the loss.
+        sign: of the step.
+        reported: what is returned as a step's loss.
+        form: what is made of all of them.
+    """
     found = []
     before = [torch.zeros_like(W), torch.zeros_like(b)]
     for x, expected in batches:
         W, b = W.detach().requires_grad_(), b.detach().requires_grad_()
-        loss = measure(scores(x @ W + b), expected, reduction=reduction)
+        loss = measure(scores(x @ W + (b if reads_b else 0 * b)), expected, reduction=reduction)
         gradients = list(torch.autograd.grad(loss, (W, b)))
-        if accumulated:
-            gradients = [new + old for new, old in zip(gradients, before, strict=True)]
-        gradients = clipped(gradients, clip)
-        before = gradients
-        W, b = W - rate * gradients[0], b - rate * gradients[1] if bias else b
-        found.append(F.cross_entropy(x @ W + b, expected).detach() if loss_afterwards else loss.detach())
-    return W.detach(), b.detach(), torch.stack(found)
+        gradients = [new + old if stays else new for new, old, stays in zip(gradients, before, carried, strict=True)]
+        shortened = clipped(gradients, limit(clip, rate))
+        before = gradients if carried_raw else shortened
+        step = sign * rate
+        W, b = W - step * shortened[0], b - step * shortened[1] if trains_b else b
+        found.append(reported(_Taken(x, expected, loss.detach(), W.detach(), b.detach())))
+    return W.detach(), b.detach(), form(found)
 
 
 TRAINING_LOOP = Exercise(
@@ -2277,9 +2547,10 @@ TRAINING_LOOP = Exercise(
     statement=(
         "training_loop(W [d_model, vocabulary], b [vocabulary], batches, rate, clip) -> (W, b, losses [steps]): for "
         "each batch (x [words, d_model], expected [words]) the mean NLL of x W + b, its gradients, clipped together to "
-        "the norm `clip`, and a step of gradient descent."
+        "the norm `clip`, and a step of gradient descent; all three in the dtype of W."
     ),
     points=4,
+    parts={CORE: 3, DOUBLE: 1},
     minutes=20,
     section="One step after the other",
     source="S3, a better training wrapper; Pascanu et al. (2013), algorithm 1",
@@ -2291,25 +2562,37 @@ TRAINING_LOOP = Exercise(
             "gradients_accumulate",
             "Your answer never sets the gradients back, so that each step goes along those of all steps before it as "
             "well. Set them to None (or zero) before each backward().",
-            lambda *inputs: _looped(*inputs, accumulated=True),
+            partial(_looped, carried=(True, True)),
+        ),
+        Misconception(
+            "gradients_accumulate_unclipped",
+            "Your answer never sets the gradients back, so that each step goes along those of all steps before it as "
+            "well. Set them to None (or zero) before each backward().",
+            lambda *inputs: _looped(*inputs, carried=(True, True), carried_raw=True),
+        ),
+        Misconception(
+            "gradient_of_b_accumulates",
+            "Your answer sets W's gradient back but not b's, so that b steps along the gradients of all steps before "
+            "as well. Set both to None (or zero) before each backward().",
+            lambda *inputs: _looped(*inputs, carried=(False, True)),
         ),
         Misconception(
             "not_clipped",
-            "Your answer does not clip, or clips when the step has been taken. Shorten the gradients after backward() "
-            "and before the step.",
-            lambda *inputs: _looped(*inputs, clipped=lambda gradients, clip: gradients),
+            "Your answer does not clip, or clips where it has no effect: before backward(), or when the step has been "
+            "taken. Shorten the gradients between backward() and the step.",
+            partial(_looped, clipped=lambda gradients, clip: gradients),
         ),
         Misconception(
             "each_clipped_by_itself",
             "Your answer clips W's gradient and b's each by itself, which changes the direction of the step. Their "
             "norm is taken together: √(‖∂W‖² + ‖∂b‖²).",
-            lambda *inputs: _looped(*inputs, clipped=_each),
+            partial(_looped, clipped=_each),
         ),
         Misconception(
             "only_W_clipped",
             "Your answer clips W's gradient and leaves b's as it is. Both are shortened by the same factor, which "
             "follows from their norm together: √(‖∂W‖² + ‖∂b‖²).",
-            lambda *inputs: _looped(*inputs, clipped=_first_alone),
+            partial(_looped, clipped=_first_alone),
         ),
         Misconception(
             "norm_of_W",
@@ -2317,66 +2600,132 @@ TRAINING_LOOP = Exercise(
             lambda *inputs: _looped(*inputs, clipped=_by_the_first),
         ),
         Misconception(
+            "larger_norm",
+            "Your answer clips both gradients by the larger of their two norms. Their norm is taken together: √(‖∂W‖² "
+            "+ ‖∂b‖²).",
+            partial(_looped, clipped=_by_the_larger),
+        ),
+        Misconception(
             "norms_added",
             "Your answer adds the norms of W's gradient and b's. Add their squares, and take the root of the sum.",
-            lambda *inputs: _looped(*inputs, clipped=_norms_added),
+            partial(_looped, clipped=_norms_added),
+        ),
+        Misconception(
+            "absolute_values_added",
+            "Your answer clips by the sum of absolute values. The norm is the root of the sum of squares.",
+            partial(_looped, clipped=_by_absolute_values),
         ),
         Misconception(
             "norm_without_root",
             "Your answer clips by the sum of squares. The norm is the root of it.",
-            lambda *inputs: _looped(*inputs, clipped=_without_root),
+            partial(_looped, clipped=_without_root),
         ),
         Misconception(
             "step_clipped",
             "Your answer clips the step, rate · gradient. Clip the gradients, and multiply by the rate then.",
-            lambda W, b, batches, rate, clip: _looped(W, b, batches, rate, clip / rate),
+            partial(_looped, limit=lambda clip, rate: clip / rate),
         ),
         Misconception(
             "values_clipped",
             "Your answer clips every single number to ±clip. Clip by the norm: where it is above `clip`, all numbers "
             "are multiplied by the same factor.",
-            lambda *inputs: _looped(
-                *inputs, clipped=lambda gradients, clip: [gradient.clamp(-clip, clip) for gradient in gradients]
-            ),
+            partial(_looped, clipped=lambda gradients, clip: [gradient.clamp(-clip, clip) for gradient in gradients]),
         ),
         Misconception(
             "always_scaled",
             "Your answer scales the gradients to the norm `clip` even where they are shorter. Clipping only shortens: "
             "the factor is at most 1.",
-            lambda *inputs: _looped(*inputs, clipped=_always),
+            partial(_looped, clipped=_always),
+        ),
+        Misconception(
+            "lengthened",
+            "Your answer lengthens short gradients and leaves long ones as they are: its factor is at least 1. It is "
+            "to be at most 1: min, not max.",
+            partial(_looped, clipped=_lengthened),
+        ),
+        Misconception(
+            "shortened_to_one",
+            "Your answer shortens gradients that are too long to the norm 1. Shorten them to the norm `clip`: "
+            "multiply by clip / norm.",
+            partial(_looped, clipped=_shortened_to_one),
         ),
         Misconception(
             "uphill",
             "Your answer goes uphill: it adds the gradients. Subtract them.",
-            lambda W, b, batches, rate, clip: _looped(W, b, batches, -rate, clip),
+            partial(_looped, sign=-1.0),
         ),
         Misconception(
             "loss_afterwards",
-            "W and b are right, but your losses are those after each step. A training reports the loss that it took "
-            "the gradients of, before the step.",
-            lambda *inputs: _looped(*inputs, loss_afterwards=True),
+            "Your losses are those after each step. A training reports the loss that it took the gradients of, before "
+            "the step.",
+            partial(_looped, reported=lambda taken: F.cross_entropy(taken.x @ taken.W + taken.b, taken.expected)),
+        ),
+        Misconception(
+            "losses_summed",
+            "The losses that you return are sums over the words of a batch. Return the means, of which the gradients "
+            "are taken.",
+            partial(_looped, reported=lambda taken: taken.loss * len(taken.x)),
+        ),
+        Misconception(
+            "losses_as_a_list",
+            "Your losses are a list of tensors. One tensor is asked for: torch.stack(losses) makes it.",
+            partial(_looped, form=list),
+        ),
+        Misconception(
+            "losses_as_numbers",
+            "Your losses are a list of Python's numbers. One tensor is asked for: collect loss.detach(), not "
+            "loss.item(), and torch.stack them.",
+            partial(_looped, form=lambda losses: [float(loss) for loss in losses]),
+        ),
+        Misconception(
+            "losses_in_single_precision",
+            "Your losses are float32 whatever came in: torch.tensor(...) and torch.zeros(...) make that of Python's "
+            "numbers. Collect loss.detach() and torch.stack them, or give the dtype, W.dtype.",
+            lambda *inputs: _looped(*inputs, form=lambda losses: torch.stack(losses).float()),
         ),
         Misconception(
             "summed",
             "Your answer sums the loss over the words of a batch, so that larger batches take larger steps. Take the "
             "mean.",
-            lambda *inputs: _looped(*inputs, reduction="sum"),
+            partial(_looped, reduction="sum"),
         ),
         Misconception(
             "bias_not_trained",
             "Your answer never changes b. It learns like W.",
-            lambda *inputs: _looped(*inputs, bias=False),
+            partial(_looped, trains_b=False),
         ),
         Misconception(
             "bias_forgotten",
-            "Your answer never changes b, and leaves it out of the norm. It learns like W, and its gradient is part of "
-            "the norm.",
-            lambda *inputs: _looped(*inputs, bias=False, clipped=_by_the_first),
+            "Your answer never changes b, and leaves it out of the norm. It learns like W, and its gradient is part "
+            "of the norm.",
+            lambda *inputs: _looped(*inputs, trains_b=False, clipped=_by_the_first),
+        ),
+        Misconception(
+            "bias_left_out",
+            "Your answer leaves b out of the logits. They are x @ W + b.",
+            partial(_looped, reads_b=False),
         ),
         Misconception(
             "softmaxed_twice",
             "Your answer hands F.cross_entropy probabilities. It takes scores, x W + b: the softmax is part of it.",
-            lambda *inputs: _looped(*inputs, scores=lambda scores: scores.softmax(dim=-1)),
+            partial(_looped, scores=lambda scores: scores.softmax(dim=-1)),
+        ),
+        Misconception(
+            "probabilities_in_place_of_logarithms",
+            "Your loss is the mean of minus the probabilities, not of minus their logarithms: nll_loss of a softmax "
+            "gives that. Take log_softmax, or cross_entropy of the logits.",
+            lambda *inputs: _looped(*inputs, scores=lambda scores: scores.softmax(dim=-1), measure=F.nll_loss),
+        ),
+        Misconception(
+            "no_log_softmax",
+            "Your loss takes the logits for log-probabilities, as nll_loss does. Take log_softmax of them first, or "
+            "cross_entropy, which contains it.",
+            lambda *inputs: _looped(*inputs, measure=F.nll_loss),
+        ),
+        Misconception(
+            "padding_left_out",
+            "Your answer passes over words where id 0 is expected, as if it were padding. All words count here.",
+            partial(_looped, measure=partial(F.cross_entropy, ignore_index=PADDING_ID)),
         ),
         Misconception(
             "first_batch_only",
@@ -2387,23 +2736,7 @@ TRAINING_LOOP = Exercise(
             "nothing_learned",
             "Your losses are of W and b as they came: what was learned in one step is not used in the next, or the "
             "weights never change. Go on from the new ones.",
-            lambda W, b, batches, rate, clip: (
-                W,
-                b,
-                torch.stack([F.cross_entropy(x @ W + b, expected) for x, expected in batches]),
-            ),
-        ),
-        Misconception(
-            "probabilities_in_place_of_logarithms",
-            "Your loss is the mean of minus the probabilities, not of minus their logarithms: nll_loss of a softmax "
-            "gives that. Take log_softmax, or cross_entropy of the logits.",
-            lambda *inputs: _looped(*inputs, scores=lambda scores: scores.softmax(dim=-1), measure=F.nll_loss),
-        ),
-        Misconception(
-            "shortened_to_one",
-            "Your answer shortens gradients that are too long to the norm 1. Shorten them to the norm `clip`: "
-            "multiply by clip / norm.",
-            lambda *inputs: _looped(*inputs, clipped=_shortened_to_one),
+            lambda W, b, batches, rate, clip: _looped(W, b, batches, 0.0, clip),
         ),
     ),
     withheld=WITHHELD,

@@ -527,7 +527,8 @@ check("encoder_decoder.decoder_block", hidden=True)
 # your decoder block is not needed here.
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the words; `target` is int64 `[batch, target]`, already
-# shifted right; the result is `[batch, target, vocabulary]`.
+# shifted right; the result is `[batch, target, vocabulary]`. The masks that you hand to the blocks are boolean and broadcast
+# to `[batch, queries, keys]`. Only padding is hidden: an unknown word is a word.
 #
 # <details><summary>Hint: the source's mask</summary>
 #
@@ -663,7 +664,7 @@ def three_tests_before_training():
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
 #
 # ### Exercise 6 · A training loop
-# `encoder_decoder.training_loop` · 4 points · about 20 minutes
+# `encoder_decoder.training_loop` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
 # Write a whole training, of the smallest model that has two weights: an output layer, `logits = x @ W + b`. For each batch
 # in turn: the loss, which is the mean negative log-likelihood of the expected words; the gradients of `W` and `b`; clipping;
@@ -671,7 +672,8 @@ def three_tests_before_training():
 #
 # Shapes: `W` is `[d_model, vocabulary]`, `b` is `[vocabulary]`; `batches` is a list of pairs `(x, expected)`, `x` being
 # `[words, d_model]` and `expected` int64 `[words]`. Return a tuple of three: the new `W`, the new `b`, and the losses, a tensor
-# `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are.
+# `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come without gradients. All three
+# results have the dtype of `W`: where that is float64, the losses are float64, too.
 #
 # <details><summary>Hint: gradients</summary>
 #
@@ -748,7 +750,8 @@ check("encoder_decoder.training_loop", hidden=True)
 # allowed here; in section 5 we use it.)
 #
 # Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return a tuple
-# of three, the new `weight`, `mean` and `square`, the latter two *without* the correction. Change nothing in place.
+# of three, the new `weight`, `mean` and `square`, the latter two *without* the correction, all in the dtype that they came in.
+# Change nothing in place.
 #
 # <details><summary>Hint</summary>
 #
@@ -910,12 +913,13 @@ show.distributions(
 
 # %% [markdown]
 # ### Exercise 9 · Label smoothing
-# `encoder_decoder.label_smoothing` · 3 points · about 15 minutes
+# `encoder_decoder.label_smoothing` · 3 points (2 for the values, 1 for logits far apart) · about 15 minutes
 #
 # The loss above, as S4 says it: the mass goes to **all of the other words**, and to them alone. Its mean over the words.
 #
-# Shapes: `logits` is `[words, vocabulary]`, `expected` is int64 `[words]`, `smoothing` is ε, a float; the result is a scalar tensor.
-# The gradient of the logits is compared too.
+# Shapes: `logits` is `[words, vocabulary]`, scores of any size, a hundred and more included, for a vocabulary of 3 words at least;
+# `expected` is int64 `[words]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the dtype of the
+# logits. All words count, id 0 included. The gradient of the logits is compared too.
 #
 # <details><summary>Hint: no target needed</summary>
 #
@@ -937,7 +941,7 @@ def label_smoothing(logits, expected, smoothing):
 
     logits: [words, vocabulary]
     expected: int64 [words], the right words
-    smoothing: float, from 0
+    smoothing: float, from 0 to 0.5
     returns: a scalar tensor, in nats
     """
     ### BEGIN SOLUTION

@@ -408,13 +408,13 @@ def _trained_by_backward(W: Tensor, b: Tensor, batches: Batches, rate: float, cl
             W -= rate * factor * of_W
             b -= rate * factor * of_b
         losses.append(loss.item())
-    return W.detach(), b.detach(), torch.tensor(losses)
+    return W.detach(), b.detach(), torch.tensor(losses, dtype=W.dtype)
 
 
 def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
     optimiser = torch.optim.SGD(parameters, lr=rate)
-    losses = torch.zeros(len(batches))
+    losses = torch.zeros(len(batches), dtype=W.dtype)
     for i, (x, expected) in enumerate(batches):
         optimiser.zero_grad()
         loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
@@ -426,7 +426,7 @@ def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip:
 
 
 def _trained_with_a_layer(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
-    layer = nn.Linear(*W.shape)
+    layer = nn.Linear(*W.shape, dtype=W.dtype)
     layer.load_state_dict({"weight": W.T, "bias": b})
     losses = []
     for x, expected in batches:
@@ -459,7 +459,7 @@ def _trained_by_functional_gradients(W: Tensor, b: Tensor, batches: Batches, rat
     def loss_of(weights: tuple[Tensor, Tensor], x: Tensor, expected: Tensor) -> Tensor:
         return F.cross_entropy(torch.addmm(weights[1], x, weights[0]), expected)
 
-    losses = torch.empty(0)
+    losses = torch.empty(0, dtype=W.dtype)
     for x, expected in batches:
         gradients, loss = torch.func.grad_and_value(loss_of)((W, b), x, expected)
         norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
@@ -473,7 +473,7 @@ def _trained_by_functional_gradients(W: Tensor, b: Tensor, batches: Batches, rat
 
 def _trained_in_double(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
     found = _trained_by_the_formula(W.double(), b.double(), [(x.double(), e) for x, e in batches], rate, clip)
-    return found[0].float(), found[1].float(), found[2].float()
+    return found[0].to(W.dtype), found[1].to(W.dtype), found[2].to(W.dtype)
 
 
 TRAINING_LOOP = (
