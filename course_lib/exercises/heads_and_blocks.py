@@ -147,8 +147,8 @@ PROJECT = Exercise(
         ),
         Misconception(
             "values_of_the_keys",
-            "Your answer makes the values from the keys, k @ W_v, which fits only where d_key is d_model. They are made "
-            "from the words themselves: memory @ W_v.",
+            "Your answer makes the values from the keys, k @ W_v, which fits only where d_key is d_model. They are "
+            "made from the words themselves: memory @ W_v.",
             lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory @ W_k @ W_v),
         ),
         Misconception(
@@ -173,8 +173,8 @@ PROJECT = Exercise(
         ),
         Misconception(
             "values_before_keys",
-            "Your answer has W_v's values in the middle, and W_k's keys at the end. Return q, k, v: the keys, made with "
-            "W_k, come second.",
+            "Your answer has what W_v makes in the middle, and what W_k makes at the end. Return q, k, v: the keys, "
+            "made with W_k, come second.",
             partial(_projected, order=lambda q, k, v: (q, v, k)),
         ),
     ),
@@ -207,15 +207,15 @@ Cut = Callable[[Tensor, int], Tensor]
 
 
 def _cut(x: Tensor, heads: int) -> Tensor:
-    return x.unflatten(-1, (heads, -1))
+    return x.reshape(*x.shape[:-1], heads, -1)
 
 
 def _cut_in_turn(x: Tensor, heads: int) -> Tensor:
-    return x.unflatten(-1, (-1, heads)).mT
+    return _cut_into_heads_long(x, heads).mT
 
 
 def _cut_into_heads_long(x: Tensor, heads: int) -> Tensor:
-    return x.unflatten(-1, (-1, heads))
+    return x.reshape(*x.shape[:-1], -1, heads)
 
 
 def _cut_in_the_order_of_memory(x: Tensor, heads: int) -> Tensor:
@@ -524,8 +524,8 @@ MULTI_HEAD_ATTENTION = Exercise(
         ),
         Misconception(
             "mask_transposed",
-            "Your answer uses the mask transposed, [keys, queries]. Its rows are queries, like those of the scores: use "
-            "it as it comes.",
+            "Your answer uses the mask transposed, [keys, queries]. Its rows are queries, like those of the scores: "
+            "use it as it comes.",
             partial(_beyond_self_attention, allowed=_turned),
         ),
         Misconception(
@@ -600,8 +600,9 @@ MULTI_HEAD_ATTENTION = Exercise(
         ),
         Misconception(
             "heads_behind_the_words",
-            "Your answer splits into [batch, words, heads, d_head] and attends there, so that each word's heads look at "
-            "each other, and no word at another. Bring the heads before the words: transpose(1, 2), and back at the end.",
+            "Your answer splits into [batch, words, heads, d_head] and attends there, so that each word's heads look "
+            "at each other, and no word at another. Bring the heads before the words with transpose(1, 2), and back "
+            "at the end.",
             partial(_multi_head, cut=(_cut, _joined_as_it_is)),
         ),
         Misconception(
@@ -612,8 +613,8 @@ MULTI_HEAD_ATTENTION = Exercise(
         ),
         Misconception(
             "interleaved_both_ways",
-            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and deals the outputs back in the "
-            "same way. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
+            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and deals the outputs back in "
+            "the same way. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
             partial(_multi_head, cut=(_split_in_turn, _joined_in_turn)),
         ),
         Misconception(
@@ -706,13 +707,14 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{B.name} with four numbers a word", (_FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
     for kind in kinds(generator):
         words, batch_like = kind.sizes(2)
+        words = max(words, 3)  # of two, both become 1 or -1: who standardises over them has gradients of noise
         d_model = kind.d_head() + (batch_like == words)
         x = 1 + 2 * kind.normal(words, d_model)
         gamma, beta = torch.randn(2, d_model, generator=generator, dtype=kind.dtype)
         yield Case(
             kind.name,
             (x, gamma, beta, 1e-5),
-            gradients=() if kind.dtype == torch.float64 else (0, 1, 2),
+            gradients=() if kind.leading else (0, 1, 2),
             part="epsilon" if kind.dtype == torch.float64 else CORE,  # so exact that even 1e-5 shows
         )
     for name, spread, epsilon in (
@@ -726,15 +728,46 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         level = torch.randint(-3, 4, (words, 1), generator=generator).float()
         x = level + spread * torch.randn(words, d_model, generator=generator)
         gamma, beta = torch.randn(2, d_model, generator=generator)
-        yield Case(name, (x, gamma, beta, epsilon), part="epsilon")
+        gradients = () if spread else (0, 1, 2)  # there √variance has none, and who takes it on the way gets NaN
+        yield Case(name, (x, gamma, beta, epsilon), gradients=gradients, part="epsilon")
 
 
-def _standardised(x: Tensor, epsilon: float, dim: int | tuple[int, ...] = -1, correction: int = 0) -> Tensor:
-    return (x - x.mean(dim, keepdim=True)) / (x.var(dim, correction=correction, keepdim=True) + epsilon).sqrt()
+Spread = Callable[[Tensor, float], Tensor]
+"""By what the differences from the mean are divided, from the variance and epsilon."""
+
+
+def _deviation(variance: Tensor, epsilon: float) -> Tensor:
+    return (variance + epsilon).sqrt()
+
+
+def _stretched_and_moved(y: Tensor, gamma: Tensor, beta: Tensor) -> Tensor:
+    return gamma * y + beta
+
+
+def _last(x: Tensor) -> int:
+    return -1
 
 
 def _everything(x: Tensor) -> tuple[int, ...]:
     return tuple(range(x.ndim))
+
+
+def _normed(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    epsilon: float,
+    *,
+    over: Callable[[Tensor], int | tuple[int, ...]] = _last,
+    correction: int = 0,
+    centred: Callable[[Tensor, Tensor], Tensor] = torch.sub,
+    spread: Spread = _deviation,
+    learned: Callable[[Tensor, Tensor, Tensor], Tensor] = _stretched_and_moved,
+) -> Tensor:
+    """Layer norm with other steps than the right ones; `centred` gets x and its mean."""
+    dim = over(x)
+    mean, variance = x.mean(dim, keepdim=True), x.var(dim, correction=correction, keepdim=True)
+    return learned(centred(x, mean) / spread(variance, epsilon), gamma, beta)
 
 
 LAYER_NORM = Exercise(
@@ -744,7 +777,7 @@ LAYER_NORM = Exercise(
     title="Layer norm",
     statement=(
         "layer_norm(x [..., d_model], gamma [d_model], beta [d_model], epsilon) -> [..., d_model]: each word's vector "
-        "as gamma (x - mean) / √(variance + epsilon) + beta, the variance dividing by d_model."
+        "as gamma (x - mean) / √(variance + epsilon) + beta, the variance dividing by d_model; with gradients."
     ),
     points=3,
     minutes=12,
@@ -759,26 +792,27 @@ LAYER_NORM = Exercise(
             "epsilon_left_out",
             "Your answer is right as long as a word's numbers differ well, but epsilon is not used: where they are "
             "all equal it divides 0 by 0. Add epsilon to the variance, under the root.",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, 0.0) + beta,
+            partial(_normed, spread=lambda variance, epsilon: variance.sqrt()),
+            alone=True,
         ),
         Misconception(
             "epsilon_outside_the_root",
             "Your answer adds epsilon to the standard deviation. It belongs under the root, to the variance: "
             "√(variance + epsilon).",
-            lambda x, gamma, beta, epsilon: (
-                gamma * (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + epsilon) + beta
-            ),
+            partial(_normed, spread=lambda variance, epsilon: variance.sqrt() + epsilon),
+            alone=True,
         ),
         Misconception(
             "epsilon_fixed",
             "Your answer adds a fixed 1e-5 to the variance, torch's default. Use the epsilon that is handed to you.",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, 1e-5) + beta,
+            partial(_normed, spread=lambda variance, epsilon: (variance + 1e-5).sqrt()),
+            alone=True,
         ),
         Misconception(
             "divided_by_one_less",
             "Your answer divides the variance by d_model - 1, which is torch's default in var and std. Layer norm "
             "divides by d_model: correction=0 (or unbiased=False).",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, correction=1) + beta,
+            partial(_normed, correction=1),
         ),
         Misconception(
             "not_divided_by_d_model",
@@ -790,26 +824,35 @@ LAYER_NORM = Exercise(
             "over_the_words",
             "Your answer takes mean and variance over the words (dim=-2). Each word is standardised by itself: over "
             "its own numbers, dim=-1.",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, dim=-2) + beta,
+            partial(_normed, over=lambda x: -2),
         ),
         Misconception(
             "over_everything",
             "Your answer takes one mean and one variance of all the numbers. Each word has its own: dim=-1, "
             "keepdim=True.",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, dim=_everything(x)) + beta,
+            partial(_normed, over=_everything),
+        ),
+        Misconception(
+            "over_the_sentence",
+            "Your answer takes one mean and one variance for each sentence, over its words and their numbers. Each "
+            "word has its own: dim=-1.",
+            partial(_normed, over=lambda x: (-2, -1)),
         ),
         Misconception(
             "root_left_out",
             "Your answer divides by the variance. Divide by its root, the standard deviation.",
-            lambda x, gamma, beta, epsilon: (
-                gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + epsilon) + beta
-            ),
+            partial(_normed, spread=lambda variance, epsilon: variance + epsilon),
+        ),
+        Misconception(
+            "not_divided",
+            "Your answer only subtracts the mean. Divide by the standard deviation as well, √(variance + epsilon).",
+            partial(_normed, spread=lambda variance, epsilon: torch.ones_like(variance)),
         ),
         Misconception(
             "not_centred",
             "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each word's "
             "mean first.",
-            lambda x, gamma, beta, epsilon: gamma * x / (x.var(-1, correction=0, keepdim=True) + epsilon).sqrt() + beta,
+            partial(_normed, centred=lambda x, mean: x),
         ),
         Misconception(
             "root_mean_square",
@@ -820,33 +863,52 @@ LAYER_NORM = Exercise(
         Misconception(
             "gamma_and_beta_left_out",
             "Your answer standardises, and stops there. Multiply by gamma and add beta.",
-            lambda x, gamma, beta, epsilon: _standardised(x, epsilon),
+            partial(_normed, learned=lambda y, gamma, beta: y),
         ),
         Misconception(
             "gamma_and_beta_exchanged",
             "Your answer multiplies by beta and adds gamma. It is the other way round: gamma stretches, beta moves.",
-            lambda x, gamma, beta, epsilon: beta * _standardised(x, epsilon) + gamma,
+            partial(_normed, learned=lambda y, gamma, beta: beta * y + gamma),
         ),
         Misconception(
             "moved_before_stretched",
             "Your answer adds beta first and multiplies the sum by gamma. Multiply by gamma, then add beta.",
-            lambda x, gamma, beta, epsilon: gamma * (_standardised(x, epsilon) + beta),
+            partial(_normed, learned=lambda y, gamma, beta: gamma * (y + beta)),
         ),
         Misconception(
             "gradients_cut",
             "The values are right, but no gradient reaches x, gamma or beta: the computation leaves torch on its way "
             "(.detach(), .data, numpy or no_grad).",
             lambda x, gamma, beta, epsilon: blocks.layer_norm(x, gamma, beta, epsilon).detach(),
+            alone=True,
+        ),
+        Misconception(
+            "statistics_detached",
+            "The values are right, but mean and variance pass no gradient on to x: they leave torch on their way "
+            "(.detach(), .data, .item(), no_grad). Both depend on x, and its gradient goes through them, too.",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True).detach()) / _deviation(x.var(-1, False, True), epsilon).detach()
+                + beta
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "root_without_epsilon_on_the_way",
+            "The values are right, but where a word's numbers are all equal the gradient of your answer is NaN: it "
+            "takes the root of the variance alone on its way, and that has no gradient at 0. Take one root, of "
+            "variance + epsilon.",
+            partial(_normed, spread=lambda variance, epsilon: (variance.sqrt().square() + epsilon).sqrt()),
+            alone=True,
         ),
         Misconception(
             "beta_left_out",
-            "Your answer stretches by gamma, but does not add beta at the end.",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon),
+            "Your answer does not add beta at the end.",
+            partial(_normed, learned=lambda y, gamma, beta: gamma * y),
         ),
         Misconception(
             "gamma_left_out",
             "Your answer adds beta, but does not multiply by gamma first.",
-            lambda x, gamma, beta, epsilon: _standardised(x, epsilon) + beta,
+            partial(_normed, learned=lambda y, gamma, beta: y + beta),
         ),
         Misconception(
             "mean_without_keepdim",
@@ -860,13 +922,13 @@ LAYER_NORM = Exercise(
             "over_the_first_dimension",
             "Your answer takes mean and variance over dim=0, the words or the sentences. Each word has its own, over "
             "its d_model numbers: dim=-1.",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, 0) + beta,
+            partial(_normed, over=lambda x: 0),
         ),
         Misconception(
             "over_the_second_dimension",
             "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
             "last dimension, dim=-1.",
-            lambda x, gamma, beta, epsilon: gamma * _standardised(x, epsilon, 1) + beta,
+            partial(_normed, over=lambda x: 1),
         ),
         Misconception(
             "only_the_mean_divided",
@@ -881,10 +943,7 @@ LAYER_NORM = Exercise(
             "root_of_the_root",
             "Your answer takes the root of the standard deviation, which is a root already. Divide by the standard "
             "deviation itself: the root of the variance (plus epsilon).",
-            lambda x, gamma, beta, epsilon: (
-                gamma * (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.std(-1, correction=0, keepdim=True) + epsilon)
-                + beta
-            ),
+            partial(_normed, spread=lambda variance, epsilon: (variance.sqrt() + epsilon).sqrt()),
         ),
     ),
     withheld=WITHHELD,
@@ -897,7 +956,7 @@ LAYER_NORM = Exercise(
 _SHARES = (0.123, 0.237, 0.341, 0.419)
 """No case has so many numbers that exactly this share of them could be dropped."""
 
-_POWERS = (0.5, 0.75, 0.875)
+_POWERS = (0.75, 0.875)
 """In double precision: bool / float is single precision in torch, and exact only where 1 - share is a power of two."""
 
 
@@ -914,6 +973,30 @@ def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         kept.view(-1)[:2] = torch.tensor([True, False])
         yield Case(f"{kind.name}, in training", (x, kept, share, True))
         yield Case(f"{kind.name}, in evaluation", (x, kept, share, False))
+
+
+Factor = Callable[[float, Tensor], Tensor | float]
+"""By what the numbers are multiplied, from the share to drop and `kept`."""
+
+_MAKE_UP: Factor = lambda share, kept: 1 / (1 - share)  # noqa: E731
+_ALONE: Factor = lambda share, kept: 1.0  # noqa: E731
+_SHRINK: Factor = lambda share, kept: 1 - share  # noqa: E731
+
+
+def _dropped(
+    x: Tensor,
+    kept: Tensor,
+    share: float,
+    training: bool,
+    *,
+    factors: tuple[Factor, Factor] = (_MAKE_UP, _ALONE),
+    stays: Callable[[Tensor], Tensor] = torch.clone,
+    phase: Callable[[bool], bool] = bool,
+) -> Tensor:
+    """Dropout with other factors in training and in evaluation, other lots, or in another phase."""
+    training = phase(training)
+    y = x * factors[0 if training else 1](share, kept)
+    return y.masked_fill(~stays(kept), 0.0) if training else y
 
 
 DROPOUT = Exercise(
@@ -937,56 +1020,77 @@ DROPOUT = Exercise(
             "not_rescaled",
             "Your answer drops, but does not rescale: in training everything is too small on average, by a factor of "
             "1 - share. Divide what is kept by 1 - share.",
-            lambda x, kept, share, training: x * kept if training else x,
+            partial(_dropped, factors=(_ALONE, _ALONE)),
         ),
         Misconception(
             "rescaled_in_evaluation",
             "Your answer multiplies by 1 - share in evaluation instead of dividing by it in training. That is the form "
             "of the first paper, and as right; but here, as in torch, evaluation leaves x alone.",
-            lambda x, kept, share, training: x * kept if training else x * (1 - share),
+            partial(_dropped, factors=(_ALONE, _SHRINK)),
+            alone=True,
         ),
         Misconception(
             "rescaled_twice",
-            "Your answer rescales in training, as it should, and in evaluation once more. Evaluation leaves x alone.",
-            lambda x, kept, share, training: x * kept / (1 - share) if training else x * (1 - share),
+            "Your answer divides by 1 - share in training, as it should, and multiplies by it in evaluation as well. "
+            "Evaluation leaves x alone.",
+            partial(_dropped, factors=(_MAKE_UP, _SHRINK)),
+        ),
+        Misconception(
+            "divided_in_evaluation",
+            "Your answer divides by 1 - share in evaluation, too. Nothing is dropped there, so that nothing has to be "
+            "made up for: return x as it is.",
+            partial(_dropped, factors=(_MAKE_UP, _MAKE_UP)),
         ),
         Misconception(
             "divided_by_the_share",
             "Your answer divides by share, the part that is dropped. Divide by the part that is kept: 1 - share.",
-            lambda x, kept, share, training: x * kept / share if training else x,
+            partial(_dropped, factors=(lambda share, kept: 1 / share, _ALONE)),
         ),
         Misconception(
             "multiplied_by_what_is_kept",
             "Your answer multiplies by 1 - share, which makes the numbers smaller still. Divide by it: what is kept "
             "must make up for what is gone.",
-            lambda x, kept, share, training: x * kept * (1 - share) if training else x,
+            partial(_dropped, factors=(_SHRINK, _ALONE)),
         ),
         Misconception(
             "divided_by_the_count",
             "Your answer divides by the share that happens to be kept this time. Divide by 1 - share, which does not "
             "depend on the lots.",
-            lambda x, kept, share, training: x * kept / kept.to(x.dtype).mean() if training else x,
+            partial(_dropped, factors=(lambda share, kept: 1 / kept.double().mean().item(), _ALONE)),
         ),
         Misconception(
             "kept_and_dropped_exchanged",
             "Your answer sets to 0 what should be kept. `kept` is True where a number stays.",
-            lambda x, kept, share, training: x * ~kept / (1 - share) if training else x,
+            partial(_dropped, stays=torch.logical_not),
         ),
         Misconception(
             "in_evaluation_too",
-            "Your answer drops in evaluation, too. Where `training` is False, return x as it is.",
-            lambda x, kept, share, training: x * kept / (1 - share),
+            "Your answer does in evaluation what it does in training. Where `training` is False, return x as it is.",
+            partial(_dropped, phase=lambda training: True),
+        ),
+        Misconception(
+            "dropped_in_evaluation",
+            "Your answer sets numbers to 0 in evaluation, too; only its rescaling asks for `training`. Where that is "
+            "False, return x as it is.",
+            lambda x, kept, share, training: x * kept / (1 - share) if training else x * kept,
+            alone=True,
         ),
         Misconception(
             "only_in_evaluation",
             "Your answer drops in evaluation and leaves x alone in training. It is the other way round.",
-            lambda x, kept, share, training: x if training else x * kept / (1 - share),
+            partial(_dropped, phase=lambda training: not training),
         ),
         Misconception(
             "nothing_dropped",
-            "Your answer divides everything by 1 - share in training, and drops nothing. Set the numbers to 0 where "
-            "`kept` is False.",
-            lambda x, kept, share, training: x / (1 - share) if training else x,
+            "Your answer drops nothing. In training, set the numbers to 0 where `kept` is False.",
+            partial(_dropped, stays=torch.ones_like),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "multiplied_by_what_is_kept",
+            "divided_in_evaluation",
+            partial(_dropped, factors=(_SHRINK, _MAKE_UP)),
         ),
     ),
     withheld=WITHHELD,
@@ -1057,20 +1161,67 @@ def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             yield _add_and_norm_case(f"{kind.name}, {order}", x, generator, norm_first)
 
 
-def _undropped(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    return x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
+def _in_add_and_norm(
+    x: Tensor,
+    sublayer: Function,
+    norm: Function,
+    dropout: Function,
+    norms: str,
+    drops: str = "added",
+    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    read: Tensor | None = None,
+    kept: Tensor | None = None,
+) -> Tensor:
+    """A sublayer whose norms and dropouts stand anywhere.
+
+    Places are what the sublayer has "read", what it has "added", what is "kept" beside it, and their "sum". A norm
+    before the dropout stands at the "output", and a dropout behind the norm at the "end".
+    """
+
+    def at(place: str, y: Tensor, where: str, function: Function) -> Tensor:
+        return function(y) if place in where.split() else y
+
+    y = at("read", at("read", x if read is None else read, norms, norm), drops, dropout)
+    y = at("added", at("output", sublayer(y), norms, norm), drops, dropout)
+    y = at("added", y, norms, norm)
+    kept = at("kept", at("kept", x if kept is None else kept, norms, norm), drops, dropout)
+    return at("end", at("sum", at("sum", add(kept, y), drops, dropout), norms, norm), drops, dropout)
 
 
-def _sum_dropped(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    return dropout(x + sublayer(norm(x))) if norm_first else norm(dropout(x + sublayer(x)))
+def _nothing_kept(x: Tensor, y: Tensor) -> Tensor:
+    return y
 
 
-def _dropped_last(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    return dropout(x + sublayer(norm(x))) if norm_first else dropout(norm(x + sublayer(x)))
+def _added_and_normed(
+    x: Tensor,
+    sublayer: Function,
+    norm: Function,
+    dropout: Function,
+    norm_first: bool,
+    *,
+    post: str = "sum",
+    drops: str = "added",
+    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+) -> Tensor:
+    """Add & norm with mistakes that show in post-norm already."""
+    return _in_add_and_norm(x, sublayer, norm, dropout, "read" if norm_first else post, drops, add)
 
 
-def _input_dropped(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    return x + sublayer(dropout(norm(x))) if norm_first else norm(x + sublayer(dropout(x)))
+def _pre_normed(
+    x: Tensor,
+    sublayer: Function,
+    norm: Function,
+    dropout: Function,
+    norm_first: bool,
+    *,
+    pre: str = "read",
+    drops: str = "added",
+    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+) -> Tensor:
+    """Add & norm with mistakes in pre-norm only: they pair with each other, for post-norm's part comes first."""
+    if norm_first:
+        return _in_add_and_norm(x, sublayer, norm, dropout, pre, drops, add)
+    return blocks.add_and_norm(x, sublayer, norm, dropout, norm_first)
 
 
 ADD_AND_NORM = Exercise(
@@ -1095,75 +1246,111 @@ ADD_AND_NORM = Exercise(
             "always_post_norm",
             "Post-norm is right, but your answer does the same where norm_first is True. There the norm stands before "
             "the sublayer, and the sum is not normalised: x + dropout(sublayer(norm(x))).",
-            lambda x, sublayer, norm, dropout, norm_first: norm(x + dropout(sublayer(x))),
+            partial(_pre_normed, pre="sum"),
+            alone=True,
         ),
         Misconception(
             "residual_normalised_too",
-            "Post-norm is right, but in pre-norm your answer adds the normalised x. Only the sublayer reads that; what "
-            "is added is x itself, so that a path without any norm leads through all blocks.",
-            lambda x, sublayer, norm, dropout, norm_first: (
-                norm(x) + dropout(sublayer(norm(x))) if norm_first else norm(x + dropout(sublayer(x)))
-            ),
+            "In pre-norm your answer adds the normalised x. Only the sublayer reads that; what is added is x itself, "
+            "so that a path without any norm leads through all blocks.",
+            partial(_pre_normed, pre="read kept"),
+        ),
+        Misconception(
+            "only_the_residual_normalised",
+            "In pre-norm your answer normalises the x that is added, and the sublayer reads x as it is. It is the "
+            "other way round: x + dropout(sublayer(norm(x))).",
+            partial(_pre_normed, pre="kept"),
+        ),
+        Misconception(
+            "pre_norm_of_the_output",
+            "In pre-norm your answer normalises what the sublayer adds. The norm stands before the sublayer: "
+            "x + dropout(sublayer(norm(x))).",
+            partial(_pre_normed, pre="output"),
         ),
         Misconception(
             "pre_norm_normalised_twice",
-            "Post-norm is right, but in pre-norm your answer normalises the sum as well. There the norm stands before "
-            "the sublayer only.",
-            lambda x, sublayer, norm, dropout, norm_first: norm(x + dropout(sublayer(norm(x) if norm_first else x))),
+            "In pre-norm your answer normalises the sum as well. There the norm stands before the sublayer only.",
+            partial(_pre_normed, pre="read sum"),
+        ),
+        Misconception(
+            "pre_norm_residual_left_out",
+            "In pre-norm your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
+            partial(_pre_normed, add=_nothing_kept),
+        ),
+        Misconception(
+            "pre_norm_dropout_left_out",
+            "In pre-norm your answer does not call dropout. It is for what the sublayer adds, in both orders: "
+            "x + dropout(sublayer(norm(x))).",
+            partial(_pre_normed, drops=""),
         ),
         Misconception(
             "pre_norm_although_not_first",
-            "Where norm_first is False your answer still puts the norm before the sublayer. That is the case of "
-            "post-norm: norm(x + dropout(sublayer(x))).",
-            lambda x, sublayer, norm, dropout, norm_first: x + dropout(sublayer(norm(x))),
+            "Where norm_first is False your answer puts the norm before the sublayer, which is pre-norm. Post-norm is "
+            "asked for there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches "
+            "exchanged?",
+            partial(_added_and_normed, post="read"),
         ),
         Misconception(
             "residual_left_out",
             "Your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
-            lambda x, sublayer, norm, dropout, norm_first: (
-                dropout(sublayer(norm(x))) if norm_first else norm(dropout(sublayer(x)))
-            ),
+            partial(_added_and_normed, add=_nothing_kept),
         ),
         Misconception(
             "norm_left_out",
-            "Your answer adds, but never calls norm. In post-norm the sum is normalised.",
-            lambda x, sublayer, norm, dropout, norm_first: x + dropout(sublayer(x)),
+            "Where norm_first is False your answer never calls norm. In post-norm the sum is normalised.",
+            partial(_added_and_normed, post=""),
         ),
         Misconception(
             "sum_not_normalised",
             "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
             "norm(x + dropout(sublayer(x))).",
-            lambda x, sublayer, norm, dropout, norm_first: x + norm(dropout(sublayer(x))),
+            partial(_added_and_normed, post="added"),
+        ),
+        Misconception(
+            "post_norm_reads_the_norm",
+            "In post-norm your answer normalises what the sublayer reads as well. There only the sum is normalised: "
+            "norm(x + dropout(sublayer(x))).",
+            partial(_added_and_normed, post="read sum"),
         ),
         Misconception(
             "dropout_left_out",
-            "Your answer never calls dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
-            _undropped,
+            "Your answer does not call dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
+            partial(_added_and_normed, drops=""),
         ),
         Misconception(
             "sum_dropped",
             "Your answer calls dropout on the sum, so that x itself is dropped, too. It is only for what the sublayer "
             "adds: x + dropout(sublayer(...)).",
-            _sum_dropped,
+            partial(_added_and_normed, drops="sum"),
         ),
         Misconception(
             "dropped_after_the_norm",
             "Your answer calls dropout last, on what it returns. It is for what the sublayer adds, before the sum: "
             "x + dropout(sublayer(...)).",
-            _dropped_last,
+            partial(_added_and_normed, drops="end"),
         ),
         Misconception(
             "input_dropped",
             "Your answer calls dropout on what the sublayer reads. It is for what the sublayer adds: "
             "dropout(sublayer(...)).",
-            _input_dropped,
+            partial(_added_and_normed, drops="read"),
+        ),
+        Misconception(
+            "input_dropped_as_well",
+            "Your answer calls dropout on what the sublayer reads as well as on what it adds. It is only for what the "
+            "sublayer adds: dropout(sublayer(...)).",
+            partial(_added_and_normed, drops="read added"),
+        ),
+        Misconception(
+            "residual_dropped",
+            "Your answer calls dropout on the x that is added, and not on what the sublayer adds. It is the other way "
+            "round: x + dropout(sublayer(...)).",
+            partial(_added_and_normed, drops="kept"),
         ),
         Misconception(
             "subtracted",
             "Your answer subtracts the sublayer's output from x. Add it.",
-            lambda x, sublayer, norm, dropout, norm_first: (
-                x - dropout(sublayer(norm(x))) if norm_first else norm(x - dropout(sublayer(x)))
-            ),
+            partial(_added_and_normed, add=torch.sub),
         ),
     ),
     withheld=WITHHELD,
@@ -1194,32 +1381,58 @@ def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(
             f"{B.name}: <s>, die, Katze, tanzte", (B.q,), construct={"d_model": 2, "d_hidden": 3}, weights=weights
         )
-    for name, leading, transposed in (
-        ("one sentence", (), False),
-        ("a batch", (integer(generator, 2, 5),), False),
-        ("a wider layer", (2,), False),
-        ("transposed in memory", (3,), True),
+    for name, leading, transposed, training in (
+        ("one sentence", (), False, False),
+        ("a batch, in training", (integer(generator, 2, 5),), False, True),
+        ("a wider layer, larger numbers", (2,), False, False),
+        ("transposed in memory", (3,), True, False),
     ):
         words, d_model = sizes(generator, 2)
-        construct = {"d_model": d_model, "d_hidden": integer(generator, 9, 20)}
-        x = Kind("", generator, leading, transposed=transposed).normal(words, d_model)
+        larger = "larger" in name
+        construct = {"d_model": d_model, "d_hidden": integer(generator, 9, 20) + 4 * d_model * larger}
+        x = Kind("", generator, leading, transposed=transposed).normal(words, d_model) * (10 if larger else 1)
         weights = _drawn_weights(blocks.FeedForward, generator, **construct)
-        yield Case(name, (x,), construct=construct, weights=weights, gradients=(0,), weight_gradients=True)
+        yield Case(
+            name, (x,), construct=construct, weights=weights, gradients=(0,), weight_gradients=True, training=training
+        )
 
 
-def _feed_forward(forward: Callable[[Tensor, nn.Linear, nn.Linear], Tensor]) -> type[nn.Module]:
-    """A class like the lesson's whose forward is `forward(x, W_1, W_2)`."""
+def _relu(y: Tensor) -> Tensor:
+    return F.relu(y)
 
-    class FeedForward(nn.Module):
-        def __init__(self, d_model: int, d_hidden: int) -> None:
-            super().__init__()
-            self.W_1 = nn.Linear(d_model, d_hidden)
-            self.W_2 = nn.Linear(d_hidden, d_model)
 
-        def forward(self, x: Tensor) -> Tensor:
-            return forward(x, self.W_1, self.W_2)
+class _FeedForward(nn.Module):
+    """The lesson's class with other activations, before, between and behind its layers, or without some biases."""
 
-    return FeedForward
+    def __init__(
+        self,
+        d_model: int,
+        d_hidden: int,
+        *,
+        bent: tuple[Function, Function, Function] = (_unchanged, _relu, _unchanged),
+        biases: tuple[bool, bool] = (True, True),
+        residual: bool = False,
+    ) -> None:
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.bent, self.biases, self.residual = bent, biases, residual
+
+    def forward(self, x: Tensor) -> Tensor:
+        before, between, behind = self.bent
+        b_1, b_2 = (layer.bias if kept else None for layer, kept in zip((self.W_1, self.W_2), self.biases, strict=True))
+        hidden = between(F.linear(before(x), self.W_1.weight, b_1))
+        out = behind(F.linear(hidden, self.W_2.weight, b_2))
+        return x + out if self.residual else out
+
+
+def _bent_by(between: Function) -> partial[_FeedForward]:
+    return partial(_FeedForward, bent=(_unchanged, between, _unchanged))
+
+
+class _FeedForwardCut(_FeedForward):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).detach()
 
 
 FEED_FORWARD = Exercise(
@@ -1242,64 +1455,101 @@ FEED_FORWARD = Exercise(
         Misconception(
             "no_activation",
             "Your answer has no activation: two linear layers in a row are one linear layer. Put a ReLU between them.",
-            _feed_forward(lambda x, W_1, W_2: W_2(W_1(x))),
+            _bent_by(_unchanged),
         ),
         Misconception(
             "activation_at_the_end",
             "Your answer puts the ReLU behind W_2, where it cuts off all negative outputs. It stands between the two "
             "layers.",
-            _feed_forward(lambda x, W_1, W_2: F.relu(W_2(W_1(x)))),
+            partial(_FeedForward, bent=(_unchanged, _unchanged, _relu)),
         ),
         Misconception(
             "activation_twice",
             "Your answer puts a ReLU behind W_2 as well, which cuts off all negative outputs. Only the first layer has "
             "one.",
-            _feed_forward(lambda x, W_1, W_2: F.relu(W_2(F.relu(W_1(x))))),
+            partial(_FeedForward, bent=(_unchanged, _relu, _relu)),
         ),
         Misconception(
             "activation_before",
             "Your answer puts the ReLU before W_1, where it throws away the negative part of the input. It stands "
             "between the two layers.",
-            _feed_forward(lambda x, W_1, W_2: W_2(W_1(F.relu(x)))),
+            partial(_FeedForward, bent=(_relu, _unchanged, _unchanged)),
+        ),
+        Misconception(
+            "activation_before_as_well",
+            "Your answer puts a ReLU before W_1 as well, where it throws away the negative part of the input. There is "
+            "one only, between the two layers.",
+            partial(_FeedForward, bent=(_relu, _relu, _unchanged)),
         ),
         Misconception(
             "sigmoid",
             "Your answer reads the σ on slide S2 as the sigmoid. It stands for any activation; here, as in the paper, "
             "it is ReLU.",
-            _feed_forward(lambda x, W_1, W_2: W_2(torch.sigmoid(W_1(x)))),
+            _bent_by(torch.sigmoid),
         ),
         Misconception(
             "gelu",
             "Your answer uses GELU, as slide S3 does. Here it is the paper's: ReLU.",
-            _feed_forward(lambda x, W_1, W_2: W_2(F.gelu(W_1(x)))),
+            _bent_by(F.gelu),
         ),
         Misconception(
-            "tanh",
-            "Your answer uses tanh. Here it is ReLU.",
-            _feed_forward(lambda x, W_1, W_2: W_2(torch.tanh(W_1(x)))),
+            "gelu_by_tanh",
+            "Your answer uses GELU, in the approximation with tanh that GPT-2 takes. Here it is the paper's: ReLU.",
+            _bent_by(partial(F.gelu, approximate="tanh")),
+        ),
+        Misconception("tanh", "Your answer uses tanh. Here it is ReLU.", _bent_by(torch.tanh)),
+        Misconception(
+            "leaky_relu",
+            "Your answer uses the leaky ReLU, which lets a hundredth of what is negative through. ReLU makes it 0.",
+            _bent_by(F.leaky_relu),
+        ),
+        Misconception("silu", "Your answer uses SiLU, z · sigmoid(z). Here it is ReLU.", _bent_by(F.silu)),
+        Misconception("softplus", "Your answer uses softplus. Here it is ReLU, max(0, z).", _bent_by(F.softplus)),
+        Misconception("elu", "Your answer uses ELU. Here it is ReLU, max(0, z).", _bent_by(F.elu)),
+        Misconception(
+            "relu_up_to_six",
+            "Your answer uses ReLU6, which cuts off above 6 as well. Here it is ReLU, which has no upper end.",
+            _bent_by(F.relu6),
+        ),
+        Misconception(
+            "negative_part_kept",
+            "Your answer keeps what is negative and cuts off what is positive. ReLU is max(0, z): clamp(min=0).",
+            _bent_by(lambda y: y.clamp(max=0)),
+        ),
+        Misconception(
+            "softmax",
+            "Your answer takes a softmax between the layers. The activation is ReLU; a softmax makes weights, which is "
+            "attention's business.",
+            _bent_by(lambda y: torch.softmax(y, dim=-1)),
         ),
         Misconception(
             "residual_added",
             "Your answer adds x at the end. That residual connection belongs to add & norm, around this network: "
             "return the network's output alone.",
-            _feed_forward(lambda x, W_1, W_2: x + W_2(F.relu(W_1(x)))),
+            partial(_FeedForward, residual=True),
         ),
         Misconception(
             "biases_left_out",
             "Your answer uses the layers' weights without their biases. Call the layers themselves, self.W_1(x), which "
             "add them.",
-            _feed_forward(lambda x, W_1, W_2: F.relu(x @ W_1.weight.mT) @ W_2.weight.mT),
+            partial(_FeedForward, biases=(False, False)),
+        ),
+        Misconception(
+            "first_bias_left_out",
+            "Your answer lacks b_1, the bias of W_1.",
+            partial(_FeedForward, biases=(False, True)),
         ),
         Misconception(
             "second_bias_left_out",
             "Your answer lacks b_2, the bias of W_2.",
-            _feed_forward(lambda x, W_1, W_2: F.relu(W_1(x)) @ W_2.weight.mT),
+            partial(_FeedForward, biases=(True, False)),
         ),
         Misconception(
             "gradients_cut",
             "The values are right, but no gradient reaches the weights: the computation leaves torch on its way "
             "(.detach(), .data, numpy or no_grad).",
-            _feed_forward(lambda x, W_1, W_2: W_2(F.relu(W_1(x))).detach()),
+            _FeedForwardCut,
+            alone=True,
         ),
     ),
     withheld=WITHHELD,
@@ -1381,171 +1631,49 @@ def _adding_zeros(
     block.load_state_dict(weights)
     alone = torch.ones(1, 1, dtype=torch.bool)
     first = block.norm_1(word)
-    attended = _attended(block, first if block.norm_first else word, alone)
+    attended = _attended(block, first if block.norm_first else word, alone, word)
     block.attention.out_proj.bias.sub_(attended[0, 0])
     block.W_2.bias.sub_(_fed(block, block.norm_2(word) if block.norm_first else first)[0, 0])
     return block.state_dict()
 
 
-def _block(forward: Callable[[blocks.PlainEncoderBlock, Tensor, Tensor], Tensor]) -> type[nn.Module]:
-    """A block whose forward is `forward(self, x, mask)`."""
+Attend = Callable[[blocks.PlainEncoderBlock, Tensor, Tensor, Tensor], Tensor]
+"""The attention of a block: from what the sublayer reads, the mask, and x as it came into the sublayer."""
 
-    class EncoderBlock(blocks.PlainEncoderBlock):
-        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-            return forward(self, x, mask)
-
-    return EncoderBlock
+Both = tuple[str, str]
+"""Places (see `_in_add_and_norm`) for the first sublayer, and for the second."""
 
 
-def _attended(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor) -> Tensor:
+def _attended(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
     out: Tensor = self.attention(y, y, y, key_padding_mask=~mask)[0]
     return out
 
 
+def _inverted(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
+    return _attended(self, y, ~mask, x)
+
+
+def _unmasked(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
+    return _attended(self, y, torch.ones_like(mask), x)
+
+
+def _only_queries_normed(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
+    out: Tensor = self.attention(y, x, x, key_padding_mask=~mask)[0]
+    return out
+
+
+def _values_not_normed(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
+    out: Tensor = self.attention(y, y, x, key_padding_mask=~mask)[0]
+    return out
+
+
+def _weights_dropped(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
+    self.attention.dropout = self.dropout.p
+    return _attended(self, y, mask, x)
+
+
 def _fed(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
     out: Tensor = self.W_2(F.relu(self.W_1(y)))
-    return out
-
-
-Join = Callable[[Tensor, Function, Function, Function, bool], Tensor]
-
-
-def _joined(
-    attended: Callable[[blocks.PlainEncoderBlock, Tensor, Tensor], Tensor] = _attended,
-    fed: Callable[[blocks.PlainEncoderBlock, Tensor], Tensor] = _fed,
-    joins: tuple[Join, Join] = (blocks.add_and_norm, blocks.add_and_norm),
-) -> type[nn.Module]:
-    """A block with other sublayers than the right ones, or with another add & norm around them."""
-
-    def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-        x = joins[0](x, lambda y: attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
-        return joins[1](x, lambda y: fed(self, y), self.norm_2, self.dropout, self.norm_first)
-
-    return _block(forward)
-
-
-def _with_norms(first: str, second: str) -> type[nn.Module]:
-    def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-        norm_1, norm_2 = getattr(self, first), getattr(self, second)
-        x = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), norm_1, self.dropout, self.norm_first)
-        return blocks.add_and_norm(x, lambda y: _fed(self, y), norm_2, self.dropout, self.norm_first)
-
-    return _block(forward)
-
-
-@_block
-def _always_post_norm(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    x = self.norm_1(x + self.dropout(_attended(self, x, mask)))
-    out: Tensor = self.norm_2(x + self.dropout(_fed(self, x)))
-    return out
-
-
-@_block
-def _always_pre_norm(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    x = x + self.dropout(_attended(self, self.norm_1(x), mask))
-    out: Tensor = x + self.dropout(_fed(self, self.norm_2(x)))
-    return out
-
-
-@_block
-def _residual_normalised_too(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    if self.norm_first:
-        x = self.norm_1(x)
-        x = self.norm_2(x + self.dropout(_attended(self, x, mask)))
-        normalised: Tensor = x + self.dropout(_fed(self, x))
-        return normalised
-    x = self.norm_1(x + self.dropout(_attended(self, x, mask)))
-    out: Tensor = self.norm_2(x + self.dropout(_fed(self, x)))
-    return out
-
-
-@_block
-def _second_norm_left_out(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    x = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
-    fed: Tensor = x + self.dropout(_fed(self, x))
-    return fed if self.norm_first else self.norm_2(fed)
-
-
-@_block
-def _network_reads_the_start(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    between = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
-    fed: Tensor = between + self.dropout(_fed(self, self.norm_2(x) if self.norm_first else x))
-    return fed if self.norm_first else self.norm_2(fed)
-
-
-def _residuals(around_attention: bool, around_feed_forward: bool) -> type[nn.Module]:
-    """A block with only some of its residual connections."""
-
-    def forward(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-        kept = 1.0 if around_attention else 0.0
-        first = kept * x + self.dropout(_attended(self, self.norm_1(x) if self.norm_first else x, mask))
-        x = first if self.norm_first else self.norm_1(first)
-        kept = 1.0 if around_feed_forward else 0.0
-        second: Tensor = kept * x + self.dropout(_fed(self, self.norm_2(x) if self.norm_first else x))
-        return second if self.norm_first else self.norm_2(second)
-
-    return _block(forward)
-
-
-@_block
-def _second_residual_from_the_start(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    if self.norm_first:
-        between = x + self.dropout(_attended(self, self.norm_1(x), mask))
-        added: Tensor = x + self.dropout(_fed(self, self.norm_2(between)))
-        return added
-    between = self.norm_1(x + self.dropout(_attended(self, x, mask)))
-    out: Tensor = self.norm_2(x + self.dropout(_fed(self, between)))
-    return out
-
-
-@_block
-def _attention_left_out(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    return blocks.add_and_norm(x, lambda y: _fed(self, y), self.norm_2, self.dropout, self.norm_first)
-
-
-@_block
-def _feed_forward_left_out(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    return blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
-
-
-def _with_dropout_inside(attention: bool, network: bool, outside: bool = True) -> type[nn.Module]:
-    """A block that drops weights of attention or numbers of the hidden layer, as torch's own encoder layer does."""
-
-    class EncoderBlock(blocks.PlainEncoderBlock):
-        def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float, norm_first: bool) -> None:
-            super().__init__(d_model, heads, d_hidden, dropout, norm_first)
-            if attention:
-                self.attention = nn.MultiheadAttention(d_model, heads, dropout, batch_first=True)
-
-        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-            join = blocks.add_and_norm if outside else _undropped
-            x = join(x, lambda y: _attended(self, y, mask), self.norm_1, self.dropout, self.norm_first)
-            return join(x, self.feed, self.norm_2, self.dropout, self.norm_first)
-
-        def feed(self, y: Tensor) -> Tensor:
-            hidden = F.relu(self.W_1(y))
-            out: Tensor = self.W_2(self.dropout(hidden) if network else hidden)
-            return out
-
-    return EncoderBlock
-
-
-@_block
-def _dropped_in_evaluation(self: blocks.PlainEncoderBlock, x: Tensor, mask: Tensor) -> Tensor:
-    def dropped(y: Tensor) -> Tensor:
-        return F.dropout(y, self.dropout.p)
-
-    x = blocks.add_and_norm(x, lambda y: _attended(self, y, mask), self.norm_1, dropped, self.norm_first)
-    return blocks.add_and_norm(x, lambda y: _fed(self, y), self.norm_2, dropped, self.norm_first)
-
-
-def _inverted(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor) -> Tensor:
-    out: Tensor = self.attention(y, y, y, key_padding_mask=mask)[0]
-    return out
-
-
-def _unmasked(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor) -> Tensor:
-    out: Tensor = self.attention(y, y, y)[0]
     return out
 
 
@@ -1559,6 +1687,85 @@ def _fed_with_gelu(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
     return out
 
 
+def _bent_at_the_end(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
+    return F.relu(_not_bent(self, y))
+
+
+def _hidden_dropped(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
+    out: Tensor = self.W_2(self.dropout(F.relu(self.W_1(y))))
+    return out
+
+
+class _EncoderBlock(blocks.PlainEncoderBlock):
+    """The block with other sublayers, or with norms, dropouts and residual connections elsewhere."""
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        d_hidden: int,
+        dropout: float,
+        norm_first: bool,
+        *,
+        attend: Attend = _attended,
+        feed: Callable[[blocks.PlainEncoderBlock, Tensor], Tensor] = _fed,
+        post: Both = ("sum", "sum"),
+        pre: Both = ("read", "read"),
+        drops: tuple[Both, Both] = (("added", "added"), ("added", "added")),
+        kept: tuple[bool, bool] = (True, True),
+        names: tuple[str, str] = ("norm_1", "norm_2"),
+        order: tuple[int, ...] = (0, 1),
+        start: str = "",
+        evaluation: bool = False,
+    ) -> None:
+        super().__init__(d_model, heads, d_hidden, dropout, norm_first)
+        self.sublayers = attend, feed
+        self.norms, self.drops = (pre, drops[1]) if norm_first else (post, drops[0])
+        self.kept, self.names, self.order, self.start, self.evaluation = kept, names, order, start, evaluation
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        attend, feed = self.sublayers
+        beginning = x
+
+        def attention(y: Tensor) -> Tensor:
+            return attend(self, y, mask, x)
+
+        def network(y: Tensor) -> Tensor:
+            return feed(self, y)
+
+        def dropout(y: Tensor) -> Tensor:
+            return F.dropout(y, self.dropout.p, self.training or self.evaluation)
+
+        for place in self.order:
+            x = _in_add_and_norm(
+                x,
+                (attention, network)[place],
+                getattr(self, self.names[place]),
+                dropout,
+                self.norms[place],
+                self.drops[place],
+                torch.add if self.kept[place] else _nothing_kept,
+                **({self.start: beginning} if place and self.start else {}),
+            )
+        return x
+
+
+class _EncoderBlockBeyond(_EncoderBlock):
+    """The same, for mistakes that show in pre-norm or in training only: they pair with each other.
+
+    Beside one that shows in post-norm, they are not looked at: that part comes first.
+    """
+
+
+class _PaddingSetToZero(blocks.PlainEncoderBlock):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        return super().forward(x, mask) * mask.unsqueeze(-1)
+
+
+def _dropping(place: str) -> tuple[Both, Both]:
+    return ((place, place),) * 2
+
+
 ENCODER_BLOCK = Exercise(
     id="heads_and_blocks.encoder_block",
     lesson=LESSON,
@@ -1567,7 +1774,7 @@ ENCODER_BLOCK = Exercise(
     statement=(
         "class EncoderBlock(nn.Module): __init__(d_model, heads, d_hidden, dropout, norm_first) makes the parts; "
         "forward(x [batch, words, d_model], mask bool [batch, words]) -> [batch, words, d_model] is self-attention "
-        "among the words and the feed-forward network, each in add & norm."
+        "among the words and the feed-forward network, each in add & norm; with gradients. Each sentence has a word."
     ),
     points=5,
     minutes=25,
@@ -1580,165 +1787,251 @@ ENCODER_BLOCK = Exercise(
     misconceptions=(
         Misconception(
             "always_post_norm",
-            "Post-norm is right, but your answer does the same where norm_first is True. There each sublayer reads a "
+            "Your answer does in pre-norm what it does in post-norm. Where norm_first is True each sublayer reads a "
             "normalised x, and is added to x itself.",
-            _always_post_norm,
+            partial(_EncoderBlockBeyond, pre=("sum", "sum")),
         ),
         Misconception(
             "residual_normalised_too",
-            "Post-norm is right, but in pre-norm your answer overwrites x by the normalised x, and adds to that. Only "
-            "the sublayer reads norm(x); add its output to x as it was.",
-            _residual_normalised_too,
+            "In pre-norm your answer overwrites x by the normalised x, and adds to that. Only the sublayer reads "
+            "norm(x); add its output to x as it was.",
+            partial(_EncoderBlockBeyond, pre=("read kept", "read kept")),
+        ),
+        Misconception(
+            "second_residual_normalised_too",
+            "In pre-norm, around the feed-forward network, your answer overwrites x by the normalised x, and adds to "
+            "that. Only the network reads norm_2(x); add its output to x as it was.",
+            partial(_EncoderBlockBeyond, pre=("read", "read kept")),
         ),
         Misconception(
             "second_norm_left_out",
-            "Post-norm is right, but in pre-norm the feed-forward network of your answer reads x as it is. It, too, "
-            "reads a normalised x: norm_2(x).",
-            _second_norm_left_out,
+            "In pre-norm the feed-forward network of your answer reads x as it is. It, too, reads a normalised x: "
+            "norm_2(x).",
+            partial(_EncoderBlockBeyond, pre=("read", "")),
+        ),
+        Misconception(
+            "feed_forward_in_post_norm",
+            "In pre-norm your answer normalises behind the feed-forward network, as post-norm does, and not before it. "
+            "Both norms stand before their sublayers there.",
+            partial(_EncoderBlockBeyond, pre=("read", "sum")),
+        ),
+        Misconception(
+            "norm_at_the_end_too",
+            "In pre-norm your answer normalises at the end once more. There the norms stand before the sublayers only.",
+            partial(_EncoderBlockBeyond, pre=("read", "read sum")),
+        ),
+        Misconception(
+            "only_the_queries_normed",
+            "In pre-norm only the queries of your answer are normalised. The sublayer reads norm_1(x), and queries, "
+            "keys and values are all made from what it reads.",
+            partial(_EncoderBlockBeyond, attend=_only_queries_normed),
+        ),
+        Misconception(
+            "values_not_normed",
+            "In pre-norm your answer makes the values from x itself. The sublayer reads norm_1(x), and queries, keys "
+            "and values are all made from what it reads.",
+            partial(_EncoderBlockBeyond, attend=_values_not_normed),
         ),
         Misconception(
             "dropout_left_out",
-            "Your answer is right in evaluation, but drops nothing in training. self.dropout is for what each sublayer "
-            "adds: x + self.dropout(...).",
-            _joined(joins=(_undropped, _undropped)),
+            "In training your answer drops nothing of what the sublayers add. That is what self.dropout is for: "
+            "x + self.dropout(...).",
+            partial(_EncoderBlockBeyond, drops=_dropping("")),
+        ),
+        Misconception(
+            "dropout_left_out_in_pre_norm",
+            "In pre-norm your answer drops nothing in training. self.dropout is for what each sublayer adds, in both "
+            "orders.",
+            partial(_EncoderBlockBeyond, drops=(("added", "added"), ("", ""))),
         ),
         Misconception(
             "only_the_attention_dropped",
-            "Your answer is right in evaluation, but in training it drops nothing of what the feed-forward network "
-            "adds. self.dropout is for both sublayers.",
-            _joined(joins=(blocks.add_and_norm, _undropped)),
+            "In training your answer drops nothing of what the feed-forward network adds. self.dropout is for both "
+            "sublayers.",
+            partial(_EncoderBlockBeyond, drops=(("added", ""),) * 2),
         ),
         Misconception(
             "only_the_feed_forward_network_dropped",
-            "Your answer is right in evaluation, but in training it drops nothing of what the attention adds. "
-            "self.dropout is for both sublayers.",
-            _joined(joins=(_undropped, blocks.add_and_norm)),
+            "In training your answer drops nothing of what the attention adds. self.dropout is for both sublayers.",
+            partial(_EncoderBlockBeyond, drops=(("", "added"),) * 2),
         ),
         Misconception(
             "sum_dropped",
-            "Your answer is right in evaluation, but in training it drops the sum, so that x itself is dropped, too. "
-            "Dropout is only for what a sublayer adds: x + self.dropout(...).",
-            _joined(joins=(_sum_dropped, _sum_dropped)),
+            "In training your answer drops the sum, so that x itself is dropped, too. Dropout is only for what a "
+            "sublayer adds: x + self.dropout(...).",
+            partial(_EncoderBlockBeyond, drops=_dropping("sum")),
         ),
         Misconception(
             "dropped_after_the_norm",
-            "Your answer is right in evaluation, but in training it drops what it returns. Dropout is for what a "
-            "sublayer adds, before the sum: x + self.dropout(...).",
-            _joined(joins=(_dropped_last, _dropped_last)),
+            "In training your answer drops what it returns. Dropout is for what a sublayer adds, before the sum: "
+            "x + self.dropout(...).",
+            partial(_EncoderBlockBeyond, drops=_dropping("end")),
+        ),
+        Misconception(
+            "norms_dropped",
+            "In training your answer drops what comes out of the norms. Dropout is for what a sublayer adds: "
+            "x + self.dropout(...).",
+            partial(_EncoderBlockBeyond, drops=(("end", "end"), ("read", "read"))),
         ),
         Misconception(
             "input_dropped",
-            "Your answer is right in evaluation, but in training it drops what the sublayers read. Dropout is for what "
+            "In training your answer drops what the sublayers read. Dropout is for what they add: "
+            "x + self.dropout(...).",
+            partial(_EncoderBlockBeyond, drops=_dropping("read")),
+        ),
+        Misconception(
+            "input_dropped_as_well",
+            "In training your answer drops what the sublayers read as well as what they add. Dropout is only for what "
             "they add: x + self.dropout(...).",
-            _joined(joins=(_input_dropped, _input_dropped)),
+            partial(_EncoderBlockBeyond, drops=_dropping("read added")),
         ),
         Misconception(
             "dropped_in_evaluation",
             "Your answer drops in evaluation, too. self.dropout does so only in training; F.dropout has to be told: "
             "F.dropout(y, p, training=self.training).",
-            _dropped_in_evaluation,
+            partial(_EncoderBlock, evaluation=True),
         ),
         Misconception(
             "attention_weights_dropped",
-            "Your answer is right in evaluation, but in training it also drops weights of the attention. Leave the "
-            "constructor as it is: dropout is only for what the sublayers add.",
-            _with_dropout_inside(attention=True, network=False),
+            "In training your answer also drops weights of the attention. Leave the constructor as it is: dropout is "
+            "only for what the sublayers add.",
+            partial(_EncoderBlockBeyond, attend=_weights_dropped),
         ),
         Misconception(
             "hidden_dropped",
-            "Your answer is right in evaluation, but in training it also drops numbers of the hidden layer, before "
-            "W_2. Dropout is only for what the sublayers add.",
-            _with_dropout_inside(attention=False, network=True),
-        ),
-        Misconception(
-            "attention_weights_and_hidden_dropped",
-            "Your answer is right in evaluation, but in training it also drops inside both sublayers, as torch's own "
-            "encoder layer does. Here dropout is only for what the sublayers add.",
-            _with_dropout_inside(attention=True, network=True),
-        ),
-        Misconception(
-            "dropped_inside_only",
-            "Your answer is right in evaluation, but in training it drops numbers of the hidden layer, before W_2, and "
-            "nothing of what the sublayers add. That is what dropout is for: x + self.dropout(...).",
-            _with_dropout_inside(attention=False, network=True, outside=False),
+            "In training your answer drops numbers of the hidden layer, before W_2. Dropout is only for what the "
+            "sublayers add, after W_2.",
+            partial(_EncoderBlockBeyond, feed=_hidden_dropped),
         ),
         Misconception(
             "pre_norm_although_not_first",
-            "Where norm_first is False your answer still puts the norms before the sublayers. That is the case of "
-            "post-norm: norm(x + dropout(sublayer(x))).",
-            _always_pre_norm,
+            "Where norm_first is False your answer puts the norms before the sublayers, which is pre-norm. Post-norm "
+            "is asked for there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches "
+            "exchanged?",
+            partial(_EncoderBlock, post=("read", "read")),
+        ),
+        Misconception(
+            "outputs_normed",
+            "In post-norm your answer normalises only what the sublayers add. There the sums are normalised: "
+            "norm(x + dropout(sublayer(x))).",
+            partial(_EncoderBlock, post=("added", "added")),
+        ),
+        Misconception(
+            "post_norm_reads_the_norm",
+            "In post-norm your answer normalises what the sublayers read as well. There only the sums are normalised: "
+            "norm(x + dropout(sublayer(x))).",
+            partial(_EncoderBlock, post=("read sum", "read sum")),
+        ),
+        Misconception(
+            "first_sum_not_normed",
+            "In post-norm your answer does not normalise the sum of x and what the attention adds. Each of the two "
+            "sums has its norm: this one norm_1.",
+            partial(_EncoderBlock, post=("", "sum")),
+        ),
+        Misconception(
+            "second_sum_not_normed",
+            "In post-norm your answer does not normalise at the end. Each of the two sums has its norm: the second one "
+            "norm_2.",
+            partial(_EncoderBlock, post=("sum", "")),
         ),
         Misconception(
             "mask_inverted",
             "Your answer lets the words look at the padding and at nothing else. Our mask is True at words; torch's "
             "key_padding_mask is True at what is to be left out: pass ~mask.",
-            _joined(attended=_inverted),
+            partial(_EncoderBlock, attend=_inverted),
         ),
         Misconception(
             "mask_ignored",
             "Your answer lets the words look at padding: the mask is not used. Pass it to the attention, as "
             "key_padding_mask=~mask.",
-            _joined(attended=_unmasked),
+            partial(_EncoderBlock, attend=_unmasked),
+        ),
+        Misconception(
+            "padding_set_to_zero",
+            "Your answer sets the padding's vectors to 0 at the end. Leave them as they come out of the block: what is "
+            "there does not matter to anybody, but is compared all the same.",
+            _PaddingSetToZero,
+            alone=True,
         ),
         Misconception(
             "no_activation",
             "Your answer has no activation between W_1 and W_2. Without it the two are one linear layer: F.relu.",
-            _joined(fed=_not_bent),
+            partial(_EncoderBlock, feed=_not_bent),
         ),
         Misconception(
             "gelu",
             "Your answer uses GELU, as slide S3 does. Here it is the paper's: ReLU.",
-            _joined(fed=_fed_with_gelu),
+            partial(_EncoderBlock, feed=_fed_with_gelu),
+        ),
+        Misconception(
+            "activation_at_the_end",
+            "Your answer puts the ReLU behind W_2. It stands between the two layers: W_2(F.relu(W_1(...))).",
+            partial(_EncoderBlock, feed=_bent_at_the_end),
         ),
         Misconception(
             "network_reads_the_start",
             "The feed-forward network of your answer reads the block's input. It reads what the first sublayer's add & "
             "norm has made of it.",
-            _network_reads_the_start,
+            partial(_EncoderBlock, start="read"),
         ),
         Misconception(
             "no_residuals",
             "Your answer lacks both residual connections: x is not added to what the sublayers make of it.",
-            _residuals(False, False),
+            partial(_EncoderBlock, kept=(False, False)),
         ),
         Misconception(
             "residual_of_attention_left_out",
             "Your answer lacks the residual connection around the attention: add x to its output.",
-            _residuals(False, True),
+            partial(_EncoderBlock, kept=(False, True)),
         ),
         Misconception(
             "residual_of_feed_forward_left_out",
             "Your answer lacks the residual connection around the feed-forward network: add what it reads to its "
             "output.",
-            _residuals(True, False),
+            partial(_EncoderBlock, kept=(True, False)),
         ),
         Misconception(
             "second_residual_from_the_start",
             "Your answer adds the block's input to the feed-forward network's output. Around the second sublayer it is "
             "the output of the first that is added.",
-            _second_residual_from_the_start,
+            partial(_EncoderBlock, start="kept"),
         ),
         Misconception(
             "norms_exchanged",
             "Your answer exchanges the norms. norm_1 belongs to the attention, norm_2 to the feed-forward network.",
-            _with_norms("norm_2", "norm_1"),
+            partial(_EncoderBlock, names=("norm_2", "norm_1")),
         ),
         Misconception(
             "one_norm_for_both",
             "Your answer uses norm_1 for both sublayers. The feed-forward network has a norm of its own, norm_2.",
-            _with_norms("norm_1", "norm_1"),
+            partial(_EncoderBlock, names=("norm_1", "norm_1")),
+        ),
+        Misconception(
+            "one_norm_for_both_in_pre_norm",
+            "In pre-norm your answer uses norm_1 for both sublayers. The feed-forward network has a norm of its own, "
+            "norm_2.",
+            lambda d_model, heads, d_hidden, dropout, norm_first: _EncoderBlock(
+                d_model, heads, d_hidden, dropout, norm_first, names=("norm_1", "norm_1" if norm_first else "norm_2")
+            ),
+        ),
+        Misconception(
+            "sublayers_exchanged",
+            "Your answer has the feed-forward network before the attention. In a block the attention comes first.",
+            partial(_EncoderBlock, order=(1, 0)),
         ),
         Misconception(
             "attention_left_out",
             "Your answer is the second half of the block: the feed-forward network in its add & norm. Before it comes "
             "the attention.",
-            _attention_left_out,
+            partial(_EncoderBlock, order=(1,)),
+            alone=True,
         ),
         Misconception(
             "feed_forward_left_out",
             "Your answer is the first half of the block: the attention in its add & norm. After it comes the "
             "feed-forward network.",
-            _feed_forward_left_out,
+            partial(_EncoderBlock, order=(0,)),
+            alone=True,
         ),
     ),
     withheld=WITHHELD,
@@ -1758,14 +2051,25 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"other sizes {number + 1}", (heads * d_head, heads, integer(generator, 50, 90)))
 
 
-def _counted(**changed: Callable[[int, int, int], int]) -> Callable[[int, int, int], dict[str, int]]:
+Count = Callable[[int, int, int], int]
+
+
+def _counted(d_model: int, heads: int, d_hidden: int, **changed: Count) -> dict[str, int]:
     """The right counts but for some."""
+    right = blocks.block_parameters(d_model, heads, d_hidden)
+    return right | {name: count(d_model, heads, d_hidden) for name, count in changed.items()}
 
-    def answer(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
-        right = blocks.block_parameters(d_model, heads, d_hidden)
-        return right | {name: count(d_model, heads, d_hidden) for name, count in changed.items()}
 
-    return answer
+def _four_matrices(d: int, h: int, f: int) -> int:
+    return 4 * d * d
+
+
+def _two_matrices(d: int, h: int, f: int) -> int:
+    return 2 * d * f
+
+
+def _for_each_head(d: int, h: int, f: int) -> int:
+    return 4 * h * (d * d + d)
 
 
 COUNT_PARAMETERS = Exercise(
@@ -1789,93 +2093,143 @@ COUNT_PARAMETERS = Exercise(
             "one_projection_for_each_head",
             "Your answer gives every head projections of d_model × d_model. The heads divide them: a head's piece is "
             "d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
-            _counted(projections=lambda d, h, f: 4 * h * (d * d + d)),
+            partial(_counted, projections=_for_each_head),
         ),
         Misconception(
             "three_projections",
             "Your answer counts three projections, W_q, W_k and W_v. There is a fourth, W_o, which mixes the heads.",
-            _counted(projections=lambda d, h, f: 3 * (d * d + d)),
+            partial(_counted, projections=lambda d, h, f: 3 * (d * d + d)),
         ),
         Misconception(
             "projections_of_one_head",
             "Your answer counts the projections of a single head, d_model × d_head. There are `heads` of them, and "
             "together they are d_model × d_model.",
-            _counted(projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
+            partial(_counted, projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
+        ),
+        Misconception(
+            "one_head_and_W_o",
+            "Your answer counts W_q, W_k and W_v of a single head, d_model × d_head. There are `heads` of them, and "
+            "together they are d_model × d_model.",
+            partial(_counted, projections=lambda d, h, f: 3 * (d * (d // h) + d // h) + d * d + d),
         ),
         Misconception(
             "no_biases",
             "Your answer leaves out the biases of the linear layers. Each has one number for each of its outputs.",
-            _counted(projections=lambda d, h, f: 4 * d * d, feed_forward=lambda d, h, f: 2 * d * f),
+            partial(_counted, projections=_four_matrices, feed_forward=_two_matrices),
         ),
         Misconception(
             "no_biases_in_the_projections",
             "Your answer leaves out the biases of the projections. Each of the four has d_model.",
-            _counted(projections=lambda d, h, f: 4 * d * d),
+            partial(_counted, projections=_four_matrices),
+        ),
+        Misconception(
+            "no_bias_in_W_o",
+            "Your answer gives only three of the four projections a bias. W_o has one as well, of d_model numbers.",
+            partial(_counted, projections=lambda d, h, f: 4 * d * d + 3 * d),
+        ),
+        Misconception(
+            "a_bias_in_W_o_alone",
+            "Your answer gives only one of the four projections a bias. Each of the four has one, of d_model numbers.",
+            partial(_counted, projections=lambda d, h, f: 4 * d * d + d),
         ),
         Misconception(
             "attention_has_some",
             "Your answer gives attention itself as many parameters as the projections. softmax(q kᵀ / √d_head) v has "
             "nothing to learn: attention has 0, the projections have them all.",
-            _counted(attention=lambda d, h, f: 4 * (d * d + d)),
+            partial(_counted, attention=lambda d, h, f: 4 * (d * d + d)),
         ),
         Misconception(
             "projections_as_attention",
             "Your answer counts the projections as attention's own. softmax(q kᵀ / √d_head) v has nothing to learn: "
             "what is learned makes q, k and v and mixes the heads, and belongs to the projections.",
-            _counted(attention=lambda d, h, f: 4 * (d * d + d), projections=lambda d, h, f: 0),
+            partial(_counted, attention=lambda d, h, f: 4 * (d * d + d), projections=lambda d, h, f: 0),
+        ),
+        Misconception(
+            "only_W_o_as_projection",
+            "Your answer counts W_q, W_k and W_v as attention's own, and only W_o as a projection. softmax(q kᵀ / "
+            "√d_head) v has nothing to learn: all four are projections.",
+            partial(_counted, attention=lambda d, h, f: 3 * (d * d + d), projections=lambda d, h, f: d * d + d),
         ),
         Misconception(
             "one_for_each_head",
             "Your answer gives attention itself one parameter for each head. √d_head follows from the sizes, and "
             "nothing in attention is learned: it has 0.",
-            _counted(attention=lambda d, h, f: h),
+            partial(_counted, attention=lambda d, h, f: h),
+        ),
+        Misconception(
+            "one_for_the_scale",
+            "Your answer gives attention itself one parameter. √d_head follows from the sizes, and nothing in "
+            "attention is learned: it has 0.",
+            partial(_counted, attention=lambda d, h, f: 1),
         ),
         Misconception(
             "four_times_d_model",
             "Your answer takes 4 d_model for the hidden width. That is usual, but the width is handed to you: use "
             "d_hidden, which may be anything.",
-            _counted(feed_forward=lambda d, h, f: d * 4 * d + 4 * d + 4 * d * d + d),
+            partial(_counted, feed_forward=lambda d, h, f: d * 4 * d + 4 * d + 4 * d * d + d),
         ),
         Misconception(
             "one_layer_of_feed_forward",
             "Your answer counts only the first layer of the feed-forward network. The second leads back from d_hidden "
             "to d_model, with d_model biases.",
-            _counted(feed_forward=lambda d, h, f: d * f + f),
+            partial(_counted, feed_forward=lambda d, h, f: d * f + f),
         ),
         Misconception(
             "equal_biases",
             "Your answer gives both layers of the feed-forward network d_hidden biases. A layer has one bias for each "
             "output: d_hidden in the first, d_model in the second.",
-            _counted(feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
         ),
         Misconception(
             "equal_biases_of_d_model",
             "Your answer gives both layers of the feed-forward network d_model biases. A layer has one bias for each "
             "output: d_hidden in the first, d_model in the second.",
-            _counted(feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
         ),
         Misconception(
             "no_biases_in_the_feed_forward_network",
             "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_hidden "
             "in the first, d_model in the second.",
-            _counted(feed_forward=lambda d, h, f: 2 * d * f),
+            lambda d, h, f: _counted(d, h, f, feed_forward=_two_matrices),  # beside other biases it is `no_biases`
+        ),
+        Misconception(
+            "first_bias_left_out",
+            "Your answer leaves out the d_hidden biases of the feed-forward network's first layer.",
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + d),
+        ),
+        Misconception(
+            "second_bias_left_out",
+            "Your answer leaves out the d_model biases of the feed-forward network's second layer.",
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + f),
         ),
         Misconception(
             "one_layer_norm",
-            "Your answer counts one layer norm. A block has two, one for each sublayer.",
-            _counted(layer_norms=lambda d, h, f: 2 * d),
+            "Your answer counts 2 d_model for the layer norms. A block has two of them, one for each sublayer, and "
+            "each has a gamma and a beta of d_model numbers.",
+            partial(_counted, layer_norms=lambda d, h, f: 2 * d),
         ),
         Misconception(
             "two_numbers_a_norm",
             "Your answer gives a layer norm two numbers. Gamma and beta have d_model each, one for each number of a "
             "word.",
-            _counted(layer_norms=lambda d, h, f: 4),
+            partial(_counted, layer_norms=lambda d, h, f: 4),
         ),
         Misconception(
             "norms_have_none",
             "Your answer says that layer norms learn nothing. Mean and variance are computed, but gamma and beta are "
             "learned.",
-            _counted(layer_norms=lambda d, h, f: 0),
+            partial(_counted, layer_norms=lambda d, h, f: 0),
+        ),
+        Misconception(
+            "three_layer_norms",
+            "Your answer counts three layer norms. A block has two, one for each sublayer.",
+            partial(_counted, layer_norms=lambda d, h, f: 6 * d),
+        ),
+        Misconception(
+            "second_norm_as_wide_as_the_hidden_layer",
+            "Your answer gives the second layer norm d_hidden numbers for gamma and beta each. What it normalises has "
+            "d_model numbers again.",
+            partial(_counted, layer_norms=lambda d, h, f: 2 * d + 2 * f),
         ),
         Misconception(
             "total",
@@ -1883,16 +2237,49 @@ COUNT_PARAMETERS = Exercise(
             lambda d_model, heads, d_hidden: sum(blocks.block_parameters(d_model, heads, d_hidden).values()),
         ),
         Misconception(
+            "without_names",
+            "Your four counts come without their names. Return a dict: {'attention': ..., 'projections': ..., "
+            "'feed_forward': ..., 'layer_norms': ...}.",
+            lambda d_model, heads, d_hidden: tuple(blocks.block_parameters(d_model, heads, d_hidden).values()),
+        ),
+        Misconception(
             "three_projections_for_each_head",
             "Your answer gives every head a W_q, W_k and W_v of d_model × d_model. The heads divide these: a head's "
             "piece is d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
-            _counted(projections=lambda d, h, f: 3 * h * (d * d + d) + d * d + d),
+            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d) + d * d + d),
         ),
         Misconception(
             "wide_heads",
             "Your answer gives every head projections of d_model × d_model, and a W_o that mixes as many numbers as "
             "they make. The heads divide d_model: a head's piece is d_model × d_head, and W_o is d_model × d_model.",
-            _counted(projections=lambda d, h, f: 3 * h * (d * d + d) + h * d * d + d),
+            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d) + h * d * d + d),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "three_projections",
+            "no_biases_in_the_projections",
+            partial(_counted, projections=lambda d, h, f: 3 * d * d),
+        ),
+        Pair(
+            "three_projections",
+            "no_biases",
+            partial(_counted, projections=lambda d, h, f: 3 * d * d, feed_forward=_two_matrices),
+        ),
+        Pair(
+            "one_projection_for_each_head",
+            "three_projections",
+            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d)),
+        ),
+        Pair(
+            "one_projection_for_each_head",
+            "no_biases_in_the_projections",
+            partial(_counted, projections=lambda d, h, f: 4 * h * d * d),
+        ),
+        Pair(
+            "one_projection_for_each_head",
+            "no_biases",
+            partial(_counted, projections=lambda d, h, f: 4 * h * d * d, feed_forward=_two_matrices),
         ),
     ),
     withheld=WITHHELD,

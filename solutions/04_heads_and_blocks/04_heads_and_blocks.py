@@ -39,11 +39,12 @@
 # | 9 | the number of its parameters | 3 | 12 |
 #
 # What you return has the dtype of what you were given: in double precision a `torch.zeros(...)` of your own, which is in
-# single precision, spoils it; `x.new_zeros(...)` doesn't. Where the points of an exercise are split, the first part must
-# be right before the others count.
+# single precision, spoils it; `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where the
+# points of an exercise are split, the first part must be right before the others count.
 #
-# Attention itself is at hand from here on: `attention` returns its intermediates, `scaled_dot_product_attention` only
-# the output. Both take any number of leading dimensions, and a boolean mask.
+# Attention itself is at hand from here on. `attention(q, k, v, mask=None)` returns its intermediates, as `.alpha` and
+# `.out`; `scaled_dot_product_attention(q, k, v, mask=None)` returns the output alone. Both take any number of leading
+# dimensions. The mask is boolean, True where a query may attend to a key, and broadcasts to the scores.
 
 # %%
 import math
@@ -216,7 +217,7 @@ show.matrices(
 # Cut every word's vector into `heads` pieces, and put the heads before the words.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `heads` is an int that divides `d_model`, the result is
-# `[batch, heads, words, d_model / heads]`.
+# `[batch, heads, words, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float).
 #
 # <details><summary>Hint: in two steps</summary>
 #
@@ -232,7 +233,7 @@ def split_heads(x, heads):
 
     x: [batch, words, d_model]
     heads: int, divides d_model
-    returns: [batch, heads, words, d_model / heads]
+    returns: [batch, heads, words, d_head], where d_head is d_model // heads
     """
     ### BEGIN SOLUTION
     batch, words, d_model = x.shape
@@ -292,8 +293,9 @@ print("q kᵀ:", list((three_words @ two_numbers.mT).shape), "one score for each
 # `heads_and_blocks.multi_head_attention` · 6 points (4 for self-attention, 1 more for a memory, 1 more for masks) · about 25 minutes
 #
 # Write it: project, split, attend, join, mix. Like all exercises this one stands on its own; write the first two steps
-# out again, and a slip above costs you nothing here. Attention itself is given (`scaled_dot_product_attention`). Torch's
-# ready-made multi-head attention is not allowed. Gradients of the four matrices are compared.
+# out again, and a slip above costs you nothing here. Attention itself is given: `scaled_dot_product_attention`, or torch's
+# own, `F.scaled_dot_product_attention`. Torch's ready-made *multi-head* attention is not allowed. Gradients of the four
+# matrices are compared.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`, all matrices are
 # `[d_model, d_model]`, `heads` is an int. `mask` is boolean `[batch, queries, keys]`, the same for all heads, or None; every
@@ -518,7 +520,8 @@ def four_heads_look_at_four_things():
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 more for epsilon) · about 12 minutes
 #
-# Write the formula. Torch's own layer norm is not allowed. Gradients of `x`, `gamma` and `beta` are compared.
+# Write the formula. Torch's own layer norm is not allowed. Gradients of `x`, `gamma` and `beta` are compared, also where
+# a word's numbers are all equal.
 #
 # Shapes: `x` is `[..., d_model]`, `gamma` and `beta` are `[d_model]`, `epsilon` is a float, the result has the shape of
 # `x`.
@@ -608,7 +611,8 @@ for factor in (1, 100):
 # The lots are drawn for you (a function that draws cannot be checked number by number): `kept` is True where a number
 # stays. Torch's own dropout is not allowed.
 #
-# Shapes: `x` and `kept` have the same shape, any; `share` is a float, at least 0 and below 1; `training` is a bool.
+# Shapes: `x` and `kept` have the same shape, any; the numbers in `x` are finite. `share` is a float, at least 0 and below
+# 1; `training` is a bool.
 #
 # <details><summary>Hint</summary>
 #
@@ -695,7 +699,8 @@ def input_layer_step_by_step():
 # ### Exercise 6 · Add and norm
 # `heads_and_blocks.add_and_norm` · 2 points (1 for post-norm, 1 more for pre-norm) · about 8 minutes
 #
-# Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape.
+# Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape. Here
+# even `dropout` gives the same whenever it is called with the same.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
 #
@@ -787,7 +792,7 @@ def gradients_on_their_way_down():
 # `heads_and_blocks.feed_forward` · 2 points · about 8 minutes
 #
 # The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`, with
-# ReLU. Gradients are compared.
+# ReLU and nothing else: no dropout, not even in training. Gradients are compared (never where ReLU is given exactly 0).
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
 #
@@ -913,9 +918,9 @@ for hidden_dim in (128, 1_000_000):
 # sublayer's output happens to be all zeros, dropping some of them changes nothing: if something does change, your block
 # drops something else.
 #
-# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, True at words and False at padding; the
-# result is `[batch, words, d_model]`. What comes out at padding does not matter to anybody, but is compared all the same:
-# don't treat it differently.
+# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, True at words and False at padding; every
+# sentence has at least one word. The result is `[batch, words, d_model]`. What comes out at padding does not matter to
+# anybody, but is compared all the same: don't treat it differently.
 #
 # <details><summary>Hint: calling the attention</summary>
 #
