@@ -42,7 +42,8 @@
 # a mistake that it knows, it tells you which. Hints fold out where you ask for them. Cells that show something with a
 # function of yours wait politely until it is there.
 #
-# A result has the dtype of the numbers that came in, unless a task says otherwise; checks try float32 and float64.
+# A result has the dtype of the numbers that came in, unless a task says otherwise; checks try float32 and float64. Gradients
+# are compared where a task says so.
 
 # %% [markdown]
 # **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
@@ -310,10 +311,12 @@ print("the slide's mean of meow, in the batch:", meow_in_the_batch.mean(dim=1)[0
 # ### Exercise 3 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
 #
-# The mean of each sentence's words, with the padding left out. A sentence without a single word gets zeros.
+# The mean of each sentence's words, with the padding left out, wherever it stands. A sentence without a single word gets
+# zeros.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. The
-# gradient of `x` is compared too, so that the embeddings can learn. Leave `x` itself as it is.
+# gradient of `x` is compared too, so that the embeddings can learn; for a sentence without words it is 0, and not `nan`.
+# Leave `x` itself as it is.
 #
 # <details><summary>Hint: leaving the padding out of the sum</summary>
 #
@@ -389,7 +392,8 @@ def meow_among_longer_and_longer_neighbours():
 # the same vector **whatever the embeddings are**. No torch is needed. If your prediction is wrong, the check tells you what
 # you believed and why it isn't so.
 #
-# `first` and `second` are strings, words with spaces between them, in lower case. The result is True or False.
+# `first` and `second` are strings: one word or more, in lower case, with one space between two. The result is True or
+# False.
 #
 # <details><summary>Hint: counting words</summary>
 #
@@ -493,7 +497,8 @@ def bags_as_rows_of_counts():
 #
 # Your first model. The constructor is given; leave its names as they are, since the check loads weights into them. Write
 # `forward`. This exercise is checked on its own: write the pooling out again rather than calling your `mean_pooling`, and a
-# slip up there costs you nothing here. Every sentence has a word at least. The gradients of all weights are compared too.
+# slip up there costs you nothing here. Every sentence has a word at least, and no word has the id 0. What is padding only
+# the mask says, for padding may have any id. The gradients of all weights are compared too.
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, `mask` is boolean `[batch, words]`, the result is `[batch, classes]`.
 #
@@ -547,10 +552,11 @@ check("words_in_a_bag.bag_of_embeddings", hidden=True)
 # ### Exercise 6 · How often it is right
 # `words_in_a_bag.accuracy` · 1 point · about 6 minutes
 #
-# From the logits to the share of right answers: the model's answer is the class with the largest logit.
+# From the logits to the share of right answers: the model's answer is the class with the largest logit. (There is one
+# example at least, and no other logit of a row is as large as its largest.)
 #
 # Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a float32 tensor of
-# shape `[]`, from 0 to 1.
+# shape `[]`, from 0 to 1, whatever the dtype of the logits.
 #
 # <details><summary>Hint</summary>
 #
@@ -590,8 +596,8 @@ check("words_in_a_bag.accuracy", hidden=True)
 # ### Exercise 7 · The majority baseline
 # `words_in_a_bag.majority` · 2 points · about 8 minutes
 #
-# The accuracy, on the test, of always answering with the most frequent label of training. (No two labels are equally
-# frequent there.)
+# The accuracy, on the test, of always answering with the most frequent label of training. (No other label is as frequent
+# there. Labels count from 0, and some may occur on one side only, or nowhere.)
 #
 # Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one `[test]`, the result is a float32
 # tensor of shape `[]`.
