@@ -918,6 +918,8 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ):
         batch, words, classes = sizes(generator, 3)
         d_model = integer(generator, 8, 12)
+        if training:
+            classes += d_model  # more than a state has numbers
         states = Kind(name, generator, (batch,), transposed=transposed).normal(words, d_model)
         yield Case(
             name,
@@ -1442,6 +1444,7 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     backwards += 0.1 * torch.randn(2, 2, words, generator=generator)
     backwards[:, 0, -2], backwards[:, 1, 1] = 9.0, 8.0
     yield Case("the best end stands before the best beginning", (backwards,))
+    yield Case("texts of a single word", (torch.randn(3, 2, 1, generator=generator),))
     for most in (1, 2, 4, 20):
         drawn = 2 * torch.randn(batch, 2, words, generator=generator)
         yield Case(f"at most {most} word{'s' * (most > 1)}", (drawn, most), part="longest span")
