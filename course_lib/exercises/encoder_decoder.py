@@ -833,7 +833,7 @@ def _block(
     if exchanged:
         mask, memory_mask = memory_mask, mask
     states = [x]
-    for kind, number in steps.split():
+    for kind, number in map(tuple, steps.split()):
         layer = getattr(b, f"add_and_norm_{number}")
         chosen = {"c": asks, "f": reads}.get(kind)
         read = states[-1 if chosen is None else chosen]
@@ -877,7 +877,8 @@ class _AttentionWeightsDropped(_Changed):
 
 def _not_looking_ahead(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
     up_to_here = torch.ones(x.shape[1], memory.shape[1]).tril().bool()
-    return b.cross_attention(x, memory, memory_mask & up_to_here).out
+    out: Tensor = b.cross_attention(x, memory, memory_mask & up_to_here).out
+    return out
 
 
 DECODER_BLOCK = Exercise(
@@ -1411,7 +1412,7 @@ ENCODE_AND_DECODE = Exercise(
             "causal_mask_inverted",
             "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
             "this course True means `may attend`: torch.tril, or causal_mask.",
-            partial(_joined, mask=torch.logical_not),
+            lambda *inputs: _joined(*inputs, mask=torch.logical_not),
         ),
         Misconception(
             "padding_seen",
@@ -1552,7 +1553,7 @@ ENCODE_AND_DECODE = Exercise(
         Misconception(
             "output_left_out",
             "Your answer is the last block's vectors. The output layer is to make scores of them: output(x).",
-            lambda *inputs: _joined(*inputs[:-1], _kept),
+            lambda *inputs: _joined(*(*inputs[:-1], _kept)),
         ),
         Misconception(
             "softmaxed",
@@ -2692,7 +2693,7 @@ TRAINING_LOOP = Exercise(
         Misconception(
             "bias_not_trained",
             "Your answer never changes b. It learns like W.",
-            partial(_looped, trains_b=False),
+            lambda *inputs: _looped(*inputs, trains_b=False),
         ),
         Misconception(
             "bias_forgotten",

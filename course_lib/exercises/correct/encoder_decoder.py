@@ -426,7 +426,7 @@ def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip:
 
 
 def _trained_with_a_layer(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
-    layer = nn.Linear(*W.shape, dtype=W.dtype)
+    layer = nn.Linear(W.shape[0], W.shape[1], dtype=W.dtype)
     layer.load_state_dict({"weight": W.T, "bias": b})
     losses = []
     for x, expected in batches:

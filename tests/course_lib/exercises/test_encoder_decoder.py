@@ -350,6 +350,24 @@ def test_dropping_wrongly_costs_the_dropout_alone() -> None:
         assert verdict(exercise_id, _MemoryDropped, seed).points == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "known", "points"),
+    [
+        ("negative_log_likelihood", "through_the_probabilities", 1),
+        ("negative_log_likelihood", "product", 0),
+        ("perplexity", "product", 1),
+        ("training_loop", "losses_in_single_precision", 3),
+        ("training_loop", "not_clipped", 0),
+        ("label_smoothing", "log_of_softmax", 2),
+        ("label_smoothing", "softmax_by_hand", 2),
+    ],
+)
+def test_what_fails_at_one_edge_costs_that_edge_alone(name: str, known: str, points: int) -> None:
+    exercise_id = f"encoder_decoder.{name}"
+    for seed in range(3):
+        assert verdict(exercise_id, mistake(exercise_id, known), seed).points == points
+
+
 class TestMasksOfAnotherKind:
     """They are refused by the blocks, with a sentence that says what a mask is."""
 
