@@ -193,6 +193,33 @@ def test_spans_of_any_length_earn_their_part() -> None:
         assert verdict("bert.answer_span", mistake("bert.answer_span", name)).points == 3
 
 
+@pytest.mark.parametrize(
+    ("exercise_id", "name", "points"),
+    [
+        ("bert.masked_lm_loss", "log_of_the_softmax", 1),
+        ("bert.masked_lm_loss", "softmax_by_hand", 1),
+        ("bert.multiple_choice", "exponentials_too_large", 2),
+        ("bert.multiple_choice", "largest_of_the_batch", 2),
+    ],
+)
+def test_what_fails_at_large_scores_alone_earns_the_rest(exercise_id: str, name: str, points: int) -> None:
+    for seed in (1, 2):
+        assert verdict(exercise_id, mistake(exercise_id, name), seed).points == points
+
+
+def test_what_stands_where_no_word_is_does_not_matter() -> None:
+    class Filled(nn.Module):
+        def __init__(self, d_model: int, classes: int) -> None:
+            super().__init__()
+            self.output = nn.Linear(d_model, classes)
+
+        def forward(self, states: Tensor, starts: Tensor) -> Tensor:
+            scores = self.output(torch.take_along_dim(states, starts.unsqueeze(-1), dim=1))
+            return scores.masked_fill((starts == 0).unsqueeze(-1), 0.0)
+
+    assert verdict("bert.token_classifier", Filled, 1).passed
+
+
 def test_a_ready_made_pair_is_refused() -> None:
     def ready_made(firsts: list[list[int]], seconds: list[list[int] | None], *special: int) -> object:
         from course_lib.tokenization import join_pair
