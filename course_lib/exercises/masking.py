@@ -239,8 +239,10 @@ def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     queries, keys = integer(generator, 2, 5), integer(generator, 5, 8)
     far = 4000.0 + 100 * integer(generator, 0, 10)
     double = Kind("", generator, dtype=torch.float64)
+    mask = double.mask(queries, keys)
+    mask[-1] = True
     below = double.normal(queries, keys) - far
-    yield Case("all scores far below zero", (below, double.mask(queries, keys)), part=LARGE)
+    yield Case("all scores far below zero", (below, mask), part=LARGE)
     mask = double.mask(queries, keys)
     mask[:, 0], mask[:, 1], mask[:, 2] = True, False, True
     above = double.normal(queries, keys) + far * ~mask
@@ -783,8 +785,8 @@ MASKED_SELF_ATTENTION = Exercise(
         ),
         Misconception(
             "divided_by_d_model",
-            "Your answer divides the scores by d_model, as the formula on slide S1 does. The paper's formula takes "
-            "the root: divide by √d_model.",
+            "In your answer the scores are divided by d_model in all, as by the formula on slide S1. The paper's "
+            "formula takes the root: divide by √d_model.",
             partial(_self_attention, scaled=lambda scores, x: scores / x.shape[-1]),
         ),
         Misconception(
@@ -1395,8 +1397,8 @@ ATTENTION_POOLING = Exercise(
         ),
         Misconception(
             "divided_by_d_model",
-            "Your answer divides the scores by d_model, as the formula on slide S1 does. The paper's formula takes "
-            "the root: divide by √d_model.",
+            "In your answer the scores are divided by d_model in all, as by the formula on slide S1. The paper's "
+            "formula takes the root: divide by √d_model.",
             partial(_Pooling, scaled=lambda scores, x: scores / x.shape[-1]),
         ),
         Misconception(

@@ -287,8 +287,8 @@ SAME_UNDER_CAUSAL_MASK = Exercise(
         ),
         Misconception(
             "words_before_alone",
-            "Your prediction compares the words before a place with those that stood there. But the word itself may be "
-            "another one, which attended to fewer words or to more when it stood elsewhere.",
+            "Your prediction is True wherever the same words stand before a place as before. But the word itself may "
+            "be another one, which attended to fewer words or to more when it stood elsewhere.",
             partial(_predicted, same=_same_before),
         ),
         Misconception(
@@ -1073,7 +1073,7 @@ SHIFT_MATRIX = Exercise(
         ),
         Misconception(
             "sine_never_negative",
-            "Your sine is the root of 1 - cos², which is never negative. Take the sine of the angle itself.",
+            "Your sines are never negative: the root of 1 - cos² has lost the sign. Take the sine of the angle itself.",
             partial(_turned, block=lambda cos, sin: [cos, sin.abs(), -sin.abs(), cos]),
         ),
     ),
@@ -1265,8 +1265,8 @@ LEARNED_POSITIONS = Exercise(
         ),
         Misconception(
             "encoding_detached",
-            "No gradient reaches `encoding`: somewhere your answer uses encoding.data, "
-            "encoding.detach() or torch.tensor(encoding). Use the parameter itself, or it can never be learned.",
+            "No gradient reaches `encoding`: your answer uses encoding.data, encoding.detach(), or a new tensor or "
+            "parameter made of it. Use the parameter itself, or it can never be learned.",
             partial(_Learned, table=torch.detach),
         ),
         Misconception(
