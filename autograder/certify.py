@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,9 +18,10 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Outcome, Verdict, judge, observe
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Outcome, Verdict, diagnose, judge, observe
 from course_lib.checking.compare import result_difference
 from course_lib.checking.exercise import Value
+from course_lib.checking.judge import observe_cases
 
 SEEDS = (PUBLIC_SEED, 1, 2)
 """Seeds of the hidden cases for which a certificate must hold; any others must do as well."""
@@ -180,11 +182,11 @@ def _reference_failures(key: AnswerKey) -> Iterator[str]:
 def _pair_failures(exercise: Exercise, key: AnswerKey) -> Iterator[str]:
     """Where two mistakes at once are told as a third one. One may hide behind the other: then that one is told."""
     for pair in exercise.pairs:
-        both = {pair.id, *pair.id.split("+")}
-        (verdict,) = _verdicts([key], pair.answer)
-        name = verdict.misconception.id if verdict.misconception else ""
-        if name and not both & {name, *name.split("+")}:
-            yield f"the mistakes {pair.id} at once are named {name}: add a case that tells them apart"
+        answer = partial(observe, pair.answer)
+        seen = observe_cases(key.visible, answer)
+        told = diagnose(key, seen, partial(observe_cases, answer=answer), one_mistake=True).misconception
+        if told is not None and told.id not in pair.id.split("+"):
+            yield f"the mistakes {pair.id} at once are named {told.id}: add a case that tells them apart"
 
 
 def _stub_failures(key: AnswerKey, stub: str | None) -> Iterator[str]:

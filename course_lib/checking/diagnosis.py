@@ -38,7 +38,9 @@ UNKNOWN = Diagnosis()
 """Nothing that is known does what the answer does."""
 
 
-def diagnose(key: AnswerKey, observations: Sequence[Observation], probe: Probe) -> Diagnosis:
+def diagnose(
+    key: AnswerKey, observations: Sequence[Observation], probe: Probe, *, one_mistake: bool = False
+) -> Diagnosis:
     """Which known mistake gives what an answer gave: one alone, else two at once, else one in some of the cases.
 
     Where the core part is wrong only its cases count: a wrong formula may fail the other parts in its own way. At least
@@ -48,6 +50,7 @@ def diagnose(key: AnswerKey, observations: Sequence[Observation], probe: Probe) 
         key: the exercise's cases and expected results.
         observations: what the answer did in the visible cases; what comes after them is not looked at.
         probe: calls the answer on further cases. It is not called where nothing is suspected.
+        one_mistake: look only for a mistake that explains the answer alone.
     """
     shown = _Tried(key.shown, observations)
     core_only = any(not result.passed and result.case.part == CORE for result in shown.results)
@@ -60,12 +63,12 @@ def diagnose(key: AnswerKey, observations: Sequence[Observation], probe: Probe) 
             probes.append(_Tried(key.probes, probe(key.probes.cases)))
         return probes[0]
 
-    for mistakes in (key.exercise.misconceptions, key.exercise.pairs):
+    for mistakes in (key.exercise.misconceptions, () if one_mistake else key.exercise.pairs):
         suspects = [mistake for mistake in mistakes if shown.all_explained(mistake, core_only)]
         found = [mistake for mistake in suspects if confirmed().all_explained(mistake, core_only)]
         if found:
             return Diagnosis(found[0]) if len(found) == 1 else UNKNOWN
-    return Diagnosis(note=_likeness(key, shown, core_only, confirmed))
+    return UNKNOWN if one_mistake else Diagnosis(note=_likeness(key, shown, core_only, confirmed))
 
 
 def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callable[[], _Tried]) -> str:
