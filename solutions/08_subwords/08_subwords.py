@@ -210,8 +210,8 @@ print(ids)
 # ### Exercise 2 · Choosing a pair
 # `subwords.most_frequent_pair` · 2 points · about 8 minutes
 #
-# `counts` is a dict from pairs to how often they occur, with one pair at least; `ids` is a dict from pieces to their ids. The
-# result is the pair that is joined next.
+# `counts` is a dict from pairs to how often they occur, with one pair at least; `ids` is a dict from pieces to their ids, not
+# always in the order of these. The result is the pair that is joined next.
 #
 # <details><summary>Hint: several keys at once</summary>
 #
@@ -300,15 +300,17 @@ check("subwords.merge", hidden=True)
 # code no longer fits on a page.)
 #
 # ### Exercise 4 · Learning the pairs
-# `subwords.learn_merges` · 4 points (3 for the pairs, 1 for stopping when nothing is left to join) · about 20 minutes
+# `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a piece that is there already, 1 for stopping when nothing is
+# left to join) · about 20 minutes
 #
 # Write the loop. The three steps come in as functions, so that a slip in yours costs nothing here: `count(words)`,
-# `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for.
+# `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for. Call these, and not functions of your own.
 #
 # `words` is a dict from pieces to how often the word occurs, `ids` a dict from pieces to ids, `merges` how many pairs at
 # most. The result is the list of pairs, in the order in which they were joined. A joined piece gets the next id,
-# `len(ids)`, unless it has one already (`abc` may come from `ab` and `c`, and later from `a` and `bc`). If every word is a
-# single piece, there is nothing left: stop. Leave `words` and `ids` as they came, for whoever called you may need them. The
+# `len(ids)`, unless it has one already: then it keeps it, and its pair is listed like any other. (If all words begin as
+# single characters, that never happens. But words may come in with longer pieces, and then `abc` may be made of `ab` and `c`,
+# and later of `a` and `bc`.) If every word is a single piece, there is nothing left: stop. Leave `words` and `ids` as they came, for whoever called you may need them. The
 # `tokenizers` library is not allowed.
 #
 # <details><summary>Hint: not changing what came in</summary>
@@ -471,11 +473,12 @@ check("subwords.vocabulary_size", hidden=True)
 # ### Exercise 6 · Cutting a text into pieces
 # `subwords.encode` · 4 points · about 15 minutes
 #
-# Put `▁` before each word, cut it into characters, and join. This exercise is checked on its own: write the joining out again
-# rather than calling your `join`. The `tokenizers` library is not allowed.
+# Put `▁` before each word, cut it into characters, and join, each pair from left to right, as in exercise 3. This
+# exercise is checked on its own: write the joining out again rather than calling your `join`. The `tokenizers` library is not allowed.
 #
-# `text` is a string, words with spaces between them; `merges` is a list of pairs, the first learned first. The result is one
-# list of strings: the pieces of all words, in order. Characters that occur in no pair stay single.
+# `text` is a string of one word or more, with one space or several between them, and perhaps some at its ends; `merges` is
+# a list of pairs as `learn_merges` returns it, the first learned first. The result is one list of strings: the pieces of all
+# words, in order. Characters that occur in no pair stay single, and capitals stay capitals.
 #
 # <details><summary>Hint: words</summary>
 #
@@ -576,7 +579,7 @@ def relatives_share_pieces():
 #
 # `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A model
 # may begin in the middle of a word; then the first character is a letter and must stay. Behind each `▁` there are letters, in
-# the same piece or in the next one; a word of a mark alone does not occur.
+# the same piece or in the next one; a word of a mark alone does not occur. No pieces give an empty string.
 #
 # <details><summary>Hint</summary>
 #
@@ -685,7 +688,8 @@ def vocabulary_against_length():
 # Pieces behind the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits, WordPiece
 # gives up: the whole word becomes `["[UNK]"]`. The `tokenizers` library is not allowed.
 #
-# `word` is a string of one character or more, without any mark, `pieces` a list of strings, the result is a list of strings.
+# `word` is a string of one character or more, however long, without any mark; `pieces` is a list of strings; the result is a
+# list of strings. Capitals stay capitals.
 #
 # <details><summary>Hint: the longest first</summary>
 #
