@@ -159,19 +159,19 @@ def step_for(sentence, trained_for=TRAINED):
 # decoder needs a limit as well.
 #
 # ### Exercise 1 · Greedy decoding
-# `decoding.greedy` · 3 points · about 15 minutes
+# `decoding.greedy` · 3 points (2 for the values, 1 for the limit) · about 15 minutes
 #
-# Write the loop. It gets a step function, the ids of `<s>` and `<e>`, and the most words that may be written.
+# Write the loop. It gets a step function, the ids of `<s>` and `<e>` (two different ones, which need not be those of this
+# lesson), and the most words that may be written, at least 1. Behind `<e>` the model is not asked again.
 #
-# Shapes: `step` takes the ids so far, int64 `[words]`, beginning with `start_id`, and returns logits `[vocabulary]`. The
-# result is int64 `[new]`: the words that were written, so without `<s>`, and with `<e>` if it was reached. `<e>` counts
-# among the `max_length` words, `<s>` does not.
+# Shapes: `step` takes the ids so far, int64 `[words]` (a plain list of them does as well), beginning with `start_id`, and
+# returns logits `[vocabulary]`, −∞ for a word that cannot follow. The result is int64 `[new]`: the words that were written,
+# so without `<s>`, and with `<e>` if it was reached. `<e>` counts among the `max_length` words, `<s>` does not.
 #
 # <details><summary>Hint: the loop</summary>
 #
 # Begin with the list `[start_id]`. While it is not too long and does not end in `end_id`, ask
-# `step(torch.tensor(words))`, take the `argmax`, append it. At the end `torch.tensor(words[1:], dtype=torch.long)`: ids are
-# whole numbers, and without a dtype torch makes floats of an empty list.
+# `step(torch.tensor(words))`, take the `argmax`, append it. At the end `torch.tensor(words[1:])`.
 #
 # </details>
 #
@@ -188,14 +188,14 @@ def greedy(step, start_id, end_id, max_length):
 
     step: int64 [words] -> logits [vocabulary] of the next word
     start_id, end_id: ids of <s> and <e>
-    max_length: int, the most words to write, <e> included
+    max_length: int, at least 1, the most words to write, <e> included
     returns: int64 [new], without <s>, with <e> where it was reached
     """
     ### BEGIN SOLUTION
     words = [start_id]
     while len(words) <= max_length and words[-1] != end_id:
         words.append(int(step(torch.tensor(words)).argmax()))
-    return torch.tensor(words[1:], dtype=torch.long)
+    return torch.tensor(words[1:])
     ### END SOLUTION
 
 
@@ -333,7 +333,8 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 # The sentence may be long, and a word in it next to impossible, as one with logit 0 beside another with 120: its
 # log-probability is −120, not −∞.
 #
-# Shapes: `logits` is `[..., words, vocabulary]`, `expected` is int64 `[..., words]`, the result is `[...]`.
+# Shapes: `logits` is `[..., words, vocabulary]`, all of them finite; `expected` is int64 `[..., words]`, the result is
+# `[...]`.
 #
 # <details><summary>Hint: from logits to log-probabilities</summary>
 #
@@ -353,7 +354,7 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 def sequence_log_probability(logits, expected):
     """ln P of each whole sentence, by the chain rule.
 
-    logits: [..., words, vocabulary], row t before word t was read
+    logits: [..., words, vocabulary], finite, row t before word t was read
     expected: int64 [..., words], the words whose probability is wanted
     returns: [...]
     """
@@ -462,7 +463,7 @@ show.tree(
 # says which widths are right and, of the common mistakes, what was believed; what is right it keeps to itself.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
-# *second* word the list of two beams would be `[0.54, 0.4]`.
+# *second* word the list of two beams would be `[0.54, 0.4]`. Give the products as they are, not rounded.
 #
 # <details><summary>Hint: beginnings of two words</summary>
 #
@@ -537,7 +538,7 @@ def three_ways_through_the_tree():
 # seen with two. The transformer paper used 4 beams (Vaswani et al., 2017, section 6.1).
 #
 # ### Exercise 4 · Beam search
-# `decoding.beam_search` · 6 points · about 35 minutes
+# `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
 #
 # Write it for one sentence, with plain Python lists if you like. Speed is no concern here.
 #
@@ -546,7 +547,9 @@ def three_ways_through_the_tree():
 #
 # (Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings move
 # up into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three are
-# accepted. The checks ask only where they find the same.)
+# accepted. The checks ask only where they find the same. In each of them an ending counts only if it is among the best of
+# its step, and the search may stop early only when nothing that is still under way could become the best: not as soon as
+# one sentence is finished, nor when `beams` of them are.)
 #
 # <details><summary>Hint: what to hold</summary>
 #
@@ -702,9 +705,10 @@ def greedy_and_beam_on_the_translator():
 # attention weights.)
 #
 # ### Exercise 5 · Length penalty
-# `decoding.length_penalised` · 2 points · about 8 minutes
+# `decoding.length_penalised` · 2 points (1 for the values, 1 for double precision) · about 8 minutes
 #
-# Write the formula.
+# Write the formula. One thing to mind: torch divides whole numbers in single precision, so bring the lengths to the dtype of
+# the log-probabilities before you compute with them.
 #
 # Shapes: `log_probability` is `[...]`, `length` is int64 of the same shape, `alpha` is a float of at least 0, the result is
 # `[...]`.
@@ -712,6 +716,7 @@ def greedy_and_beam_on_the_translator():
 # <details><summary>Hint</summary>
 #
 # In Python `**` binds more strongly than `/`. The exponent belongs to the whole fraction, so put that in parentheses.
+# `length.to(log_probability.dtype)` has the right dtype.
 #
 # </details>
 
@@ -726,7 +731,7 @@ def length_penalised(log_probability, length, alpha):
     returns: [...]
     """
     ### BEGIN SOLUTION
-    return log_probability / ((5 + length) / 6) ** alpha
+    return log_probability / ((5 + length.to(log_probability.dtype)) / 6) ** alpha
     ### END SOLUTION
 
 
@@ -807,7 +812,7 @@ print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement
 # From logits to probabilities. With a temperature near 0, such as 0.01, the quotients are enormous: what you compute on the
 # way must neither overflow nor all become 0.
 #
-# Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float above 0, the result has the shape of `logits`.
+# Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float of at least 0.01, the result has the shape of `logits`.
 #
 # <details><summary>Hint</summary>
 #
@@ -821,7 +826,7 @@ def with_temperature(logits, temperature):
     """Probabilities at a temperature: softmax(logits / temperature).
 
     logits: [..., vocabulary]
-    temperature: float, above 0
+    temperature: float, at least 0.01
     returns: [..., vocabulary]
     """
     ### BEGIN SOLUTION
@@ -894,10 +899,11 @@ check("decoding.top_k", hidden=True)
 # the nucleus, for without it the mass would be too small.
 #
 # ### Exercise 8 · Nucleus
-# `decoding.nucleus` · 3 points (2 for the values, 1 for p = 1) · about 18 minutes
+# `decoding.nucleus` · 3 points (2 for the values, 1 for p reached exactly, or not quite) · about 18 minutes
 #
-# Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary. With $p = 1$ all words stay, even if
-# their sum, by rounding, does not quite reach 1.
+# Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary. Where words sum to exactly $p$ they
+# are enough: none more is kept. With $p = 1$ all words stay, even if their sum, by rounding, does not quite reach 1. You
+# need not mind words that are equally probable: there are none.
 #
 # Shapes: `probabilities` is `[..., vocabulary]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
@@ -906,7 +912,8 @@ check("decoding.top_k", hidden=True)
 #
 # `ordered, places = probabilities.sort(dim=-1, descending=True)`, and `ordered.cumsum(dim=-1)` is the mass up to and
 # including each word. A word belongs to the nucleus if the mass **before** it, `cumsum - ordered`, is still below `p`. So
-# the first always belongs to it.
+# the first always belongs to it. (In a vocabulary of thousands rounding may lift this mass to 1 before the last word, so
+# let all words stay where `p` is 1.)
 #
 # </details>
 #
@@ -929,7 +936,7 @@ def nucleus(probabilities, p):
     ### BEGIN SOLUTION
     ordered, places = probabilities.sort(dim=-1, descending=True)
     before = ordered.cumsum(dim=-1) - ordered
-    values = ordered.masked_fill(before >= p, 0.0)
+    values = ordered.masked_fill(before >= p, 0.0) if p < 1 else ordered
     return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(dim=-1, keepdim=True))
     ### END SOLUTION
 

@@ -208,6 +208,19 @@ def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_leng
     return torch.tensor(max(finished + live)[1][1:])
 
 
+def _endings_before_the_last_live(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    """Goes through the candidates until `beams` of them live on; what ends before these is finished."""
+    live: Sentences = [(0.0, [start_id])]
+    finished: Sentences = []
+    for _ in range(max_length):
+        candidates, live = sorted(_continued(step, live), reverse=True), []
+        for sentence in candidates:
+            if len(live) == beams:
+                break
+            (finished if sentence[1][-1] == end_id else live).append(sentence)
+    return torch.tensor(max(finished + live)[1][1:])
+
+
 def _finished_set_aside(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
     """The best `beams` of what goes on; those of them that end no longer compete, and leave their place empty."""
     live: Sentences = [(0.0, [start_id])]
@@ -295,7 +308,12 @@ def _beams_in_numpy(step: Step, start_id: int, end_id: int, beams: int, max_leng
     return torch.tensor(sentences[0][1:])
 
 
-COUNTING_DIFFERENTLY = (_others_live_on, _finished_set_aside, _one_beam_less_for_each_finished)
+COUNTING_DIFFERENTLY = (
+    _others_live_on,
+    _endings_before_the_last_live,
+    _finished_set_aside,
+    _one_beam_less_for_each_finished,
+)
 """Other honest ways of counting finished sentences. The exercise's cases are such that all find the same."""
 
 BEAM_SEARCH = (
@@ -318,15 +336,21 @@ def _length_by_loop(log_probability: Tensor, length: Tensor, alpha: float) -> Te
 
 LENGTH_PENALISED = (
     _length_by_loop,
-    lambda log_probability, length, alpha: log_probability / ((5 + length) / 6) ** alpha,
-    lambda log_probability, length, alpha: log_probability * ((5 + length) / 6) ** -alpha,
-    lambda log_probability, length, alpha: log_probability * 6**alpha / (5.0 + length) ** alpha,
-    lambda log_probability, length, alpha: log_probability / torch.pow((length.double() + 5) / 6, alpha).float(),
+    lambda log_probability, length, alpha: log_probability / ((5 + length.to(log_probability)) / 6) ** alpha,
     lambda log_probability, length, alpha: (
-        -torch.exp(torch.log(-log_probability) - alpha * torch.log((5 + length) / 6))
+        log_probability * ((5 + length.double()) / 6).pow(-alpha).to(log_probability)
+    ),
+    lambda log_probability, length, alpha: (
+        log_probability * 6**alpha / (log_probability.new_tensor(5) + length.type_as(log_probability)) ** alpha
+    ),
+    lambda log_probability, length, alpha: (
+        log_probability.double() / torch.pow((length.double() + 5) / 6, alpha)
+    ).type_as(log_probability),
+    lambda log_probability, length, alpha: (
+        -torch.exp(torch.log(-log_probability) - alpha * torch.log((5 + length.to(log_probability.dtype)) / 6))
     ),
     lambda log_probability, length, alpha: torch.from_numpy(
-        (log_probability.numpy() / ((5 + length.numpy()) / 6) ** alpha).astype("float32")
+        (log_probability.numpy() / ((5 + length.numpy()) / 6) ** alpha).astype(log_probability.numpy().dtype)
     ),
 )
 
@@ -446,7 +470,7 @@ def _nucleus_by_loop(probabilities: Tensor, p: float) -> Tensor:
 
 def _nucleus_by_shifting(probabilities: Tensor, p: float) -> Tensor:
     ordered, places = torch.sort(probabilities, descending=True)
-    drop = torch.cumsum(ordered, dim=-1) > p
+    drop = torch.cumsum(ordered, dim=-1) >= p
     drop[..., 1:] = drop[..., :-1].clone()
     drop[..., 0] = False
     kept = probabilities.masked_fill(torch.zeros_like(drop).scatter(-1, places, drop), 0.0)

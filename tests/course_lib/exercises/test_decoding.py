@@ -171,8 +171,8 @@ def _forgotten(
         ("decoding.greedy", _while_true, "goes_on_behind_the_end"),
         ("decoding.greedy", _until_the_end_comes, "end_left_out"),
         ("decoding.greedy", _counting_the_start, "one_word_short"),
-        ("decoding.greedy", _in_plain_lists, "one_word_short_of_a_list"),
-        ("decoding.greedy", _in_plain_lists_until_the_end, "end_left_out_of_a_list"),
+        ("decoding.greedy", _in_plain_lists, "one_word_short"),
+        ("decoding.greedy", _in_plain_lists_until_the_end, "end_left_out"),
         ("decoding.greedy", _feeding_the_last_word, "only_the_last_word"),
         (
             "decoding.sequence_log_probability",
@@ -188,7 +188,7 @@ def _forgotten(
         (
             "decoding.sequence_log_probability",
             lambda logits, expected: (_picked(logits, expected) + 1e-12).log().sum(-1),
-            "floor_of_a_trillionth",
+            "small_number_added_1e_12",
         ),
         ("decoding.sentence_found", lambda beams: ("A", [0.27, 0.24, 0.216][:beams]), "always_the_best"),
         (
@@ -198,6 +198,7 @@ def _forgotten(
         ),
         ("decoding.beam_search", _copies, "greedy"),
         ("decoding.beam_search", _bare_logits, "logits_added"),
+        ("decoding.length_penalised", lambda log_p, n, a: log_p / ((5 + n) / 6) ** a, "single_precision"),
         ("decoding.length_penalised", lambda log_p, n, a: log_p / n**a, "divided_by_the_length"),
         ("decoding.length_penalised", lambda log_p, n, a: log_p / ((5 + n) / 6**a), "only_six_raised"),
         ("decoding.length_penalised", lambda log_p, n, a: log_p / (5 + n) / 6**a, "divided_twice"),
@@ -234,6 +235,32 @@ class TestParts:
         name = "decoding.with_temperature"
         for misconception in ("exp_overflows", "powers_vanish"):
             assert verdict(name, mistake(name, misconception)).points == 1
+
+    def test_all_but_the_limit_earns_its_part(self) -> None:
+        assert verdict("decoding.greedy", _counting_the_start).points == 2
+        assert verdict("decoding.greedy", _while_true).points == 0
+
+    def test_the_right_formula_in_single_precision_earns_its_part(self) -> None:
+        assert (
+            verdict("decoding.length_penalised", mistake("decoding.length_penalised", "single_precision")).points == 1
+        )
+
+    def test_beams_within_the_vocabulary_earn_their_part(self) -> None:
+        def with_topk(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+            kept: list[tuple[float, list[int]]] = [(0.0, [start_id])]
+            for _ in range(max_length):
+                candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
+                for score, words in kept:
+                    if words[-1] != end_id:
+                        best = torch.log_softmax(step(torch.tensor(words)), dim=-1).topk(beams)
+                        following = zip(best.values.tolist(), best.indices.tolist(), strict=True)
+                        candidates += [(score + more, [*words, word]) for more, word in following]
+                kept = sorted(candidates, reverse=True)[:beams]
+            return torch.tensor(kept[0][1][1:])
+
+        found = verdict("decoding.beam_search", with_topk)
+        assert found.points == 5
+        assert "out of range" in found.text()
 
     def test_a_k_within_the_vocabulary_earns_its_part(self) -> None:
         def plain(probabilities: Tensor, k: int) -> Tensor:
