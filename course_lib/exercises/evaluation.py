@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -100,6 +102,9 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     once[0, 0], twice[0, :2], mask[0, :2] = 7, 7, True
     yield Case("a label that is predicted once and there twice", (once, twice, mask, 7))
     yield Case("a label that is predicted twice and there once", (twice, once, mask, 7))
+    guessed, there, words = predicted.clone(), expected.clone(), mask.clone()
+    guessed[0, :4], there[0, 3:8], words[0, :8] = 8, 8, True
+    yield Case("a label that is rarely found", (guessed, there, words, 8))
     for name, answer in (
         ("a label that is never predicted", (predicted % 3, expected, mask, 3)),
         ("a label that never occurs", (predicted, expected % 3, mask, 3)),
@@ -109,33 +114,46 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, answer, part="0 / 0")
 
 
-def _of_label(right: float, said: float, true: float, when_nothing: float = 0.0) -> tuple[float, float, float]:
-    """Precision, recall and F1 from counts, with `when_nothing` for 0 / 0."""
-    precision = right / said if said else when_nothing
-    recall = right / true if true else when_nothing
-    both = precision + recall
-    return precision, recall, 2 * precision * recall / both if both else when_nothing
+_Counts = tuple[int, int, int, int]
+"""How often a label is right, predicted and expected, and how many words there are."""
 
 
-def _with_f1(mean: str) -> Callable[..., tuple[float, float, float]]:
-    """A wrong answer whose F1 is another mean of the two."""
-
-    def answer(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
-        precision, recall, _f1 = _of_label(*_found(predicted, expected, mask, label))
-        both = precision + recall
-        means = {
-            "arithmetic": both / 2,
-            "geometric": math.sqrt(precision * recall),
-            "no factor": precision * recall / both if both else 0.0,
-            "not divided": 2 * precision * recall,
-        }
-        return precision, recall, means[mean]
-
-    return answer
+def _counted(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    return (*_found(predicted, expected, mask, label), int(mask.sum()))
 
 
-def _swapped(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
-    return _of_label(*_found(expected, predicted, mask, label))
+def _harmonic(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall)
+
+
+_MEANS: Mapping[str, Callable[[float, float], float]] = {
+    "arithmetic": lambda precision, recall: (precision + recall) / 2,
+    "geometric": lambda precision, recall: math.sqrt(precision * recall),
+    "no factor": lambda precision, recall: precision * recall / (precision + recall),
+    "not divided": lambda precision, recall: 2 * precision * recall,
+    "smaller": min,
+    "union": lambda precision, recall: 1 / (1 / precision + 1 / recall - 1) if precision and recall else 0.0,
+}
+
+
+def _scored(
+    predicted: Tensor,
+    expected: Tensor,
+    mask: Tensor,
+    label: int,
+    *,
+    count: Callable[[Tensor, Tensor, Tensor, int], _Counts] = _counted,
+    real: Callable[[Tensor], Tensor] = torch.clone,
+    below: Callable[[_Counts], tuple[float, float]] = lambda counts: (counts[1], counts[2]),
+    mean: Callable[[float, float], float] = _harmonic,
+    nothing: tuple[float, float] = (0.0, 0.0),
+    returned: Callable[[float, float, float], Any] = lambda precision, recall, f1: (precision, recall, f1),
+) -> Any:
+    """`label_scores` with one thing, or several, done differently; `nothing`: a ratio, and F1, where it is 0 / 0."""
+    counts = count(predicted, expected, real(mask), label)
+    precision, recall = (counts[0] / of if of else nothing[0] for of in below(counts))
+    f1 = mean(precision, recall) if precision + recall != 0 else nothing[1]
+    return returned(precision, recall, f1)
 
 
 def _accuracy_three_times(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
@@ -143,22 +161,32 @@ def _accuracy_three_times(predicted: Tensor, expected: Tensor, mask: Tensor, lab
     return share, share, share
 
 
-def _of_the_yes_and_no(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
-    _right, said, true = _found(predicted, expected, mask, label)
-    agreed = int((((predicted == label) == (expected == label)) & mask).sum())
-    return _of_label(agreed, said, true)
+def _agreed(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    _right, said, true, words = _counted(predicted, expected, mask, label)
+    return int((((predicted == label) == (expected == label)) & mask).sum()), said, true, words
 
 
-def _over_all_words(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
-    right, _said, _true = _found(predicted, expected, mask, label)
-    words = int(mask.sum())
-    return _of_label(right, words, words)
+def _of_any_label(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    return int(((predicted == expected) & mask).sum()), *_counted(predicted, expected, mask, label)[1:]
 
 
-def _nan_for_nothing(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
-    right, said, true = (torch.tensor(float(count)) for count in _found(predicted, expected, mask, label))
-    precision, recall = right / said, right / true
-    return precision.item(), recall.item(), (2 * precision * recall / (precision + recall)).item()
+def _made_zero(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    return _counted(predicted * mask, expected * mask, torch.ones_like(mask), label)
+
+
+def _hits_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    everywhere = _counted(predicted, expected, torch.ones_like(mask), label)
+    return _counted(predicted, expected, mask, label)[0], *everywhere[1:]
+
+
+def _hits_not_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    everywhere = _counted(predicted, expected, torch.ones_like(mask), label)
+    return everywhere[0], *_counted(predicted, expected, mask, label)[1:]
+
+
+def _expected_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    right, _said, true, words = _counted(predicted, expected, mask, label)
+    return right, int((predicted == label).sum()), true, words
 
 
 PRECISION_RECALL_F1 = Exercise(
@@ -183,40 +211,45 @@ PRECISION_RECALL_F1 = Exercise(
             "nan_for_nothing",
             "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
             "it gives NaN: make it 0.",
-            _nan_for_nothing,
+            partial(_scored, nothing=(math.nan, math.nan)),
+            alone=True,
         ),
         Misconception(
             "one_for_nothing",
             "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
             "it gives 1, a prize for nothing: make it 0.",
-            lambda predicted, expected, mask, label: _of_label(*_found(predicted, expected, mask, label), 1.0),
+            partial(_scored, nothing=(1.0, 1.0)),
+            alone=True,
+        ),
+        Misconception(
+            "ratios_of_one_for_nothing",
+            "Your answer is right as long as the label is predicted and occurs. A precision or recall of 0 / 0 it "
+            "makes 1, a prize for nothing: make it 0.",
+            partial(_scored, nothing=(1.0, 0.0)),
+            alone=True,
         ),
         Misconception(
             "swapped",
             "Your answer has precision and recall swapped. Precision divides by how often the label was predicted, "
             "recall by how often it is there.",
-            _swapped,
+            partial(_scored, returned=lambda precision, recall, f1: (recall, precision, f1)),
         ),
         Misconception(
             "mask_ignored",
             "Your answer counts padding. Only where the mask is True is there a word: index predicted and expected "
             "with it first.",
-            lambda predicted, expected, mask, label: _of_label(
-                *_found(predicted, expected, torch.ones_like(mask), label)
-            ),
+            partial(_scored, real=torch.ones_like),
         ),
         Misconception(
             "mask_inverted",
             "Your answer scores the padding and leaves out the words: the mask is True at the words.",
-            lambda predicted, expected, mask, label: _of_label(*_found(predicted, expected, ~mask, label)),
+            partial(_scored, real=torch.logical_not),
         ),
         Misconception(
             "padding_is_zero",
             "Your answer makes padding label 0 (a product with the mask does), and counts it when label 0 is scored. "
             "Leave padding out: predicted[mask].",
-            lambda predicted, expected, mask, label: _of_label(
-                *_found(predicted * mask, expected * mask, torch.ones_like(mask), label)
-            ),
+            partial(_scored, count=_made_zero),
         ),
         Misconception(
             "accuracy",
@@ -228,60 +261,86 @@ PRECISION_RECALL_F1 = Exercise(
             "agreement_on_other_labels",
             "Your answer also counts the words that rightly did not get this label. Only those count as right that "
             "are this label and were predicted to be.",
-            _of_the_yes_and_no,
+            partial(_scored, count=_agreed),
         ),
         Misconception(
             "over_all_words",
             "Your answer divides by the number of all words. Divide by how often the label was predicted "
             "(precision), and by how often it is there (recall).",
-            _over_all_words,
+            partial(_scored, below=lambda counts: (counts[3], counts[3])),
         ),
         Misconception(
             "arithmetic_mean",
-            "Precision and recall are right, but your F1 is their ordinary mean. It is the harmonic mean, "
+            "Your F1 is the ordinary mean of precision and recall. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            _with_f1("arithmetic"),
+            partial(_scored, mean=_MEANS["arithmetic"]),
         ),
         Misconception(
             "geometric_mean",
-            "Precision and recall are right, but your F1 is the root of their product. It is the harmonic mean, "
+            "Your F1 is the root of the product of precision and recall. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            _with_f1("geometric"),
+            partial(_scored, mean=_MEANS["geometric"]),
         ),
         Misconception(
             "factor_two_forgotten",
-            "Precision and recall are right, but your F1 lacks the factor 2: "
-            "2 · precision · recall / (precision + recall).",
-            _with_f1("no factor"),
+            "Your F1 lacks the factor 2: 2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["no factor"]),
         ),
         Misconception(
             "in_percent",
             "Your answer is in percent. Return shares from 0 to 1.",
-            lambda predicted, expected, mask, label: tuple(
-                100 * share for share in _of_label(*_found(predicted, expected, mask, label))
-            ),
+            partial(_scored, returned=lambda *shares: tuple(100 * share for share in shares)),
         ),
         Misconception(
             "hits_of_all_labels",
             "Your answer counts as found every word that is labelled rightly, whatever its label. Count those where "
             "both are `label`.",
-            lambda predicted, expected, mask, label: _of_label(
-                int(((predicted == expected) & mask).sum()), *_found(predicted, expected, mask, label)[1:]
-            ),
+            lambda *case: _scored(*case, count=_of_any_label),
         ),
         Misconception(
             "mask_for_the_hits_alone",
             "Your answer uses the mask for what was found, but not for how often the label was predicted and "
             "expected. Use it for all three.",
-            lambda predicted, expected, mask, label: _of_label(
-                _found(predicted, expected, mask, label)[0],
-                *_found(predicted, expected, torch.ones_like(mask), label)[1:],
-            ),
+            partial(_scored, count=_hits_masked),
+        ),
+        Misconception(
+            "mask_not_for_the_hits",
+            "Your answer counts hits in the padding, too. Use the mask for all three counts: what is found, predicted "
+            "and expected.",
+            partial(_scored, count=_hits_not_masked),
+        ),
+        Misconception(
+            "mask_for_what_is_expected_alone",
+            "Your answer counts what is predicted in the padding, which spoils the precision. Use the mask for what is "
+            "predicted as well.",
+            partial(_scored, count=_expected_masked),
+        ),
+        Misconception(
+            "smaller_of_the_two",
+            "Your F1 is the smaller one of precision and recall. It is their harmonic mean, "
+            "2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["smaller"]),
+        ),
+        Misconception(
+            "over_the_union",
+            "Your F1 divides what is found by what is predicted or expected (Jaccard's index). F1 is the harmonic "
+            "mean, 2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["union"]),
+        ),
+        Misconception(
+            "one_added_below",
+            "Your answer adds 1 to what it divides by. Add nothing; only where a division is 0 / 0 return 0.",
+            partial(_scored, below=lambda counts: (counts[1] + 1, counts[2] + 1)),
+        ),
+        Misconception(
+            "f1_first",
+            "Your answer has F1 first. The order is precision, recall, F1.",
+            partial(_scored, returned=lambda precision, recall, f1: (f1, precision, recall)),
         ),
         Misconception(
             "not_divided_by_the_sum",
-            "Precision and recall are right, but your F1 is 2 · precision · recall alone. Divide it by their sum.",
-            _with_f1("not divided"),
+            "Your F1 is 2 · precision · recall alone. Divide it by their sum.",
+            partial(_scored, mean=_MEANS["not divided"]),
         ),
     ),
     withheld=WITHHELD,
@@ -300,6 +359,14 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         first[0, 0] = last[1, 3] = last[2, 3] = 3
         yield Case("only a first word is wrong", (first, tags, torch.ones_like(tags, dtype=torch.bool)))
         yield Case("only two last words are wrong", (last, tags, torch.ones_like(tags, dtype=torch.bool)))
+        long = torch.arange(40).expand(3, 40) % 5
+        slip = long.clone()
+        slip[1, 17] = 7  # one word of forty
+        yield Case("one word wrong in a long sentence", (slip, long, torch.ones_like(long, dtype=torch.bool)))
+        tags = torch.tensor([[1, 0, 2, 2], [1, 2, 0, 0], [0, 0, 1, 2], [2, 1, 0, 1]])
+        said = torch.tensor([[1, 2, 2, 0], [2, 1, 0, 0], [1, 0, 1, 2], [2, 1, 3, 1]])
+        mask = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0], [0, 1, 1, 1], [1, 1, 0, 1]], dtype=torch.bool)
+        yield Case("words exchanged, a 0 missed, padding in front and in between", (said, tags, mask))
     for name, transposed in (("short sentences", False), ("others", False), ("transposed in memory", True)):
         batch, words = integer(generator, 8, 12), integer(generator, 5, 8)
         lengths = 2 + torch.randint(words - 1, (batch, 1), generator=generator)
@@ -310,6 +377,7 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         wrong = 2 + integer(generator, 0, 2)
         predicted[:wrong, 1] = (expected[:wrong, 1] + 1) % 4  # one word wrong,
         predicted[wrong] = (expected[wrong] + 1) % 4  # all words wrong,
+        predicted[wrong + 2, 1:] = (expected[wrong + 2, 1:] + 1) % 4  # all but the first,
         predicted[wrong + 1] = torch.where(mask[wrong + 1], expected[wrong + 1], 9)  # and padding that differs
         if transposed:
             predicted, expected, mask = (tensor.t().contiguous().t() for tensor in (predicted, expected, mask))
@@ -318,6 +386,23 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _right(predicted: Tensor, expected: Tensor, mask: Tensor) -> Tensor:
     return (predicted == expected) & mask
+
+
+def _share_of_sentences(
+    predicted: Tensor,
+    expected: Tensor,
+    mask: Tensor,
+    *,
+    right: Callable[[Tensor, Tensor], Tensor] = lambda same, mask: same | ~mask,
+    sentence: Callable[[Tensor, Tensor], Tensor] = lambda right, mask: right.all(dim=1),
+    looked_at: slice = slice(None),
+    of: Callable[[Tensor], int] = len,
+    wrong: bool = False,
+    times: float = 1.0,
+) -> float:
+    """`sequence_accuracy` with one thing, or several, done differently."""
+    whole = sentence(right(predicted == expected, mask)[:, looked_at], mask[:, looked_at])
+    return times * int((~whole if wrong else whole).sum()) / of(whole)
 
 
 SEQUENCE_ACCURACY = Exercise(
@@ -347,19 +432,69 @@ SEQUENCE_ACCURACY = Exercise(
             "padding_must_match",
             "Your answer also asks padding to be right. A place where the mask is False counts as right, whatever "
             "stands there.",
-            lambda predicted, expected, mask: (predicted == expected).all(dim=1).double().mean().item(),
+            partial(_share_of_sentences, right=lambda same, mask: same),
         ),
         Misconception(
             "padding_is_wrong",
             "Your answer takes padding for a mistake, so that no sentence that is shorter than the longest can be "
             "right. Where the mask is False any label will do: combine with | ~mask.",
-            lambda predicted, expected, mask: _right(predicted, expected, mask).all(dim=1).double().mean().item(),
+            partial(_share_of_sentences, right=lambda same, mask: same & mask),
         ),
         Misconception(
             "one_right_word_is_enough",
             "Your answer takes a sentence for right that has one right word. All its words must be: .all(), "
             "not .any().",
             lambda predicted, expected, mask: _right(predicted, expected, mask).any(dim=1).double().mean().item(),
+        ),
+        Misconception(
+            "one_right_place_is_enough",
+            "Your answer takes a sentence for right that has one right word, or padding. All its words must be right: "
+            ".all(), not .any().",
+            lambda *case: _share_of_sentences(*case, sentence=lambda right, mask: right.any(dim=1)),
+        ),
+        Misconception(
+            "most_words_are_enough",
+            "Your answer takes a sentence for right if more than half of its words are. All of them must be: .all().",
+            partial(_share_of_sentences, sentence=lambda right, mask: 2 * (right & mask).sum(dim=1) > mask.sum(dim=1)),
+        ),
+        Misconception(
+            "one_mistake_forgiven",
+            "Your answer forgives a sentence one mistake. All words must be right: .all().",
+            partial(_share_of_sentences, sentence=lambda right, mask: (~right).sum(dim=1) <= 1),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your answer asks only the padding to be right. Where the mask is True there is a word: combine with "
+            "| ~mask.",
+            partial(_share_of_sentences, right=lambda same, mask: same | mask),
+        ),
+        Misconception(
+            "all_or_nothing",
+            "Your answer asks for the whole batch at once. Ask for each sentence by itself, .all(dim=1), and take the "
+            "share of those that are right.",
+            partial(_share_of_sentences, sentence=lambda right, mask: right.all().reshape(1)),
+        ),
+        Misconception(
+            "last_word_left_out",
+            "Your answer does not look at the last place of a sentence. It counts like the others.",
+            partial(_share_of_sentences, looked_at=slice(None, -1)),
+        ),
+        Misconception(
+            "first_word_left_out",
+            "Your answer does not look at the first word of a sentence. It counts like the others.",
+            partial(_share_of_sentences, looked_at=slice(1, None)),
+        ),
+        Misconception(
+            "first_word_alone",
+            "Your answer looks at the first word of each sentence only. Look at all of them: does a loop return too "
+            "early?",
+            partial(_share_of_sentences, looked_at=slice(1)),
+        ),
+        Misconception(
+            "over_words",
+            "Your answer divides the number of right sentences by the number of words. Divide by the number of "
+            "sentences.",
+            lambda predicted, expected, mask: int(((predicted == expected) | ~mask).all(dim=1).sum()) / int(mask.sum()),
         ),
         Misconception(
             "mean_of_accuracies",
@@ -373,17 +508,17 @@ SEQUENCE_ACCURACY = Exercise(
             "over_the_batch",
             "Your answer asks for each place whether it is right in all sentences (dim=0). Ask for each sentence "
             "whether all its places are, dim=1.",
-            lambda predicted, expected, mask: ((predicted == expected) | ~mask).all(dim=0).double().mean().item(),
+            partial(_share_of_sentences, sentence=lambda right, mask: right.all(dim=0)),
         ),
         Misconception(
             "count",
             "Your answer is the number of right sentences. Divide by the number of all.",
-            lambda predicted, expected, mask: float(((predicted == expected) | ~mask).all(dim=1).sum()),
+            partial(_share_of_sentences, of=lambda whole: 1),
         ),
         Misconception(
             "error_rate",
             "Your answer is the share of sentences that are wrong. The accuracy is the share of those that are right.",
-            lambda predicted, expected, mask: 1 - ((predicted == expected) | ~mask).all(dim=1).double().mean().item(),
+            partial(_share_of_sentences, wrong=True),
         ),
     ),
     withheld=WITHHELD,
@@ -397,6 +532,7 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: the the the", (["the"] * 7, [_words("the cat is on the chair")], 1))
         yield Case("parts of words", (_words("the cat"), [_words("other cats there")], 1))
+        yield Case("capitals", (_words("The cat sat on the Cat"), [_words("the cat sat on the cat")], 1))
         yield Case("the same letters, other words", (_words("the a bc"), [_words("the ab c")], 2))
         yield Case(
             "worked example: pairs of words",
@@ -414,6 +550,10 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         # The first, the last, the longest and the shortest are four different ones.
         hypothesis, *several = (_sentence(generator, words) for words in (integer(generator, 9, 14), 11, 14, 8, 12))
         yield Case(f"four references, n = {n}", (hypothesis, several, n), part="several references")
+    said = _sentence(generator, 6)
+    yield Case(
+        "a reference of fewer words than n", (said, [said[:2], said[1:], said[:1]], 3), part="several references"
+    )
     some, others = _sentence(generator, 5), ["meow", "purr"]
     yield Case(
         "a part in each of two references", (some + others, [["hiss"], some, others], 1), part="several references"
@@ -454,6 +594,55 @@ def _cut_short(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return [tuple(words[start : start + n]) for start in range(len(words) - n)]
 
 
+_Gram = tuple[str, ...]
+_Grams = Callable[[Sequence[str], int], list[_Gram]]
+
+
+def _matched_differently(
+    hypothesis: Sequence[str],
+    references: Sequence[Sequence[str]],
+    n: int,
+    *,
+    grams: _Grams = _grams,
+    allowed: Callable[[list[Counter[_Gram]]], Counter[_Gram]] = lambda counts: functools.reduce(Counter.__or__, counts),
+    match: Callable[[list[_Gram], Counter[_Gram]], int] = _clipped,
+    total: Callable[[Sequence[str], list[_Gram], int], int] = lambda words, found, n: len(found),
+    returned: Callable[[int, int], Any] = lambda matched, total: (matched, total),
+) -> Any:
+    """`clipped_ngrams` with one thing, or several, done differently."""
+    found = grams(hypothesis, n)
+    matched = match(found, allowed([Counter(grams(words, n)) for words in references]))
+    return returned(matched, total(hypothesis, found, n))
+
+
+def _sorted_grams(words: Sequence[str], n: int) -> list[_Gram]:
+    return [tuple(sorted(gram)) for gram in _grams(words, n)]
+
+
+def _sets_of_words(words: Sequence[str], n: int) -> list[_Gram]:
+    return [tuple(sorted(set(gram))) for gram in _grams(words, n)]
+
+
+def _and_shorter_at_the_end(words: Sequence[str], n: int) -> list[_Gram]:
+    return [tuple(words[start : start + n]) for start in range(len(words))]
+
+
+def _side_by_side(words: Sequence[str], n: int) -> list[_Gram]:
+    return _grams(words, n)[::n]
+
+
+def _all_or_nothing(found: list[_Gram], allowed: Counter[_Gram]) -> int:
+    return sum(times for gram, times in Counter(found).items() if times <= allowed[gram])
+
+
+def _last_count(counts: list[Counter[_Gram]]) -> Counter[_Gram]:
+    """The count in the last reference that has the n-gram."""
+    last: Counter[_Gram] = Counter()
+    for each in counts:
+        last = Counter({**last, **each})
+    return last
+
+
 CLIPPED_NGRAMS = Exercise(
     id="evaluation.clipped_ngrams",
     lesson=LESSON,
@@ -476,19 +665,15 @@ CLIPPED_NGRAMS = Exercise(
             "first_reference_only",
             "Your answer is right for one reference, and uses only the first of several. An n-gram may be found in "
             "any of them.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _most(references[:1], n)),
-                len(_grams(hypothesis, n)),
-            ),
+            partial(_matched_differently, allowed=lambda counts: counts[0]),
+            alone=True,
         ),
         Misconception(
             "references_added",
             "Your answer is right for one reference, and adds the counts of several up. Clip at the reference that "
             "has the n-gram most often: the largest count, not the sum.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), Counter(gram for words in references for gram in _grams(words, n))),
-                len(_grams(hypothesis, n)),
-            ),
+            partial(_matched_differently, allowed=lambda counts: sum(counts, Counter())),
+            alone=True,
         ),
         Misconception(
             "references_joined",
@@ -503,10 +688,8 @@ CLIPPED_NGRAMS = Exercise(
             "in_every_reference",
             "Your answer is right for one reference, and wants an n-gram to be in all of several: it takes the "
             "smallest count. One reference that has it is enough: take the largest.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _smallest(references, n)),
-                len(_grams(hypothesis, n)),
-            ),
+            partial(_matched_differently, allowed=partial(functools.reduce, Counter.__and__)),
+            alone=True,
         ),
         Misconception(
             "best_reference",
@@ -521,28 +704,22 @@ CLIPPED_NGRAMS = Exercise(
             "not_clipped",
             "Your answer counts every n-gram that the reference has, however often it is repeated: `the the the` would "
             "be perfect. Count each at most as often as the reference has it.",
-            lambda hypothesis, references, n: (
-                sum(gram in _most(references, n) for gram in _grams(hypothesis, n)),
-                len(_grams(hypothesis, n)),
-            ),
+            partial(_matched_differently, match=lambda found, allowed: sum(gram in allowed for gram in found)),
         ),
         Misconception(
             "different_ngrams",
             "Your answer counts different n-grams, each once, as a set does. Repetitions count, up to the "
             "reference's number of them: use Counter.",
-            lambda hypothesis, references, n: (
-                len(set(_grams(hypothesis, n)) & set(_most(references, n))),
-                len(set(_grams(hypothesis, n))),
+            partial(
+                _matched_differently,
+                match=lambda found, allowed: len({*found} & {*allowed}),
+                total=lambda words, found, n: len({*found}),
             ),
         ),
         Misconception(
             "each_matched_once",
-            "Your total is right, but your answer matches each n-gram once only. What the reference says twice may be "
-            "matched twice.",
-            lambda hypothesis, references, n: (
-                len(set(_grams(hypothesis, n)) & set(_most(references, n))),
-                len(_grams(hypothesis, n)),
-            ),
+            "Your answer matches each n-gram once only. What the reference says twice may be matched twice.",
+            partial(_matched_differently, match=lambda found, allowed: len({*found} & {*allowed})),
         ),
         Misconception(
             "recall",
@@ -556,44 +733,23 @@ CLIPPED_NGRAMS = Exercise(
         Misconception(
             "last_ngram_missing",
             "Your answer misses the last n-gram. A sentence has len(words) - n + 1 of them.",
-            lambda hypothesis, references, n: (
-                _clipped(
-                    _cut_short(hypothesis, n),
-                    Counter(gram for words in references[:1] for gram in _cut_short(words, n)),
-                ),
-                len(_cut_short(hypothesis, n)),
-            ),
+            partial(_matched_differently, grams=_cut_short),
         ),
         Misconception(
             "single_words",
             "Your answer counts single words, whatever n is. An n-gram is a run of n words.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, 1), _most(references, 1)),
-                len(hypothesis),
-            ),
+            partial(_matched_differently, grams=lambda words, n: _grams(words, 1)),
         ),
         Misconception(
             "total_of_words",
             "Your total is the number of words. A sentence has len(words) - n + 1 n-grams, and none if it is shorter.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _most(references, n)),
-                len(hypothesis),
-            ),
+            partial(_matched_differently, total=lambda words, found, n: len(words)),
         ),
         Misconception(
             "order_ignored",
             "Your answer takes `cat the` for `the cat`. The words of an n-gram stand in order: compare tuples as they "
             "are, not sorted and not as sets.",
-            lambda hypothesis, references, n: (
-                _clipped(
-                    [tuple(sorted(gram)) for gram in _grams(hypothesis, n)],
-                    functools.reduce(
-                        Counter.__or__,
-                        (Counter(tuple(sorted(gram)) for gram in _grams(words, n)) for words in references),
-                    ),
-                ),
-                len(_grams(hypothesis, n)),
-            ),
+            partial(_matched_differently, grams=_sorted_grams),
         ),
         Misconception(
             "same_place",
@@ -606,44 +762,31 @@ CLIPPED_NGRAMS = Exercise(
         Misconception(
             "swapped",
             "Your answer has the two counts swapped. First those that are matched, then all: (matched, total).",
-            lambda hypothesis, references, n: (
-                len(_grams(hypothesis, n)),
-                _clipped(_grams(hypothesis, n), _most(references, n)),
-            ),
+            partial(_matched_differently, returned=lambda matched, total: (total, matched)),
         ),
         Misconception(
             "negative_total",
             "Your total is negative where a sentence is much shorter than n. It has no n-gram then: max(..., 0).",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _most(references, n)),
-                len(hypothesis) - n + 1,
-            ),
+            partial(_matched_differently, total=lambda words, found, n: len(words) - n + 1),
         ),
         Misconception(
             "divided",
             "Your answer is the precision. Return the two counts that it is made of, (matched, total): a corpus adds "
             "them up before it divides.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _most(references, n)) / max(len(_grams(hypothesis, n)), 1)
-            ),
+            partial(_matched_differently, returned=lambda matched, total: matched / max(total, 1)),
         ),
         Misconception(
             "total_of_different_ngrams",
-            "What matches is right, but your total counts each n-gram of the hypothesis once. It is how many there "
-            "are: len(hypothesis) - n + 1, and at least 0.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _most(references, n)),
-                len(set(_grams(hypothesis, n))),
-            ),
+            "Your total counts each n-gram of the hypothesis once. It is how many there are: len(hypothesis) - n + 1, "
+            "and at least 0.",
+            lambda *case: _matched_differently(*case, total=lambda words, found, n: len({*found})),
         ),
         Misconception(
             "last_reference_only",
             "With one reference your answer is right. With several it looks at the last alone. An n-gram matches "
             "where any of them has it.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _most(references[-1:], n)),
-                len(_grams(hypothesis, n)),
-            ),
+            partial(_matched_differently, allowed=lambda counts: counts[-1]),
+            alone=True,
         ),
         Misconception(
             "matches_added_up",
@@ -658,10 +801,63 @@ CLIPPED_NGRAMS = Exercise(
             "shorter_ngrams_too",
             "Your answer counts the shorter n-grams as well. Here n is one length: the caller asks for 1, 2, 3 and 4 "
             "by turns.",
-            lambda hypothesis, references, n: (
-                sum(_clipped(_grams(hypothesis, k), _most(references, k)) for k in range(1, n + 1)),
-                sum(len(_grams(hypothesis, k)) for k in range(1, n + 1)),
+            partial(
+                _matched_differently,
+                grams=lambda words, n: [gram for k in range(1, n + 1) for gram in _grams(words, k)],
             ),
+        ),
+        Misconception(
+            "last_count",
+            "With one reference your answer is right. With several it takes an n-gram's count in the last one that has "
+            "it, even if another has it more often. Take the largest count.",
+            partial(_matched_differently, allowed=_last_count),
+            alone=True,
+        ),
+        Misconception(
+            "reference_words_counted",
+            "Your answer counts an n-gram that was said as often as the reference has it, even if it was said less "
+            "often. It counts min(both).",
+            partial(_matched_differently, match=lambda found, allowed: sum(map(allowed.__getitem__, set(found)))),
+        ),
+        Misconception(
+            "all_or_nothing",
+            "Your answer does not count an n-gram at all that is said more often than the reference has it. Count it "
+            "as often as the reference does.",
+            partial(
+                _matched_differently,
+                match=_all_or_nothing,
+            ),
+        ),
+        Misconception(
+            "shorter_at_the_end",
+            "Your answer counts the ends of a sentence, which are shorter than n words. The last n-gram begins at "
+            "len(words) - n: range(len(words) - n + 1).",
+            partial(_matched_differently, grams=_and_shorter_at_the_end),
+        ),
+        Misconception(
+            "one_word_too_many",
+            "Your n-grams have n + 1 words. words[start : start + n] has n.",
+            partial(_matched_differently, grams=lambda words, n: _grams(words, n + 1)),
+        ),
+        Misconception(
+            "side_by_side",
+            "Your n-grams do not overlap. One begins at every word: range(len(words) - n + 1), in steps of 1.",
+            partial(_matched_differently, grams=_side_by_side),
+        ),
+        Misconception(
+            "sets_of_words",
+            "Your answer compares n-grams as sets, which know neither order nor repetition. Compare tuples.",
+            partial(_matched_differently, grams=_sets_of_words),
+        ),
+        Misconception(
+            "total_at_least_1",
+            "Your total is 1 where a sentence is shorter than n. It has no n-gram then: 0.",
+            partial(_matched_differently, total=lambda words, found, n: max(1, len(found))),
+        ),
+        Misconception(
+            "lower_case",
+            "Your answer takes `The` for `the`. Words are compared as they are.",
+            partial(_matched_differently, grams=lambda words, n: _grams([word.lower() for word in words], n)),
         ),
     ),
     withheld=WITHHELD,
@@ -678,8 +874,10 @@ def _brevity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     shorter = integer(generator, 5, 9)
     longer = shorter + integer(generator, 2, 6)
     yield Case("shorter than the reference", (shorter, longer))
+    yield Case("a still longer reference", (shorter, longer + 3))
     yield Case("as long as the reference", (longer, longer))
     yield Case("longer than the reference", (longer, shorter))
+    yield Case("a single word too few", (longer - 1, longer))
     yield Case("a whole corpus, a little short", (100 * longer - shorter, 100 * longer))
     yield Case("one word for many", (1, longer))
     yield Case("not a single word", (0, longer), part="no word")
@@ -689,15 +887,21 @@ def _exp(exponent: float) -> float:
     return math.exp(min(exponent, 700.0))
 
 
-def _one_word_at_least(hypothesis_length: int, reference_length: int) -> float:
-    at_least = max(hypothesis_length, 1)
-    return 1.0 if hypothesis_length >= reference_length else _exp(1 - reference_length / at_least)
-
-
-def _penalty(hypothesis_length: int, reference_length: int, nothing: float = 0.0) -> float:
+def _penalty(
+    hypothesis_length: int,
+    reference_length: int,
+    *,
+    exponent: Callable[[int, int], float] = lambda c, r: 1 - r / c,
+    below: Callable[[float], float] = _exp,
+    short: Callable[[int, int], bool] = lambda c, r: c < r,
+    nothing: float = 0.0,
+) -> float:
+    """`brevity_penalty` with one thing, or several, done differently."""
     if not hypothesis_length:
         return nothing
-    return 1.0 if hypothesis_length >= reference_length else _exp(1 - reference_length / hypothesis_length)
+    if not short(hypothesis_length, reference_length):
+        return 1.0
+    return below(exponent(hypothesis_length, reference_length))
 
 
 BREVITY_PENALTY = Exercise(
@@ -722,52 +926,47 @@ BREVITY_PENALTY = Exercise(
             "one_for_nothing",
             "Your answer is right as long as there is a word. A hypothesis without any gets 1, no penalty at all: "
             "exp(1 - r/c) goes to 0 as c does, so return 0.",
-            lambda hypothesis_length, reference_length: _penalty(hypothesis_length, reference_length, 1.0),
+            partial(_penalty, nothing=1.0),
+            alone=True,
         ),
         Misconception(
             "nan_for_nothing",
             "Your answer is right as long as there is a word. Without any it is NaN: exp(1 - r/c) goes to 0 as c "
             "does, so return 0.",
-            lambda hypothesis_length, reference_length: _penalty(hypothesis_length, reference_length, math.nan),
+            partial(_penalty, nothing=math.nan),
+            alone=True,
         ),
         Misconception(
             "one_word_at_least",
             "Your answer is right as long as there is a word. A hypothesis without any is treated as if it had one: "
             "return 0.",
-            _one_word_at_least,
+            lambda c, r: _penalty(max(c, 1), r),
+            alone=True,
         ),
         Misconception(
             "rewards_length",
             "Your answer is above 1 for a long hypothesis, and so rewards it. From the reference's length on the "
             "penalty is 1: what is too long has already lost precision.",
-            lambda hypothesis_length, reference_length: (
-                _exp(1 - reference_length / hypothesis_length) if hypothesis_length else 0.0
-            ),
+            partial(_penalty, short=lambda c, r: True),
         ),
         Misconception(
             "punishes_length",
             "Your answer punishes long hypotheses and lets short ones pass. It is brevity that pays: below the "
             "reference's length exp(1 - r/c), from there on 1.",
-            lambda hypothesis_length, reference_length: _penalty(reference_length, hypothesis_length),
+            lambda c, r: _penalty(r, c),
         ),
         Misconception(
             "cases_swapped",
             "Your answer gives 1 to what is shorter than the reference, and the formula to what is longer. It is the "
             "other way round: exp(1 - r/c) below the reference's length (so it is min, not max, with 1), and 1 from "
             "there on.",
-            lambda hypothesis_length, reference_length: (
-                float(hypothesis_length > 0)
-                if hypothesis_length <= reference_length
-                else _exp(1 - reference_length / hypothesis_length)
-            ),
+            lambda c, r: _penalty(c, r, short=lambda c, r: c > r),
         ),
         Misconception(
             "lengths_swapped",
-            "Your exponent has the two lengths swapped, so that a short hypothesis gets more than 1. It is "
-            "1 - reference_length / hypothesis_length.",
-            lambda hypothesis_length, reference_length: (
-                1.0 if hypothesis_length >= reference_length else _exp(1 - hypothesis_length / reference_length)
-            ),
+            "Your exponent has the two lengths swapped, 1 - c/r. It is 1 - reference_length / hypothesis_length, which "
+            "is negative for a short hypothesis.",
+            partial(_penalty, exponent=lambda c, r: 1 - c / r),
         ),
         Misconception(
             "plain_ratio",
@@ -778,13 +977,7 @@ BREVITY_PENALTY = Exercise(
         Misconception(
             "one_forgotten",
             "Your exponent lacks the 1: exp(-r/c) jumps to 0.37 as soon as one word is missing. It is 1 - r/c.",
-            lambda hypothesis_length, reference_length: (
-                1.0
-                if hypothesis_length >= reference_length
-                else _exp(-reference_length / hypothesis_length)
-                if hypothesis_length
-                else 0.0
-            ),
+            partial(_penalty, exponent=lambda c, r: -r / c),
         ),
         Misconception(
             "difference_of_lengths",
@@ -794,20 +987,48 @@ BREVITY_PENALTY = Exercise(
         ),
         Misconception(
             "not_exponential",
-            "Your answer is 1 - r/c, which is 0 or negative where the hypothesis is shorter. Take exp of it.",
-            lambda hypothesis_length, reference_length: (
-                1.0
-                if hypothesis_length >= reference_length
-                else 1 - reference_length / hypothesis_length
-                if hypothesis_length
-                else 0.0
-            ),
+            "Your answer lacks exp: it is the exponent itself, which is 0 or negative where the hypothesis is shorter. "
+            "Take exp of it.",
+            partial(_penalty, below=float),
         ),
         Misconception(
             "nothing_for_brevity",
             "Your answer is 0 for every hypothesis that is shorter than the reference. Being short costs gradually: "
             "exp(1 - r/c).",
-            lambda hypothesis_length, reference_length: float(hypothesis_length >= reference_length),
+            partial(_penalty, below=lambda exponent: 0.0),
+        ),
+        Misconception(
+            "sign_of_the_exponent",
+            "Your exponent has the wrong sign, so that a short hypothesis gets more than 1. It is 1 - r/c, which is "
+            "negative there.",
+            partial(_penalty, exponent=lambda c, r: r / c - 1),
+        ),
+        Misconception(
+            "whole_numbers",
+            "Your answer divides with //, which cuts off what is behind the point. Use /.",
+            partial(_penalty, exponent=lambda c, r: 1 - r // c),
+        ),
+        Misconception(
+            "brackets",
+            "Your exponent is (1 - r) / c. Only r is divided by c: 1 - r / c, without brackets.",
+            partial(_penalty, exponent=lambda c, r: (1 - r) / c),
+        ),
+        Misconception(
+            "over_the_reference",
+            "Your exponent divides the missing words by the words of the reference, (c - r) / r. Divide by those of "
+            "the hypothesis: 1 - r/c is (c - r) / c.",
+            partial(_penalty, exponent=lambda c, r: (c - r) / r),
+        ),
+        Misconception(
+            "too_long_punished",
+            "Your answer punishes what is too long as well. From the reference's length on the penalty is 1: what is "
+            "too long has already lost precision.",
+            lambda c, r: math.exp(1 - max(r / c, c / r)) if c else 0.0,
+        ),
+        Misconception(
+            "power_of_2",
+            "Your answer is a power of 2. Take one of e: math.exp.",
+            partial(_penalty, below=lambda exponent: 2.0**exponent),
         ),
     ),
     withheld=WITHHELD,
@@ -830,6 +1051,9 @@ def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for number in ("", "again"):
         yield Case(f"four precisions {number}".strip(), (precisions(4), penalty()))
     yield Case("no penalty", (precisions(4), 1.0))
+    once = precisions(1)
+    yield Case("two equal ones, and one that is small", ([0.9, *once, *once, 0.004], penalty()))
+    yield Case("a penalty of 0", (precisions(4), 0.0))
     for count in sizes(generator, 2):
         yield Case(f"{count} precisions", (precisions(count), penalty()))
     yield Case("a single precision", (precisions(1), penalty()))
@@ -840,15 +1064,26 @@ def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("nothing matches", ([0.0] * 4, penalty()), part="a precision of 0")
 
 
-def _log_mean(precisions: Sequence[float], smallest: float = 0.0) -> float:
+def _bleu_differently(
+    precisions: Sequence[float],
+    penalty: float,
+    *,
+    mean: Callable[[Sequence[float]], float] = lambda some: math.prod(some) ** (1 / len(some)),
+    zeros: Callable[[Sequence[float]], Sequence[float]] = list,
+    nothing: float | None = 0.0,
+    weighed: Callable[[float, float], float] = lambda mean, penalty: mean * penalty,
+    times: float = 1.0,
+) -> float:
+    """`bleu` with one thing, or several, done differently; `nothing`: what it is where a precision is 0."""
+    some = zeros(precisions)
+    if not some or (not all(some) and nothing is not None):
+        return nothing or 0.0
+    return times * weighed(mean(some), penalty)
+
+
+def _log_mean(precisions: Sequence[float]) -> float:
     """The mean of the logarithms; -inf where one of them is of 0."""
-    logs = [math.log(max(precision, smallest)) if max(precision, smallest) else -math.inf for precision in precisions]
-    return sum(logs) / len(logs)
-
-
-def _without_zeros(precisions: Sequence[float], penalty: float) -> float:
-    some = [precision for precision in precisions if precision]
-    return penalty * math.exp(_log_mean(some)) if some else 0.0
+    return sum(math.log(one) if one else -math.inf for one in precisions) / len(precisions)
 
 
 BLEU = Exercise(
@@ -873,60 +1108,61 @@ BLEU = Exercise(
             "zeros_left_out",
             "Your answer is right as long as no precision is 0, and leaves out those that are. BLEU is 0 then: a "
             "product with a 0 in it.",
-            _without_zeros,
+            partial(_bleu_differently, zeros=lambda precisions: [one for one in precisions if one]),
+            alone=True,
         ),
         Misconception(
             "zeros_made_small",
             "Your answer is right as long as no precision is 0; for 0 it takes a very small number instead. Without "
             "smoothing BLEU is 0 then.",
-            lambda precisions, penalty: penalty * math.exp(_log_mean(precisions, 1e-9)),
+            partial(_bleu_differently, zeros=lambda precisions: [max(one, 1e-9) for one in precisions]),
+            alone=True,
         ),
         Misconception(
             "nan_for_zero",
             "Your answer is right as long as no precision is 0, and NaN where one is. BLEU is 0 then: test for it "
             "before you take logarithms.",
-            lambda precisions, penalty: penalty * math.exp(_log_mean(precisions)) if all(precisions) else math.nan,
+            partial(_bleu_differently, nothing=math.nan),
+            alone=True,
         ),
         Misconception(
             "arithmetic_mean",
             "Your answer takes the ordinary mean of the precisions. The geometric mean is the n-th root of their "
             "product, with n precisions.",
-            lambda precisions, penalty: penalty * sum(precisions) / len(precisions),
+            partial(_bleu_differently, mean=lambda some: sum(some) / len(some), nothing=None),
         ),
         Misconception(
             "harmonic_mean",
             "Your answer takes the harmonic mean, as F1 does. The geometric mean is the n-th root of the product.",
-            lambda precisions, penalty: (
-                penalty * len(precisions) / sum(1 / precision for precision in precisions) if all(precisions) else 0.0
-            ),
+            partial(_bleu_differently, mean=lambda some: len(some) / sum(1 / one for one in some)),
         ),
         Misconception(
             "root_forgotten",
             "Your answer multiplies the precisions and takes no root: it shrinks with each of them. Take the n-th "
             "root for n precisions, or exp of the mean logarithm.",
-            lambda precisions, penalty: penalty * math.prod(precisions),
+            partial(_bleu_differently, mean=math.prod),
         ),
         Misconception(
             "always_the_fourth_root",
             "Your answer takes the fourth root, or a weight of 1/4, however many precisions there are. Use "
             "len(precisions).",
-            lambda precisions, penalty: penalty * math.prod(precisions) ** 0.25,
+            partial(_bleu_differently, mean=lambda some: math.prod(some) ** 0.25),
         ),
         Misconception(
             "divided_after_the_power",
             "Your answer divides by the number of precisions in place of taking a root: Python reads ** 1 / N as "
             "(** 1) / N. Put brackets: ** (1 / N).",
-            lambda precisions, penalty: penalty * math.prod(precisions) / len(precisions),
+            partial(_bleu_differently, mean=lambda some: math.prod(some) / len(some)),
         ),
         Misconception(
             "square_root",
             "Your answer takes the square root of the product. For n precisions it is the n-th root, ** (1 / n).",
-            lambda precisions, penalty: penalty * math.prod(precisions) ** 0.5,
+            partial(_bleu_differently, mean=lambda some: math.prod(some) ** 0.5),
         ),
         Misconception(
             "penalty_forgotten",
-            "Your answer is the geometric mean of the precisions. Multiply it by the brevity penalty.",
-            lambda precisions, penalty: math.exp(_log_mean(precisions)),
+            "Your answer leaves the penalty out. Multiply the mean of the precisions by it.",
+            partial(_bleu_differently, weighed=lambda mean, penalty: mean),
         ),
         Misconception(
             "penalty_under_the_root",
@@ -936,33 +1172,71 @@ BLEU = Exercise(
         ),
         Misconception(
             "not_exponentiated",
-            "Your answer is the mean logarithm times the penalty. Take exp of the mean before you multiply.",
-            lambda precisions, penalty: penalty * _log_mean(precisions),
+            "Your answer uses the mean logarithm itself. Take exp of it before you multiply.",
+            partial(_bleu_differently, mean=_log_mean),
         ),
         Misconception(
             "last_precision_only",
             "Your answer uses the last precision only. BLEU is the geometric mean of all of them.",
-            lambda precisions, penalty: penalty * precisions[-1],
+            partial(_bleu_differently, mean=lambda some: some[-1]),
         ),
         Misconception(
             "in_percent",
             "Your answer is in percent, as libraries print it. Return a share from 0 to 1.",
-            lambda precisions, penalty: 100 * penalty * math.exp(_log_mean(precisions)),
+            partial(_bleu_differently, times=100),
         ),
         Misconception(
             "penalty_added",
             "Your answer adds the penalty. It is a factor: multiply by it.",
-            lambda precisions, penalty: penalty + math.exp(_log_mean(precisions)),
+            partial(_bleu_differently, weighed=lambda mean, penalty: mean + penalty),
         ),
         Misconception(
             "divided_by_the_penalty",
             "Your answer divides by the penalty, which makes short translations better. Multiply by it.",
-            lambda precisions, penalty: math.exp(_log_mean(precisions)) / penalty if penalty else 0.0,
+            partial(_bleu_differently, weighed=lambda mean, penalty: mean / penalty if penalty else 0.0),
         ),
         Misconception(
             "logarithm_to_base_10",
             "Your answer takes logarithms to base 10, but exp goes back from natural ones. Take math.log.",
-            lambda precisions, penalty: penalty * math.exp(_log_mean(precisions) / math.log(10)),
+            partial(_bleu_differently, mean=lambda some: math.exp(_log_mean(some) / math.log(10))),
+        ),
+        Misconception(
+            "logarithm_to_base_2",
+            "Your answer takes logarithms to base 2, but exp goes back from natural ones. Take math.log.",
+            partial(_bleu_differently, mean=lambda some: math.exp(_log_mean(some) / math.log(2))),
+        ),
+        Misconception(
+            "zeros_made_one",
+            "Your answer is right as long as no precision is 0; 0 it takes for 1, which adds nothing to the logarithms."
+            " BLEU is 0 then.",
+            partial(_bleu_differently, zeros=lambda precisions: [one or 1.0 for one in precisions]),
+            alone=True,
+        ),
+        Misconception(
+            "last_precision_left_out",
+            "Your answer leaves the last precision out. BLEU is the geometric mean of all of them.",
+            partial(_bleu_differently, mean=lambda some: math.prod(some[:-1]) ** (1 / max(1, len(some) - 1))),
+        ),
+        Misconception(
+            "penalty_in_every_precision",
+            "Your answer multiplies each precision by the penalty, and takes no root of the product. Take the "
+            "geometric mean first, and multiply it by the penalty once.",
+            lambda precisions, penalty: math.prod(penalty * one for one in precisions),
+        ),
+        Misconception(
+            "power_for_root",
+            "Your answer raises the product to the power of n. It is the n-th root: ** (1 / n).",
+            partial(_bleu_differently, mean=lambda some: math.prod(some) ** len(some)),
+        ),
+        Misconception(
+            "no_logarithm",
+            "Your answer takes exp of the mean of the precisions. It is exp of the mean of their logarithms.",
+            partial(_bleu_differently, mean=lambda some: math.exp(sum(some) / len(some))),
+        ),
+        Misconception(
+            "smallest_precision",
+            "Your answer uses the smallest precision only. BLEU is the geometric mean of all of them.",
+            partial(_bleu_differently, mean=min),
         ),
     ),
     withheld=WITHHELD,
@@ -987,18 +1261,31 @@ def _corpus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("only sentences without n-grams", ([0, 0], [0, 0]), part="no n-grams")
 
 
-def _ratio(matched: float, total: float, nothing: float = 0.0) -> float:
-    return matched / total if total else nothing
+_Shares = list[tuple[int, int]]
 
 
-def _both(matched: Sequence[int], total: Sequence[int], nothing: float = 0.0) -> tuple[float, float]:
-    shares = [_ratio(*counts, nothing) for counts in zip(matched, total, strict=True)]
-    return _ratio(sum(matched), sum(total), nothing), sum(shares) / len(shares)
+def _micro(counts: _Shares) -> float:
+    return sum(one for one, _of in counts) / sum(of for _one, of in counts)
 
 
-def _passing_over(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
-    shares = [one / of for one, of in zip(matched, total, strict=True) if of]
-    return _ratio(sum(matched), sum(total)), sum(shares) / len(shares) if shares else 0.0
+def _averaged(
+    matched: Sequence[int],
+    total: Sequence[int],
+    *,
+    nothing: float | None = 0.0,
+    micro: Callable[[_Shares], float] = _micro,
+    macro: Callable[[list[float], _Shares], float] = lambda shares, counts: sum(shares) / len(shares),
+    kept: Callable[[_Shares], _Shares] = list,
+    below: int = 0,
+    returned: Callable[[float, float], Any] = lambda micro, macro: (micro, macro),
+) -> Any:
+    """`micro_and_macro` with one thing, or several, done differently; `nothing`: what 0 / 0 is, None: passed over."""
+    counts = [(one, of + below) for one, of in kept(list(zip(matched, total, strict=True)))]
+    shares = [one / of if of else nothing for one, of in counts]
+    some = [share for share in shares if share is not None]
+    if not sum(total):
+        return returned(nothing or 0.0, nothing or 0.0)
+    return returned(micro(counts), macro(some, counts))
 
 
 CORPUS_OR_SENTENCE = Exercise(
@@ -1023,54 +1310,82 @@ CORPUS_OR_SENTENCE = Exercise(
             "passed_over",
             "Your answer is right as long as each sentence has an n-gram, and leaves out those that have none. They "
             "count as sentences with a precision of 0.",
-            _passing_over,
+            partial(_averaged, nothing=None),
+            alone=True,
         ),
         Misconception(
             "one_for_nothing",
             "Your answer is right as long as each sentence has an n-gram, and gives one that has none a precision of "
             "1. It gets 0.",
-            lambda matched, total: _both(matched, total, 1.0),
+            partial(_averaged, nothing=1.0),
+            alone=True,
         ),
         Misconception(
             "nan_for_nothing",
             "Your answer is right as long as each sentence has an n-gram. One that has none makes it NaN: its "
             "precision is 0.",
-            lambda matched, total: _both(matched, total, math.nan),
+            partial(_averaged, nothing=math.nan),
+            alone=True,
         ),
         Misconception(
             "swapped",
             "Your answer has the two swapped. Micro adds the counts up first, for the whole corpus; macro is the mean "
             "over the sentences.",
-            lambda matched, total: _both(matched, total)[::-1],
+            partial(_averaged, returned=lambda micro, macro: (macro, micro)),
         ),
         Misconception(
             "micro_twice",
             "Your second number is the micro average, too: a mean that is weighted by length comes out as that. "
             "Macro is the plain mean of the sentences' precisions.",
-            lambda matched, total: (_both(matched, total)[0], _both(matched, total)[0]),
+            partial(_averaged, macro=lambda shares, counts: _micro(counts)),
         ),
         Misconception(
             "macro_twice",
             "Your first number is the macro average, too. Micro divides once: the sum of all matched by the sum of "
             "all totals.",
-            lambda matched, total: (_both(matched, total)[1], _both(matched, total)[1]),
+            partial(_averaged, returned=lambda micro, macro: (macro, macro)),
         ),
         Misconception(
             "macro_not_divided",
-            "Micro is right, but your macro is the sum of the sentences' precisions. Divide by the number of "
-            "sentences.",
-            lambda matched, total: (_both(matched, total)[0], len(matched) * _both(matched, total)[1]),
+            "Your macro is the sum of the sentences' precisions. Divide by the number of sentences.",
+            partial(_averaged, macro=lambda shares, counts: sum(shares)),
         ),
         Misconception(
             "micro_over_sentences",
             "Your micro average divides the matched n-grams by the number of sentences. Divide by the number of "
             "n-grams, the sum of all totals.",
-            lambda matched, total: (sum(matched) / len(matched), _both(matched, total)[1]),
+            partial(_averaged, micro=lambda counts: sum(one for one, _of in counts) / len(counts)),
         ),
         Misconception(
             "in_percent",
             "Your answer is in percent. Return shares from 0 to 1.",
-            lambda matched, total: tuple(100 * share for share in _both(matched, total)),
+            partial(_averaged, returned=lambda micro, macro: (100 * micro, 100 * macro)),
+        ),
+        Misconception(
+            "macro_over_ngrams",
+            "Your macro divides the sum of the sentences' precisions by the number of n-grams. Divide by the number of "
+            "sentences.",
+            partial(_averaged, macro=lambda shares, counts: sum(shares) / sum(of for _one, of in counts)),
+        ),
+        Misconception(
+            "wrong_sentences_left_out",
+            "Your macro leaves out sentences in which nothing is right. They count, with a precision of 0.",
+            partial(_averaged, macro=lambda shares, counts: sum(shares) / max(1, sum(share > 0 for share in shares))),
+        ),
+        Misconception(
+            "last_sentence_left_out",
+            "Your answer leaves out the last sentence. It counts like the others.",
+            partial(_averaged, kept=lambda counts: counts[:-1]),
+        ),
+        Misconception(
+            "first_sentence_alone",
+            "Your macro is the precision of the first sentence: does the loop return too early? Take the mean of all.",
+            partial(_averaged, macro=lambda shares, counts: shares[0]),
+        ),
+        Misconception(
+            "one_added_below",
+            "Your answer adds 1 to what it divides by. Add nothing; only where there are no n-grams return 0.",
+            partial(_averaged, below=1),
         ),
     ),
     withheld=WITHHELD,
@@ -1090,6 +1405,8 @@ def _edit_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         shorter, longer = sorted(sizes(generator, 2))
         yield Case(f"{name}, the hypothesis longer", (_sentence(generator, longer + 2), _sentence(generator, shorter)))
         yield Case(f"{name}, the reference longer", (_sentence(generator, shorter), _sentence(generator, longer + 2)))
+    alike = (_words("The cats sat on a doormat"), _words("the cat sat on another mat"))
+    yield Case("words that are nearly the same", alike)
     said = _sentence(generator, integer(generator, 4, 8))
     yield Case("the same sentence twice", (said, list(said)))
     yield Case("no words in the hypothesis", ([], said))
@@ -1104,24 +1421,27 @@ def _table(
     insertion: float = 1,
     deletion: float = 1,
     match: float = 0,
-    border: tuple[int, int] = (1, 1),
-    better: str = "min",
-) -> Tensor:
+    row: int = 1,
+    column: int = 1,
+    corner: int = 0,
+    choose: Callable[..., float] = min,
+    same: Callable[[str, str], bool] = str.__eq__,
+    made: Callable[[Tensor], Any] = torch.clone,
+) -> Any:
     """The table of edits at other prices, with other first rows and columns, or with the worst instead of the best."""
-    choose = min if better == "min" else max
-    table = [[border[1] * j for j in range(len(reference) + 1)]]
+    table: list[list[float]] = [[corner + row * j for j in range(len(reference) + 1)]]
     for i, word in enumerate(hypothesis, start=1):
-        row: list[float] = [border[0] * i]
+        line: list[float] = [corner + column * i]
         for j, right in enumerate(reference, start=1):
-            row.append(
+            line.append(
                 choose(
                     table[-1][j] + deletion,
-                    row[j - 1] + insertion,
-                    table[-1][j - 1] + (match if word == right else substitution),
+                    line[j - 1] + insertion,
+                    table[-1][j - 1] + (match if same(word, right) else substitution),
                 )
             )
-        table.append(row)  # type: ignore[arg-type]
-    return torch.tensor(table)
+        table.append(line)
+    return made(torch.tensor(table))
 
 
 def _common(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
@@ -1133,7 +1453,7 @@ def _common(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
 
 
 def _stopped_early(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
-    table = _table(hypothesis, reference)
+    table: Tensor = _table(hypothesis, reference)
     if hypothesis and reference:
         table[-1, 1:] = table[1:, -1] = 0
     return table
@@ -1170,57 +1490,57 @@ EDIT_TABLE = Exercise(
             "substitution_costs_two",
             "Your table lets a substitution cost 2, as if it were a deletion and an insertion. It is one edit: the "
             "diagonal step costs 1 where the words differ.",
-            lambda hypothesis, reference: _table(hypothesis, reference, substitution=2),
+            partial(_table, substitution=2),
         ),
         Misconception(
             "match_costs_one",
             "Your table charges 1 for the diagonal step even where the words are the same. Equal words cost nothing.",
-            lambda hypothesis, reference: _table(hypothesis, reference, match=1),
+            partial(_table, match=1, substitution=1),
         ),
         Misconception(
             "substitution_is_free",
             "Your table lets one word become another for nothing. The diagonal step costs 1 where the words differ.",
-            lambda hypothesis, reference: _table(hypothesis, reference, substitution=0),
+            partial(_table, substitution=0),
         ),
         Misconception(
             "match_and_mismatch_exchanged",
             "Your table charges the diagonal step where the words are the same, and not where they differ. It is the "
             "other way round: compare with !=.",
-            lambda hypothesis, reference: _table(hypothesis, reference, match=1, substitution=0),
+            partial(_table, match=1, substitution=0),
         ),
         Misconception(
             "no_deletion",
             "Your table never deletes: a word of the hypothesis too many can go for 1, from the row above.",
-            lambda hypothesis, reference: _table(hypothesis, reference, deletion=1000),
+            partial(_table, deletion=1000),
         ),
         Misconception(
             "no_insertion",
             "Your table never inserts: a word of the reference that is missing can be put in for 1, from the column "
             "to the left.",
-            lambda hypothesis, reference: _table(hypothesis, reference, insertion=1000),
+            partial(_table, insertion=1000),
         ),
         Misconception(
             "first_row_of_zeros",
             "Your first row is 0. Without any word of the hypothesis the j words of the reference must all be "
             "inserted: D[0, j] = j.",
-            lambda hypothesis, reference: _table(hypothesis, reference, border=(1, 0)),
+            partial(_table, row=0, column=1),
         ),
         Misconception(
             "first_column_of_zeros",
             "Your first column is 0. Without any word of the reference the i words of the hypothesis must all be "
             "deleted: D[i, 0] = i.",
-            lambda hypothesis, reference: _table(hypothesis, reference, border=(0, 1)),
+            partial(_table, column=0),
         ),
         Misconception(
             "borders_of_zeros",
             "Your first row and column are 0. Against no words at all, all of them must go in or out: D[i, 0] = i, "
             "D[0, j] = j.",
-            lambda hypothesis, reference: _table(hypothesis, reference, border=(0, 0)),
+            partial(_table, row=0, column=0),
         ),
         Misconception(
             "most_edits",
             "Your table takes the dearest of the three steps. It is the fewest edits that count: min.",
-            lambda hypothesis, reference: _table(hypothesis, reference, better="max"),
+            partial(_table, choose=max),
         ),
         Misconception(
             "place_by_place",
@@ -1232,28 +1552,28 @@ EDIT_TABLE = Exercise(
             "transposed",
             "Your table has a row for each word of the reference. Rows belong to the hypothesis, columns to the "
             "reference.",
-            lambda hypothesis, reference: _table(hypothesis, reference).T,
+            partial(_table, made=lambda table: table.T),
         ),
         Misconception(
             "borders_missing",
             "Your table lacks its first row and column, those of no words at all. It has one more of each than there "
             "are words.",
-            lambda hypothesis, reference: _table(hypothesis, reference)[1:, 1:],
+            partial(_table, made=lambda table: table[1:, 1:]),
         ),
         Misconception(
             "distance_only",
-            "Your answer is the distance, the last cell. Return the whole table as a tensor.",
-            lambda hypothesis, reference: int(_table(hypothesis, reference)[-1, -1]),
+            "Your answer is one number, the last cell. Return the whole table as a tensor.",
+            partial(_table, made=lambda table: int(table[-1, -1])),
         ),
         Misconception(
             "lists",
-            "The numbers are right, but they stand in lists. Make a tensor of them: torch.tensor(table).",
-            lambda hypothesis, reference: _table(hypothesis, reference).tolist(),
+            "Your numbers stand in lists. Make a tensor of them: torch.tensor(table).",
+            partial(_table, made=lambda table: table.tolist()),
         ),
         Misconception(
             "floats",
-            "The numbers are right, but they are floats. Edits are counted: make the table with dtype=torch.long.",
-            lambda hypothesis, reference: _table(hypothesis, reference).float(),
+            "Your numbers are floats. Edits are counted: make the table with dtype=torch.long.",
+            partial(_table, made=lambda table: table.float()),
         ),
         Misconception(
             "longest_common_subsequence",
@@ -1266,6 +1586,50 @@ EDIT_TABLE = Exercise(
             "Your answer fills the table up to its last row and column, which stay 0. With the empty beginning there "
             "are len + 1 of them: range(1, len(hypothesis) + 1).",
             _stopped_early,
+        ),
+        Misconception(
+            "corner_of_1",
+            "Your table begins with 1 in the corner. No words turn into no words without an edit: D[0, 0] = 0.",
+            partial(_table, corner=1),
+        ),
+        Misconception(
+            "deletion_is_free",
+            "Your table deletes for nothing. A word of the hypothesis that goes costs 1, from the row above.",
+            partial(_table, deletion=0),
+        ),
+        Misconception(
+            "insertion_is_free",
+            "Your table inserts for nothing. A word of the reference that is put in costs 1, from the column to the "
+            "left.",
+            partial(_table, insertion=0),
+        ),
+        Misconception(
+            "deletion_costs_two",
+            "Your table lets a deletion cost 2, in the first column as well. Each edit costs 1.",
+            partial(_table, deletion=2, column=2),
+        ),
+        Misconception(
+            "capitals_ignored",
+            "Your table takes `The` for `the`. Words are compared as they are.",
+            partial(_table, same=lambda word, right: word.lower() == right.lower()),
+        ),
+        Misconception(
+            "words_within_words",
+            "Your table takes words for equal of which one is a part of the other. Compare with ==, not with in.",
+            partial(_table, same=lambda word, right: word in right or right in word),
+        ),
+        Misconception(
+            "int32",
+            "Your table is of int32. Make it with dtype=torch.long, which is int64.",
+            partial(_table, made=lambda table: table.int()),
+        ),
+        Misconception(
+            "words_behind",
+            "Your table compares words one place too early: row 1, column 1 compares the last words, [-1]. Row i "
+            "belongs to hypothesis[i - 1], column j to reference[j - 1].",
+            lambda hypothesis, reference: _table(
+                [*hypothesis[-1:], *hypothesis[:-1]], [*reference[-1:], *reference[:-1]]
+            ),
         ),
     ),
     withheld=WITHHELD,
@@ -1290,6 +1654,10 @@ def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{count} sentences", (list(said), list(right), _DISTANCE))
     babbling = [_sentence(generator, 9), _sentence(generator, 5)]
     yield Case("far too many words", (babbling, [["meow"], _sentence(generator, 2)], _DISTANCE))
+    short, long = _sentence(generator, 4), ["meow", *_sentence(generator, 5)]
+    yield Case("the same pair twice", ([short, ["purr"], short], [long, ["meow"], long], _DISTANCE))
+    rest = _sentence(generator, 3), _sentence(generator, 6)
+    yield Case("of two sentences nothing is said", ([[], rest[0], []], [short, rest[1], long], _DISTANCE))
 
 
 def _edits(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> list[int]:
@@ -1298,6 +1666,26 @@ def _edits(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[st
 
 def _length(sentences: Sequence[Sequence[str]]) -> int:
     return sum(map(len, sentences))
+
+
+_Sentences = Sequence[Sequence[str]]
+
+
+def _rate(
+    hypotheses: _Sentences,
+    references: _Sentences,
+    distance: Callable[..., int],
+    *,
+    edits: Callable[[_Sentences, _Sentences], float] = lambda said, right: sum(_edits(said, right)),
+    words: Callable[[_Sentences, _Sentences], float] = lambda said, right: _length(right),
+    kept: Callable[[Sequence[str], Sequence[str]], bool] = lambda said, right: True,
+    cap: float = math.inf,
+    returned: Callable[[float], float] = float,
+) -> float:
+    """`word_error_rate` with one thing, or several, done differently."""
+    pairs = [pair for pair in zip(hypotheses, references, strict=True) if kept(*pair)]
+    said, right = [one for one, _ in pairs], [one for _, one in pairs]
+    return returned(min(cap, edits(said, right) / words(said, right)))
 
 
 WORD_ERROR_RATE = Exercise(
@@ -1321,63 +1709,140 @@ WORD_ERROR_RATE = Exercise(
             "mean_of_rates",
             "Your answer is the mean of the sentences' own rates, the macro average. For a corpus add up all edits "
             "and all reference words, and divide once.",
-            lambda hypotheses, references, distance: (
-                sum(
-                    edits / len(reference)
-                    for edits, reference in zip(_edits(hypotheses, references), references, strict=True)
-                )
-                / len(references)
+            partial(
+                _rate,
+                edits=lambda said, right: sum(
+                    edits / len(one) for edits, one in zip(_edits(said, right), right, strict=True)
+                ),
+                words=lambda said, right: len(right),
             ),
         ),
         Misconception(
             "over_hypothesis_words",
             "Your answer divides by the words of the hypotheses. Divide by those of the references: the longer one "
             "babbles the smaller the rate would be.",
-            lambda hypotheses, references, distance: sum(_edits(hypotheses, references)) / _length(hypotheses),
+            partial(_rate, words=lambda said, right: _length(said)),
         ),
         Misconception(
             "over_the_longer",
             "Your answer divides by the longer of the two sentences. Divide by the words of the references, even if "
             "the rate is then above 1.",
-            lambda hypotheses, references, distance: (
-                sum(_edits(hypotheses, references))
-                / sum(max(map(len, pair)) for pair in zip(hypotheses, references, strict=True))
+            partial(
+                _rate, words=lambda said, right: sum(max(map(len, pair)) for pair in zip(said, right, strict=True))
             ),
         ),
         Misconception(
             "over_sentences",
             "Your answer is the number of edits for each sentence. Divide by the words of all references.",
-            lambda hypotheses, references, distance: sum(_edits(hypotheses, references)) / len(references),
+            partial(_rate, words=lambda said, right: len(right)),
         ),
         Misconception(
             "capped_at_one",
             "Your answer never exceeds 1. It may: who says far too much makes more mistakes than there are words.",
-            lambda hypotheses, references, distance: min(
-                1.0, sum(_edits(hypotheses, references)) / _length(references)
-            ),
+            partial(_rate, cap=1.0),
+            alone=True,
         ),
         Misconception(
             "accuracy",
             "Your answer is one minus the word error rate. It is an error rate: lower is better.",
-            lambda hypotheses, references, distance: 1 - sum(_edits(hypotheses, references)) / _length(references),
+            partial(_rate, returned=lambda rate: 1 - rate),
         ),
         Misconception(
             "wrong_sentences",
             "Your answer is the share of sentences with a mistake. Count the edits, and divide by the words of the "
             "references.",
-            lambda hypotheses, references, distance: (
-                sum(edits > 0 for edits in _edits(hypotheses, references)) / len(references)
+            partial(
+                _rate,
+                edits=lambda said, right: sum(edits > 0 for edits in _edits(said, right)),
+                words=lambda said, right: len(right),
             ),
         ),
         Misconception(
             "in_percent",
             "Your answer is in percent, as libraries print it. Return a share.",
-            lambda hypotheses, references, distance: 100 * sum(_edits(hypotheses, references)) / _length(references),
+            partial(_rate, returned=lambda rate: 100 * rate),
         ),
         Misconception(
             "not_divided",
             "Your answer is the number of edits. Divide by the words of all references.",
-            lambda hypotheses, references, distance: float(sum(_edits(hypotheses, references))),
+            partial(_rate, words=lambda said, right: 1),
+        ),
+        Misconception(
+            "empty_hypotheses_left_out",
+            "Your answer is right as long as something is said, and leaves out sentences of which nothing was. All "
+            "their words are missing: count them.",
+            partial(_rate, kept=lambda said, right: bool(said)),
+            alone=True,
+        ),
+        Misconception(
+            "empty_hypotheses_cost_nothing",
+            "Your answer is right as long as something is said; a sentence of which nothing was costs it nothing. All "
+            "its words are missing: distance counts them.",
+            partial(
+                _rate,
+                edits=lambda said, right: sum(
+                    edits for edits, one in zip(_edits(said, right), said, strict=True) if one
+                ),
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "over_words_of_both",
+            "Your answer divides by the words of hypotheses and references. Divide by those of the references alone.",
+            partial(_rate, words=lambda said, right: _length(said) + _length(right)),
+        ),
+        Misconception(
+            "upside_down",
+            "Your answer is upside down: words over edits. Divide the edits by the words.",
+            partial(_rate, returned=lambda rate: 1 / rate),
+        ),
+        Misconception(
+            "first_sentence_alone",
+            "Your answer is the rate of the first sentence. Add up the edits and the words of all, and divide once.",
+            partial(
+                _rate,
+                edits=lambda said, right: _edits(said, right)[0],
+                words=lambda said, right: len(right[0]),
+            ),
+        ),
+        Misconception(
+            "edits_of_the_last_sentence",
+            "Your answer has the edits of the last sentence only. Add to the sum in every round: +=.",
+            partial(_rate, edits=lambda said, right: _edits(said, right)[-1]),
+        ),
+        Misconception(
+            "edits_of_the_first_sentence",
+            "Your answer divides the edits of the first sentence by the words of all: does the loop return too early?",
+            partial(_rate, edits=lambda said, right: _edits(said, right)[0]),
+        ),
+        Misconception(
+            "words_of_the_last_reference",
+            "Your answer divides by the words of the last reference only. Add to the sum in every round: +=.",
+            partial(_rate, words=lambda said, right: len(right[-1])),
+        ),
+        Misconception(
+            "one_long_sentence",
+            "Your answer joins all sentences to one and counts its edits, so that words match across sentences. Call "
+            "distance for each sentence, and add up.",
+            partial(
+                _rate,
+                edits=lambda said, right: scoring.edit_distance(sum(map(list, said), []), sum(map(list, right), [])),
+            ),
+        ),
+        Misconception(
+            "sentences_as_words",
+            "Your answer gives distance the lists of all sentences, so that a whole sentence is one edit. Call it for "
+            "each sentence.",
+            lambda *case: _rate(*case, edits=lambda said, right: scoring.edit_distance(said, right)),  # type: ignore[arg-type]
+        ),
+        Misconception(
+            "last_sentence_left_out",
+            "Your answer leaves out the last sentence. It counts like the others.",
+            partial(
+                _rate,
+                edits=lambda said, right: sum(_edits(said, right)[:-1]),
+                words=lambda said, right: _length(right[:-1]) or 1,
+            ),
         ),
     ),
     withheld=WITHHELD,

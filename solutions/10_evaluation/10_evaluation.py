@@ -294,7 +294,8 @@ show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, c
 # will see why in section 3.4.
 #
 # A sentence of 6 words has 5 runs of two words and 4 of three. One that is shorter than $n$ has none. Functions that match or
-# score for you, such as nltk's `modified_precision` or all of sacrebleu, are not allowed in exercises 3 to 6.
+# score for you, such as nltk's `modified_precision` or all of sacrebleu, are not allowed in exercises 3 to 6. Words are
+# compared as they are, capitals included, and nothing is put before or behind a sentence.
 #
 # Shapes: `hypothesis` is a list of words, `references` is a list of such lists, `n` is an int; the result is a tuple of two
 # ints, `(matched, total)`.
@@ -581,7 +582,7 @@ for row in corpus:
 # `evaluation.corpus_or_sentence` · 2 points (1 for the values, 1 where there are no n-grams) · about 8 minutes
 #
 # Return both. A sentence may be too short to have any n-gram: its precision counts as 0, and the precision of a whole corpus
-# without n-grams is 0, too.
+# without n-grams is 0, too. There is one sentence at least.
 #
 # Shapes: `matched` and `total` are lists of ints, one for each sentence; the result is a tuple of two floats, `(micro, macro)`.
 #
@@ -691,7 +692,8 @@ def your_bleu_and_the_librarys():
 # ### Exercise 7 · The table of edits
 # `evaluation.edit_table` · 4 points · about 25 minutes
 #
-# Fill the table. Libraries that compute edit distances are not allowed.
+# Fill the table. Two words are equal or they are not, capitals included. Libraries that compute edit distances are not
+# allowed.
 #
 # Shapes: `hypothesis` and `reference` are lists of words, either may be empty; the result is an int64 tensor
 # `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 stand for no words.
@@ -782,8 +784,9 @@ def a_way_through_the_table():
 # ### Exercise 8 · Word error rate
 # `evaluation.word_error_rate` · 2 points · about 8 minutes
 #
-# Of a corpus. So that this does not hang on exercise 7, a function that counts the edits between two sentences is handed to
-# you. Here, too, libraries that compute edits or error rates (jiwer, say) are not allowed.
+# Of a corpus. Each reference has words; of a hypothesis nothing may have been heard, and then it is an empty list. So that
+# this does not hang on exercise 7, a function that counts the edits between two sentences is handed to you. Here, too,
+# libraries that compute edits or error rates (jiwer, say) are not allowed.
 #
 # Shapes: `hypotheses` and `references` are lists of sentences, each a list of words; `distance(hypothesis, reference)` gives
 # an int; the result is a float.
