@@ -235,6 +235,8 @@ def _prepared(
     module = answer(**construct)
     if not isinstance(module, nn.Module):
         raise Unfit(f"Where a torch.nn.Module was expected, {with_article(type(module).__name__)} was built.")
+    if case.weights and {weight.dtype for weight in case.weights.values()} == {torch.float64}:
+        module.double()  # load_state_dict rounds to the precision that it finds
     try:
         module.load_state_dict(dict(case.weights))
     except RuntimeError as error:

@@ -2,6 +2,7 @@ import ast
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -258,3 +259,11 @@ def test_a_module_whose_gradients_nobody_asks_for_may_leave_torch() -> None:
 
     weights = {"weight": torch.tensor([2.0, 3.0])}
     assert observe(Scale, Case("no gradients", (torch.ones(2),), weights=weights)).returned
+
+
+def test_weights_in_double_precision_stay_as_exact_as_they_are() -> None:
+    weights = {"weight": torch.full((1, 1), 1 / 3, dtype=torch.float64), "bias": torch.zeros(1, dtype=torch.float64)}
+    case = Case("double", (torch.ones(1, dtype=torch.float64),), construct={"in_features": 1, "out_features": 1})
+    seen = observe(nn.Linear, replace(case, weights=weights, weight_gradients=True))
+    assert seen.value.item() == 1 / 3
+    assert [gradient is not None and gradient.dtype for gradient in seen.gradients] == [torch.float64] * 2
