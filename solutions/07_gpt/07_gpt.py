@@ -107,7 +107,8 @@ show.matrices(
 #
 # From a batch of texts to what the model reads and what it should say.
 #
-# Shapes: `ids` is an integer tensor `[batch, words]`; return a tuple of two, `[batch, words - 1]` each, inputs first.
+# Shapes: `ids` is an integer tensor `[batch, words]`, of two words at least; return a tuple of two, `[batch, words - 1]`
+# each, inputs first (`return inputs, targets`).
 #
 # <details><summary>Hint</summary>
 #
@@ -222,8 +223,10 @@ show.matrices(
 # `gpt.lm_loss` · 3 points (2 for the values, 1 for words of probability 0) · about 12 minutes
 #
 # The mean, over all words of all texts, of minus the log-probability of the target. You may use `nn.NLLLoss`. Some word
-# may have probability 0, so that its log-probability is $-\infty$; as long as it is not the target, that must not
-# matter. The result must carry gradients: section 6 trains with it.
+# may have probability 0, so that its log-probability is $-\infty$. It is never the target, and must not matter.
+#
+# Section 6 trains with your loss, so a gradient must come back to `log_probs`. That of `F.cross_entropy` is welcome,
+# too: its own log-softmax changes nothing for the model below.
 #
 # Shapes: `log_probs` is `[batch, words, vocabulary]`, `targets` is an integer tensor `[batch, words]`, the result is a
 # tensor without dimensions.
@@ -514,7 +517,7 @@ def ours_beside_torchs():
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
 #
 # From the honest model's loss at each position, predict that of the model without a mask: the lowest that it can reach,
-# however long it takes.
+# however long it takes. Leave `honest` itself as it is: the plot below needs it.
 #
 # Shapes: `honest` is `[..., words]`, a loss for each position; so is the result.
 #

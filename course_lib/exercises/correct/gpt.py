@@ -195,7 +195,7 @@ def _model_with_weights_asked_for(model: CausalLanguageModel, ids: Tensor) -> Te
 @language_model
 def _model_block_by_block(model: CausalLanguageModel, ids: Tensor) -> Tensor:
     """Pre-norm blocks written out, with attention by hand."""
-    x = F.one_hot(ids, model.embedding.num_embeddings).float() @ model.embedding.weight
+    x = F.one_hot(ids, model.embedding.num_embeddings).to(model.embedding.weight) @ model.embedding.weight
     x = x + model.positions.encoding[torch.arange(ids.shape[1])]
     blocks: Any = model.blocks
     for block in blocks:

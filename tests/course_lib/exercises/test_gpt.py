@@ -95,7 +95,7 @@ class _FlagInverted(_Model):
 
 class _CopiedOutput(_Model):
     def logits(self, x: Tensor) -> Tensor:
-        return self.norm(x) @ torch.tensor(self.embedding.weight.tolist()).T  # type: ignore[no-any-return]
+        return self.norm(x) @ torch.tensor(self.embedding.weight.tolist(), dtype=x.dtype).T  # type: ignore[no-any-return]
 
 
 def _text_by_hand(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
@@ -160,6 +160,7 @@ def _all_copied(honest: Tensor) -> Tensor:
         ("gpt.lm_loss", _seen_as_classes, "reshaped_not_transposed"),
         ("gpt.lm_loss", lambda p, t: p.gather(2, t[..., None]).mean(), "sign_forgotten"),
         ("gpt.lm_loss", lambda p, t: -(p * F.one_hot(t, p.shape[2])).sum(-1).mean(), "zero_times_infinity"),
+        ("gpt.lm_loss", _positions_with_infinities_dropped, "places_with_zeros_left_out"),
         ("gpt.lm_loss", lambda p, t: F.nll_loss(p[:, :-1].transpose(1, 2), t[:, 1:]), "shifted_again"),
         ("gpt.tied_logits", lambda h, w: F.softmax(F.linear(h, w), -1), "softmax_taken"),
         ("gpt.tied_logits", lambda h, w: F.linear(h, w) * h.shape[-1] ** -0.5, "scaled"),
@@ -188,11 +189,18 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
         assert found.misconception.id == expected
 
 
-def test_dropped_positions_are_not_zero_times_infinity() -> None:
-    for seed in (None, 1, 2):
-        found = verdict("gpt.lm_loss", _positions_with_infinities_dropped, seed)
-        assert found.outcome is Outcome.WRONG
-        assert found.misconception is None
+class TestGradients:
+    """Of a loss a gradient must come back; cross_entropy's is another one for log_probs, and as good for the model."""
+
+    def test_cross_entropy_is_a_right_answer(self) -> None:
+        for seed in range(6):
+            assert verdict("gpt.lm_loss", lambda p, t: F.cross_entropy(p.movedim(2, 1), t), seed).passed
+
+    def test_a_loss_that_is_cut_off_is_named(self) -> None:
+        for cut in (lambda loss: loss.detach(), lambda loss: torch.tensor(loss.item(), dtype=loss.dtype)):
+            found = verdict("gpt.lm_loss", lambda p, t, cut=cut: cut(F.nll_loss(p.transpose(1, 2), t)))
+            assert found.misconception is not None
+            assert found.misconception.id == "detached"
 
 
 class TestParts:
