@@ -911,23 +911,23 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
                 "output.bias": torch.tensor([0.0, 0.3]),
             },
         )
-    for name, transposed, training in (
-        ("a batch", False, False),
-        ("another batch, in training mode", False, True),
-        ("transposed in memory", True, False),
+    for name, dtype, training in (
+        ("a batch", torch.float32, False),
+        ("another batch, in training mode", torch.float32, True),
+        ("double precision, transposed in memory", torch.float64, False),
     ):
         batch, words, classes = sizes(generator, 3)
         d_model = integer(generator, 8, 12)
         if training:
             classes += d_model  # more than a state has numbers
-        states = Kind(name, generator, (batch,), transposed=transposed).normal(words, d_model)
+        states = Kind(name, generator, (batch,), dtype, transposed=dtype == torch.float64).normal(words, d_model)
         yield Case(
             name,
             (states,),
             construct={"d_model": d_model, "classes": classes},
             weights={
-                **_layer(generator, "dense", d_model, d_model),
-                **_layer(generator, "output", d_model, classes),
+                **_layer(generator, "dense", d_model, d_model, dtype),
+                **_layer(generator, "output", d_model, classes, dtype),
             },
             gradients=(0,),
             weight_gradients=True,
@@ -935,9 +935,11 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
 
 
-def _layer(generator: Generator, name: str, ins: int, outs: int) -> dict[str, Tensor]:
-    weight = torch.randn(outs, ins, generator=generator) / math.sqrt(ins)
-    return {f"{name}.weight": weight, f"{name}.bias": torch.randn(outs, generator=generator)}
+def _layer(
+    generator: Generator, name: str, ins: int, outs: int, dtype: torch.dtype = torch.float32
+) -> dict[str, Tensor]:
+    weight = torch.randn(outs, ins, generator=generator, dtype=dtype) / math.sqrt(ins)
+    return {f"{name}.weight": weight, f"{name}.bias": torch.randn(outs, generator=generator, dtype=dtype)}
 
 
 def _same(x: Tensor) -> Tensor:
@@ -1182,14 +1184,14 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
                 "output.bias": torch.tensor([0.1, 0.2, 0.3, 0.4]),
             },
         )
-    for name, transposed, training in (
-        ("a batch", False, False),
-        ("another batch, in training mode", False, True),
-        ("transposed in memory", True, False),
+    for name, dtype, training in (
+        ("a batch", torch.float32, False),
+        ("another batch, in training mode", torch.float32, True),
+        ("double precision, transposed in memory", torch.float64, False),
     ):
         batch, words, classes = sizes(generator, 3)
         d_model, pieces = integer(generator, 8, 10), words + integer(generator, 4, 8)
-        states = Kind(name, generator, (batch,), transposed=transposed).normal(pieces, d_model)
+        states = Kind(name, generator, (batch,), dtype, transposed=dtype == torch.float64).normal(pieces, d_model)
         starts = torch.stack(
             [torch.randperm(pieces - 2, generator=generator)[:words].sort().values + 1 for _ in range(batch)]
         )
@@ -1198,7 +1200,7 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             name,
             (states, starts),
             construct={"d_model": d_model, "classes": classes},
-            weights=_layer(generator, "output", d_model, classes),
+            weights=_layer(generator, "output", d_model, classes, dtype),
             gradients=(0,),
             weight_gradients=True,
             training=training,
