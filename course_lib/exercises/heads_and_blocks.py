@@ -157,7 +157,7 @@ PROJECT = Exercise(
             partial(_projected, matrices=lambda W_q, W_k, W_v: (W_k, W_q, W_v)),
         ),
         Misconception(
-            "W_q_for_the_keys",
+            "w_q_for_the_keys",
             "Your answer uses W_q for the keys, too. They have a matrix of their own: memory @ W_k.",
             partial(_projected, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_v)),
         ),
@@ -2107,7 +2107,7 @@ COUNT_PARAMETERS = Exercise(
             partial(_counted, projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
         ),
         Misconception(
-            "one_head_and_W_o",
+            "one_head_and_w_o",
             "Your answer counts W_q, W_k and W_v of a single head, d_model × d_head. There are `heads` of them, and "
             "together they are d_model × d_model.",
             partial(_counted, projections=lambda d, h, f: 3 * (d * (d // h) + d // h) + d * d + d),
@@ -2123,12 +2123,12 @@ COUNT_PARAMETERS = Exercise(
             partial(_counted, projections=_four_matrices),
         ),
         Misconception(
-            "no_bias_in_W_o",
+            "no_bias_in_w_o",
             "Your answer gives only three of the four projections a bias. W_o has one as well, of d_model numbers.",
             partial(_counted, projections=lambda d, h, f: 4 * d * d + 3 * d),
         ),
         Misconception(
-            "a_bias_in_W_o_alone",
+            "a_bias_in_w_o_alone",
             "Your answer gives only one of the four projections a bias. Each of the four has one, of d_model numbers.",
             partial(_counted, projections=lambda d, h, f: 4 * d * d + d),
         ),
@@ -2145,7 +2145,7 @@ COUNT_PARAMETERS = Exercise(
             partial(_counted, attention=lambda d, h, f: 4 * (d * d + d), projections=lambda d, h, f: 0),
         ),
         Misconception(
-            "only_W_o_as_projection",
+            "only_w_o_as_projection",
             "Your answer counts W_q, W_k and W_v as attention's own, and only W_o as a projection. softmax(q kᵀ / "
             "√d_head) v has nothing to learn: all four are projections.",
             partial(_counted, attention=lambda d, h, f: 3 * (d * d + d), projections=lambda d, h, f: d * d + d),
