@@ -6,13 +6,17 @@ then proves that the cases tell all of these apart: every answer under `correct`
 `course_lib/exercises/correct/attention.py`), and every misconception fails and is named. Cases come in every
 kind that an answer must handle (`kinds`); the hidden ones are the same kinds with other sizes and other numbers.
 
+Many mistakes are settings of one function, `partial(_attended, divisor=...)`: two of them with different settings
+make a pair, which is named as well.
+
 Messages are for the student: what the answer does, then what to do instead.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -20,12 +24,40 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX, integer, kinds, sizes, unbatched_kinds
+from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX, Kind, integer, kinds, sizes, unbatched_kinds
 from course_lib.exercises.correct import attention as correct
 from course_lib.exercises.worked_examples import A
 
 LESSON = "01_attention"
 WITHHELD = ("course_lib.attention",)
+
+
+def _as_it_is(x: Tensor) -> Tensor:
+    return x
+
+
+def _turned(k: Tensor) -> Tensor:
+    return k.mT
+
+
+def _reshaped(k: Tensor) -> Tensor:
+    """With its last two sizes exchanged, and its numbers where they were."""
+    return k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
+
+
+def _reversed(k: Tensor) -> Tensor:
+    """As `k.T`: all dimensions in reverse order."""
+    return k.permute(*reversed(range(k.ndim)))
+
+
+def _alike(generator: Generator) -> Kind:
+    """A batch in which all sizes are one number: what raises elsewhere returns something here, and can be named."""
+    return Kind("all sizes alike", generator, (integer(generator, 3, 8),))
+
+
+def _one(generator: Generator) -> Kind:
+    """For one query: dimensions of size 1 must stay."""
+    return Kind("one query in a batch of one", generator, (1,))
 
 
 # attention.contextual_embedding ----------------------------------------------------------------------------
@@ -39,6 +71,21 @@ def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (kind.normal(words, d_model) * 0.7, integer(generator, 0, words)))
     words, d_model = sizes(generator, 2)
     yield Case("the last word", (torch.randn(words, d_model, generator=generator) * 0.7, words - 1))
+    yield Case("vectors of one component", (torch.randn(words, 1, generator=generator), integer(generator, 0, words)))
+
+
+def _context(
+    embeddings: Tensor,
+    position: int,
+    *,
+    shift: int = 0,
+    scores: Callable[[Tensor, int], Tensor] = lambda embeddings, position: embeddings @ embeddings[position],
+    divisor: Callable[[Tensor], float] = lambda embeddings: 1,
+    weigh: Callable[[Tensor], Tensor] = lambda scores: torch.softmax(scores, dim=0),
+    averaged: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Tensor:
+    """The contextual embedding, with the mistakes that are set."""
+    return weigh(scores(embeddings, position + shift) / divisor(embeddings)) @ averaged(embeddings)
 
 
 CONTEXTUAL_EMBEDDING = Exercise(
@@ -71,56 +118,76 @@ CONTEXTUAL_EMBEDDING = Exercise(
             lambda embeddings, position: embeddings.mean(dim=0),
         ),
         Misconception(
+            "all_weights_1",
+            "Your answer is the plain sum of all the words: each has the weight 1, as from a softmax over a dimension "
+            "of size 1. Take the softmax over the words.",
+            lambda embeddings, position: embeddings.sum(dim=0),
+        ),
+        Misconception(
             "no_softmax",
             "Your answer weights the words by their dot products as they are. Pass them through a softmax first, so "
             "that the weights are positive and sum to 1.",
-            lambda embeddings, position: embeddings @ embeddings[position] @ embeddings,
+            partial(_context, weigh=_as_it_is),
         ),
         Misconception(
             "divided_by_their_sum",
             "Your answer divides the dot products by their sum. They may be negative, so take exp of each of them "
             "first: that is the softmax.",
-            lambda embeddings, position: (
-                (embeddings @ embeddings[position]) / (embeddings @ embeddings[position]).sum() @ embeddings
-            ),
+            partial(_context, weigh=lambda scores: scores / scores.sum()),
         ),
         Misconception(
             "exp_not_normalised",
             "Your answer weights the words by exp of the dot products. Divide these by their sum, so that the "
             "weights sum to 1.",
-            lambda embeddings, position: torch.exp(embeddings @ embeddings[position]) @ embeddings,
+            partial(_context, weigh=torch.exp),
+        ),
+        Misconception(
+            "divided_by_number_of_words",
+            "Your answer takes the mean of the weighted words (or divides by their number) where they are to be "
+            "summed. The weights sum to 1 already: nothing is left to divide by.",
+            partial(_context, weigh=lambda scores: torch.softmax(scores, dim=0) / len(scores)),
+        ),
+        Misconception(
+            "most_similar_word",
+            "Your answer is the embedding of the most similar word alone. Every word contributes, as much as the "
+            "softmax of the dot products gives it.",
+            partial(_context, weigh=lambda scores: F.one_hot(scores.argmax(), len(scores)).to(scores.dtype)),
         ),
         Misconception(
             "scaled_too_early",
             "Your answer divides the dot products by √d_model. That comes later in this lesson: here the softmax is "
             "taken of the dot products themselves.",
-            lambda embeddings, position: (
-                torch.softmax(embeddings @ embeddings[position] / math.sqrt(embeddings.shape[1]), dim=0) @ embeddings
-            ),
+            partial(_context, divisor=lambda embeddings: math.sqrt(embeddings.shape[1])),
         ),
         Misconception(
             "counted_from_one",
             "Your answer belongs to the word before the one that was asked for. Positions are counted from 0, so "
             "the word is embeddings[position].",
-            lambda embeddings, position: attention.contextual_embedding(embeddings, position - 1),
+            partial(_context, shift=-1),
         ),
         Misconception(
             "itself_left_out",
             "Your answer leaves the word itself out of the average. It counts as well, with the softmax of its dot "
             "product with itself.",
-            lambda embeddings, position: (
-                (embeddings @ embeddings[position])
-                .index_fill(0, torch.tensor(position), -math.inf)
-                .softmax(dim=0)
-                .matmul(embeddings)
+            partial(
+                _context,
+                scores=lambda embeddings, position: (embeddings @ embeddings[position]).index_fill(
+                    0, torch.tensor(position), -math.inf
+                ),
             ),
         ),
         Misconception(
             "cosine_similarity",
             "Your answer compares the words by cosine similarity, which ignores their lengths. Use the dot product.",
-            lambda embeddings, position: (
-                F.cosine_similarity(embeddings, embeddings[position : position + 1], dim=1).softmax(0) @ embeddings
+            partial(
+                _context,
+                scores=lambda embeddings, position: F.cosine_similarity(embeddings, embeddings[position], dim=-1),
             ),
+        ),
+        Misconception(
+            "unit_vectors_averaged",
+            "Your answer averages vectors of length 1. Average the embeddings as they are.",
+            partial(_context, averaged=partial(F.normalize, dim=-1)),
         ),
         Misconception(
             "every_word",
@@ -132,13 +199,19 @@ CONTEXTUAL_EMBEDDING = Exercise(
             "weights_returned",
             "Your answer is the weights, [words]. One step is missing: the sum of the embeddings, each times its "
             "weight.",
-            lambda embeddings, position: torch.softmax(embeddings @ embeddings[position], dim=0),
+            partial(_context, averaged=lambda embeddings: torch.eye(len(embeddings), dtype=embeddings.dtype)),
         ),
         Misconception(
             "normalised_over_the_wrong_words",
             "The weights in your answer don't sum to 1: the softmax of the table of all dot products runs down its "
             "columns, but you then take a row. Normalise over the words that are averaged.",
             lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
+        ),
+        Misconception(
+            "itself_added",
+            "Your answer adds the word's own embedding to the average. It is part of the average already, with a "
+            "weight of its own: add nothing.",
+            lambda embeddings, position: embeddings[position] + _context(embeddings, position),
         ),
     ),
     withheld=WITHHELD,
@@ -154,6 +227,32 @@ def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         queries, keys, d_head = kind.sizes(3)
         yield Case(kind.name, (kind.normal(queries, d_head), kind.normal(keys, d_head)))
+        if not kind.leading:
+            again = Kind("the same sizes, in double precision", generator, dtype=torch.float64)
+            yield Case(again.name, (again.normal(queries, d_head), again.normal(keys, d_head)))
+    kind = _alike(generator)
+    (n,) = kind.leading
+    yield Case(kind.name, (kind.normal(n, n), kind.normal(n, n)))
+    kind = _one(generator)
+    keys, d_head = kind.sizes(2)
+    yield Case(kind.name, (kind.normal(1, d_head), kind.normal(keys, d_head)))
+
+
+Two = tuple[Tensor, Tensor]
+
+
+def _scored(
+    q: Tensor,
+    k: Tensor,
+    *,
+    of: Callable[[Tensor, Tensor], Two] = lambda q, k: (q, k),
+    turned: Callable[[Tensor], Tensor] = _turned,
+    divisor: Callable[[Tensor], float] = lambda q: 1,
+    then: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Tensor:
+    """The scores, with the mistakes that are set."""
+    asking, compared = of(q, k)
+    return then(asking @ turned(compared) / divisor(q))
 
 
 SCORES = Exercise(
@@ -177,31 +276,47 @@ SCORES = Exercise(
             "keys_as_rows",
             "Your answer is the transpose, [..., keys, queries], as slide S3 indexes it. In this course a row "
             "belongs to a query: q times k transposed, not k times q transposed.",
-            lambda q, k: k @ q.mT,
+            partial(_scored, of=lambda q, k: (k, q)),
         ),
         Misconception(
             "reshaped_not_transposed",
             "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. "
             "Transpose its last two dimensions: k.transpose(-2, -1).",
-            lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]),
+            partial(_scored, turned=_reshaped),
+        ),
+        Misconception(
+            "not_transposed",
+            "Your answer multiplies q by k as it is, which fits only where there are as many keys as components. "
+            "Transpose its last two dimensions: q @ k.transpose(-2, -1).",
+            partial(_scored, turned=_as_it_is),
+        ),
+        Misconception(
+            "all_dimensions_reversed",
+            "Your answer turns all dimensions of k round, as k.T does: that is right for one sequence, and wrong in a "
+            "batch. Exchange the last two alone: k.transpose(-2, -1).",
+            partial(_scored, turned=_reversed),
+        ),
+        Misconception(
+            "first_dimensions_swapped",
+            "Your answer exchanges dimensions 0 and 1 of k, which are the last two only for a single sequence. Count "
+            "them from the end: k.transpose(-2, -1).",
+            partial(_scored, turned=lambda k: k.transpose(0, 1)),
         ),
         Misconception(
             "scaled_too_early",
-            "Your answer is already divided by √d_head. That is the next step: the scores are the dot products "
-            "themselves.",
-            lambda q, k: q @ k.mT / math.sqrt(q.shape[-1]),
+            "Your answer is divided by √d_head. That is the next step: the scores are the dot products themselves.",
+            partial(_scored, divisor=lambda q: math.sqrt(q.shape[-1])),
         ),
         Misconception(
             "softmax_too_early",
-            "Your answer is already passed through a softmax. That comes later: the scores are the dot products "
-            "themselves.",
-            lambda q, k: torch.softmax(q @ k.mT, dim=-1),
+            "Your answer is passed through a softmax. That comes later: the scores are the dot products themselves.",
+            partial(_scored, then=partial(torch.softmax, dim=-1)),
         ),
         Misconception(
             "cosine_similarity",
             "Your answer is the cosine similarity: queries and keys are brought to length 1 first. The dot product "
             "keeps their lengths.",
-            lambda q, k: F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT,
+            partial(_scored, of=lambda q, k: (F.normalize(q, dim=-1), F.normalize(k, dim=-1))),
         ),
         Misconception(
             "distance",
@@ -210,14 +325,43 @@ SCORES = Exercise(
             lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
         ),
         Misconception(
+            "squared_distance",
+            "Your answer is the squared distance between queries and keys, with a minus. The dot product is the sum "
+            "of products: multiply the components, and subtract nothing.",
+            lambda q, k: -(q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1),
+        ),
+        Misconception(
+            "absolute",
+            "Your answer has lost the signs. A dot product is negative where two vectors point away from each other: "
+            "take no absolute value.",
+            partial(_scored, then=torch.abs),
+        ),
+        Misconception(
             "queries_with_queries",
             "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the keys.",
-            lambda q, k: q @ q.mT,
+            partial(_scored, of=lambda q, k: (q, q)),
+        ),
+        Misconception(
+            "keys_with_keys",
+            "Your answer compares the keys with each other, [..., keys, keys]. Compare the queries with them.",
+            partial(_scored, of=lambda q, k: (k, k)),
+        ),
+        Misconception(
+            "one_key_for_each_query",
+            "Your answer compares each query with one key only, the one at the same place. Every query meets every "
+            "key: [..., queries, keys].",
+            lambda q, k: (q * k).sum(dim=-1),
+        ),
+        Misconception(
+            "elementwise",
+            "Your answer multiplies q and k entry by entry. A score is a dot product, of every query with every key: a "
+            "matrix product, q @ k.transpose(-2, -1).",
+            lambda q, k: q * k,
         ),
         Misconception(
             "mean_of_products",
             "Your answer takes the mean of the products where a dot product takes their sum.",
-            lambda q, k: q @ k.mT / q.shape[-1],
+            partial(_scored, divisor=lambda q: q.shape[-1]),
         ),
         Misconception(
             "across_the_batch",
@@ -241,6 +385,18 @@ def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (3 * kind.normal(queries, keys), kind.d_head()))
 
 
+def _scaled(
+    scores: Tensor,
+    d_head: int,
+    *,
+    by: Callable[[Tensor, int], float | Tensor] = lambda scores, d_head: math.sqrt(d_head),
+    multiplied: bool = False,
+    then: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Tensor:
+    """The scaled scores, with the mistakes that are set."""
+    return then(scores * by(scores, d_head) if multiplied else scores / by(scores, d_head))
+
+
 SCALE = Exercise(
     id="attention.scale",
     lesson=LESSON,
@@ -262,40 +418,40 @@ SCALE = Exercise(
             "divided_by_number_of_keys",
             "Your answer divides by the number of keys. So do the numbers printed on slide S2, which don't follow "
             "the formula beside them: divide by √d_head, the root of the number of components of a query.",
-            lambda scores, d_head: scores / scores.shape[-1],
+            partial(_scaled, by=lambda scores, d_head: scores.shape[-1]),
         ),
         Misconception(
             "divided_by_d_head",
             "Your answer divides by d_head, as the formula on slide S1 does. The paper's formula takes the root: "
             "divide by √d_head.",
-            lambda scores, d_head: scores / d_head,
+            partial(_scaled, by=lambda scores, d_head: d_head),
         ),
         Misconception(
             "divided_by_twice_d_head",
             "Your answer divides by 2 · d_head. If you wrote d_head ** 1/2: the power comes before the division. "
             "Divide by d_head ** 0.5, or by math.sqrt(d_head).",
-            lambda scores, d_head: scores / d_head**1 / 2,
+            partial(_scaled, by=lambda scores, d_head: 2 * d_head),
         ),
         Misconception(
             "root_of_number_of_keys",
             "Your answer divides by the root of the number of keys. Divide by √d_head: the scores grow with the "
             "number of components of a query, not with the number of keys.",
-            lambda scores, d_head: scores / math.sqrt(scores.shape[-1]),
+            partial(_scaled, by=lambda scores, d_head: math.sqrt(scores.shape[-1])),
         ),
         Misconception(
             "root_of_number_of_queries",
             "Your answer divides by the root of the number of queries. Divide by √d_head, the second argument.",
-            lambda scores, d_head: scores / math.sqrt(scores.shape[-2]),
+            partial(_scaled, by=lambda scores, d_head: math.sqrt(scores.shape[-2])),
         ),
         Misconception(
             "divided_by_number_of_queries",
             "Your answer divides by the number of queries. Divide by √d_head, the second argument.",
-            lambda scores, d_head: scores / scores.shape[-2],
+            partial(_scaled, by=lambda scores, d_head: scores.shape[-2]),
         ),
         Misconception(
             "multiplied",
-            "Your answer multiplies by √d_head, which makes large scores larger still. Divide by it.",
-            lambda scores, d_head: scores * math.sqrt(d_head),
+            "Your answer multiplies, which makes large scores larger still. Divide: scores / math.sqrt(d_head).",
+            partial(_scaled, multiplied=True),
         ),
         Misconception(
             "not_scaled",
@@ -306,13 +462,24 @@ SCALE = Exercise(
             "root_cut_to_an_integer",
             "Your answer divides by √d_head cut down to an integer. Keep its fraction: math.sqrt(d_head) or "
             "d_head ** 0.5.",
-            lambda scores, d_head: scores / math.isqrt(d_head),
+            partial(_scaled, by=lambda scores, d_head: math.isqrt(d_head)),
         ),
         Misconception(
             "standardised",
             "Your answer divides by the standard deviation of these very scores. The scale is fixed, √d_head: it "
             "doesn't depend on the numbers.",
-            lambda scores, d_head: scores / scores.std(),
+            partial(_scaled, by=lambda scores, d_head: scores.std()),
+        ),
+        Misconception(
+            "root_rounded",
+            "Your answer divides by √d_head rounded to an integer. Keep its fraction: math.sqrt(d_head) or "
+            "d_head ** 0.5.",
+            partial(_scaled, by=lambda scores, d_head: round(math.sqrt(d_head))),
+        ),
+        Misconception(
+            "softmax_too_early",
+            "Your answer is passed through a softmax. That is the next step: here the scores are divided, and no more.",
+            partial(_scaled, then=partial(torch.softmax, dim=-1)),
         ),
     ),
     withheld=WITHHELD,
@@ -324,12 +491,14 @@ SCALE = Exercise(
 
 def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(A.name, (A.steps.scaled,))
+        yield Case(A.name, (A.steps.scaled,), entrywise=True)
     for kind in kinds(generator):
         queries, keys = kind.sizes(2)
-        yield Case(kind.name, (kind.normal(queries, keys),))
+        yield Case(kind.name, (kind.normal(queries, keys),), entrywise=True)
     (words,) = sizes(generator, 1)
-    yield Case("as many queries as keys", (torch.randn(words, words, generator=generator),))
+    yield Case("as many queries as keys", (torch.randn(words, words, generator=generator),), entrywise=True)
+    kind = _one(generator)
+    yield Case(kind.name, (kind.normal(1, words),), entrywise=True)
     queries, keys = sizes(generator, 2)
     small = torch.randn(queries, keys, generator=generator)
     large = 150.0 + 10 * integer(generator, 0, 11)
@@ -342,7 +511,7 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     )
     wide = torch.randn(queries, integer(generator, 8, 11), generator=generator)
     query = torch.arange(queries)
-    wide[query, query + 1] += 900.0
+    wide[query, query + 1] += 1500.0
     yield Case("in each row one score far above the rest", (wide,), part="large scores")
     yield Case("in each row one score far below the rest", (-wide,), part="large scores")
 
@@ -375,7 +544,7 @@ WEIGHTS = Exercise(
             "large_scores_overflow",
             "Your answer is right for small scores, but exp of a large score is infinite and of a very low one 0, so "
             "that it ends in NaN. Subtract each row's largest score before exp: the weights stay the same.",
-            lambda scaled: torch.exp(scaled) / torch.exp(scaled).sum(dim=-1, keepdim=True),
+            _exp_shared,
         ),
         Misconception(
             "one_maximum_for_all_rows",
@@ -390,6 +559,30 @@ WEIGHTS = Exercise(
             lambda scaled: (
                 torch.exp(scaled.clamp(-80, 80)) / torch.exp(scaled.clamp(-80, 80)).sum(dim=-1, keepdim=True)
             ),
+        ),
+        Misconception(
+            "clamped_above",
+            "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
+            "Subtract each row's largest score instead: that changes no weight, and helps where all are low, too.",
+            lambda scaled: _exp_shared(scaled.clamp(max=80)),
+        ),
+        Misconception(
+            "nan_to_zero",
+            "Your answer turns NaN into 0 afterwards, so that a row of large scores has no weights. Prevent the NaN: "
+            "subtract each row's largest score before exp.",
+            lambda scaled: torch.nan_to_num(_exp_shared(scaled)),
+        ),
+        Misconception(
+            "overflows_far_above",
+            "Your answer is NaN where one score is far above the rest of its row: its exp still overflows. Subtract "
+            "the row's largest score before exp: then no exp is larger than 1.",
+            lambda scaled: _exp_shared(scaled - scaled[..., :1]),
+        ),
+        Misconception(
+            "largest_never_below_zero",
+            "Your answer is NaN where all scores of a row are far below 0: what it subtracts is 0 there, as from a "
+            "search for the largest that begins with 0. Subtract the row's largest score: amax.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True).clamp(min=0)),
         ),
         Misconception(
             "normalised_over_queries",
@@ -416,6 +609,24 @@ WEIGHTS = Exercise(
             lambda scaled: torch.softmax(scaled.flatten(), dim=0).reshape(scaled.shape),
         ),
         Misconception(
+            "one_sum_for_everything",
+            "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
+            "row by its own sum (dim=-1, keepdim=True).",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
+                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum()
+            ),
+        ),
+        Misconception(
+            "sum_over_queries",
+            "Your answer divides by the sums of the columns (dim=-2). Each query has weights of its own: sum over the "
+            "keys, dim=-1, where the maximum is taken as well.",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
+                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum(dim=-2, keepdim=True)
+            ),
+        ),
+        Misconception(
             "sum_without_keepdim",
             "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
             "the columns. Keep the dimension: sum(dim=-1, keepdim=True).",
@@ -434,6 +645,12 @@ WEIGHTS = Exercise(
             "not_normalised",
             "Your answer is exp of the scores. Divide each row by its sum, so that the weights of a query sum to 1.",
             torch.exp,
+        ),
+        Misconception(
+            "largest_is_1",
+            "The largest weight of each row is 1 in your answer. Divide each row by its sum, after the exp, so that "
+            "the weights of a query sum to 1.",
+            lambda scaled: torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)),
         ),
         Misconception(
             "no_exp",
@@ -517,6 +734,29 @@ def _output_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         queries, keys, d_value = kind.sizes(3)
         yield Case(kind.name, (torch.softmax(kind.normal(queries, keys), dim=-1), kind.normal(keys, d_value)))
+    kind = _alike(generator)
+    (n,) = kind.leading
+    yield Case(kind.name, (torch.softmax(kind.normal(n, n), dim=-1), kind.normal(n, n)))
+    kind = _one(generator)
+    keys, d_value = kind.sizes(2)
+    yield Case(kind.name, (torch.softmax(kind.normal(1, keys), dim=-1), kind.normal(keys, d_value)))
+
+
+def _cut(numbers: Tensor) -> Tensor:
+    """Everything behind the second decimal thrown away, as on slide S2."""
+    return torch.trunc(numbers * 100) / 100
+
+
+def _averaged(
+    alpha: Tensor,
+    v: Tensor,
+    *,
+    weigh: Callable[[Tensor], Tensor] = _as_it_is,
+    values: Callable[[Tensor], Tensor] = _as_it_is,
+    then: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Tensor:
+    """The weighted values, with the mistakes that are set."""
+    return then(weigh(alpha) @ values(v))
 
 
 OUTPUT = Exercise(
@@ -540,34 +780,34 @@ OUTPUT = Exercise(
             "plain_mean",
             "Your answer is the plain mean of the values, the same for every query. Weight each value by the query's "
             "alpha.",
-            lambda alpha, v: v.mean(dim=-2, keepdim=True).expand(*alpha.shape[:-1], v.shape[-1]),
+            partial(_averaged, weigh=lambda alpha: torch.full_like(alpha, 1 / alpha.shape[-1])),
         ),
         Misconception(
             "plain_sum",
             "Your answer adds up the values without their weights. Multiply each value by the query's alpha first.",
-            lambda alpha, v: v.sum(dim=-2, keepdim=True).expand(*alpha.shape[:-1], v.shape[-1]),
+            partial(_averaged, weigh=torch.ones_like),
         ),
         Misconception(
             "only_the_largest",
             "Your answer picks the one value of the largest weight. Every value contributes, as much as its weight.",
-            lambda alpha, v: F.one_hot(alpha.argmax(dim=-1), v.shape[-2]).to(v.dtype) @ v,
+            partial(_averaged, weigh=lambda alpha: F.one_hot(alpha.argmax(-1), alpha.shape[-1]).to(alpha.dtype)),
         ),
         Misconception(
             "softmax_again",
             "Your answer takes the softmax of alpha once more, which flattens the weights. They sum to 1 already.",
-            lambda alpha, v: torch.softmax(alpha, dim=-1) @ v,
+            partial(_averaged, weigh=partial(torch.softmax, dim=-1)),
         ),
         Misconception(
             "divided_by_number_of_keys",
             "Your answer takes the mean over the keys (or divides by their number) where the weighted values are to "
             "be summed. The weights sum to 1 already: nothing is left to divide by.",
-            lambda alpha, v: alpha @ v / v.shape[-2],
+            partial(_averaged, weigh=lambda alpha: alpha / alpha.shape[-1]),
         ),
         Misconception(
             "summed_over_queries",
             "Your answer also sums over the queries, and one row is left. Each query keeps a row of its own: "
             "[..., queries, d_value].",
-            lambda alpha, v: (alpha @ v).sum(dim=-2),
+            partial(_averaged, then=lambda out: out.sum(dim=-2)),
         ),
         Misconception(
             "not_summed",
@@ -578,19 +818,53 @@ OUTPUT = Exercise(
         Misconception(
             "queries_as_columns",
             "Your answer is transposed, [..., d_value, queries]. A row belongs to a query: alpha v.",
-            lambda alpha, v: (alpha @ v).mT,
+            partial(_averaged, then=lambda out: out.mT),
         ),
         Misconception(
             "first_query_everywhere",
             "Every row of your answer is the first query's. So is it in the expanded matrix on slide S2, by a slip: "
             "row i is made with row i of alpha.",
-            lambda alpha, v: (alpha @ v)[..., :1, :].expand(*alpha.shape[:-1], v.shape[-1]),
+            partial(_averaged, weigh=lambda alpha: alpha[..., :1, :].expand_as(alpha)),
         ),
         Misconception(
             "weights_cut_to_two_decimals",
             "Your answer cuts alpha to two decimals before using it, as slide S2 prints it. Keep every digit: "
             "round when you print, never in between.",
-            lambda alpha, v: torch.trunc(alpha * 100) / 100 @ v,
+            partial(_averaged, weigh=_cut),
+        ),
+        Misconception(
+            "result_cut_to_two_decimals",
+            "Your answer is cut to two decimals, as slide S2 prints it. Keep every digit: round when you print.",
+            partial(_averaged, then=_cut),
+        ),
+        Misconception(
+            "columns_sum_to_1",
+            "Your answer divides alpha by the sums of its columns first. Its rows sum to 1 already, one row for each "
+            "query: use them as they are.",
+            partial(_averaged, weigh=lambda alpha: alpha / alpha.sum(dim=-2, keepdim=True)),
+        ),
+        Misconception(
+            "alpha_transposed",
+            "Your answer transposes alpha, which fits only where there are as many queries as keys. A row of alpha "
+            "belongs to a query: alpha @ v.",
+            partial(_averaged, weigh=lambda alpha: alpha.mT),
+        ),
+        Misconception(
+            "values_transposed",
+            "Your answer transposes v, which fits only where there are as many keys as components. Its rows belong to "
+            "the keys, as alpha's columns do: alpha @ v.",
+            partial(_averaged, values=lambda v: v.mT),
+        ),
+        Misconception(
+            "values_first",
+            "Your answer is v @ alpha. The weights come first: alpha @ v, where alpha's columns meet the rows of v.",
+            lambda alpha, v: v @ alpha,
+        ),
+        Misconception(
+            "elementwise",
+            "Your answer multiplies alpha and v entry by entry. Multiply each value by its weight and sum over the "
+            "keys, which is a matrix product: alpha @ v.",
+            lambda alpha, v: alpha * v,
         ),
     ),
     withheld=WITHHELD,
@@ -606,8 +880,36 @@ def _attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         queries, keys, d_value = kind.sizes(3)
         d_head = kind.d_head()
+        if not kind.leading:
+            d_value += d_head  # values may be longer than queries and keys
         q, k, v = kind.normal(queries, d_head), kind.normal(keys, d_head), kind.normal(keys, d_value)
         yield Case(kind.name, (q, k, v), gradients=(0, 1, 2))
+    kind = _alike(generator)
+    (n,) = kind.leading
+    yield Case(kind.name, (kind.normal(n, n), kind.normal(n, n), kind.normal(n, n)), gradients=(0, 1, 2))
+    kind = _one(generator)
+    keys, d_value = kind.sizes(2)
+    q, k, v = kind.normal(1, 11), kind.normal(keys, 11), kind.normal(keys, d_value)
+    yield Case(kind.name, (q, k, v), gradients=(0, 1, 2))
+
+
+Three = tuple[Tensor, Tensor, Tensor]
+
+
+def _attended(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    of: Callable[[Tensor, Tensor, Tensor], Three] = lambda q, k, v: (q, k, v),
+    turned: Callable[[Tensor], Tensor] = _turned,
+    divisor: Callable[[Tensor, Tensor, Tensor], float] = lambda q, k, v: math.sqrt(q.shape[-1]),
+    weigh: Callable[[Tensor], Tensor] = lambda scaled: torch.softmax(scaled, dim=-1),
+    then: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Tensor:
+    """Attention with the mistakes that are set: `of` says what asks, what it is compared with and what is averaged."""
+    asking, compared, averaged = of(q, k, v)
+    return then(weigh(asking @ turned(compared) / divisor(q, k, v)) @ averaged)
 
 
 SCALED_DOT_PRODUCT = Exercise(
@@ -631,126 +933,193 @@ SCALED_DOT_PRODUCT = Exercise(
             "divided_by_number_of_keys",
             "Your answer divides the scores by the number of keys. So do the numbers printed on slide S2, which don't "
             "follow the formula beside them: divide by √d_head, the root of a query's number of components.",
-            lambda q, k, v: torch.softmax(q @ k.mT / k.shape[-2], dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: k.shape[-2]),
         ),
         Misconception(
             "unscaled_softmax",
             "Your answer takes the softmax of the unscaled scores, as the line `alpha = softmax(scores)` on slide S2 "
             "does. It should be the softmax of the scaled ones, the scores divided by √d_head.",
-            lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: 1),
         ),
         Misconception(
             "divided_by_d_head",
             "Your answer divides the scores by d_head, as the formula on slide S1 does. The paper's formula takes the "
             "root: divide by √d_head.",
-            lambda q, k, v: torch.softmax(q @ k.mT / q.shape[-1], dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: q.shape[-1]),
         ),
         Misconception(
             "root_of_number_of_keys",
             "Your answer divides the scores by the root of the number of keys. Divide by √d_head, the root of "
             "q.shape[-1].",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(k.shape[-2]), dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: math.sqrt(k.shape[-2])),
         ),
         Misconception(
             "root_of_number_of_queries",
             "Your answer divides the scores by the root of the number of queries. Divide by √d_head, the root of "
             "q.shape[-1].",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-2]), dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: math.sqrt(q.shape[-2])),
         ),
         Misconception(
             "root_of_d_value",
             "Your answer divides the scores by the root of the values' dimension. The scores are made of queries and "
             "keys: divide by the root of theirs, q.shape[-1].",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(v.shape[-1]), dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: math.sqrt(v.shape[-1])),
         ),
         Misconception(
             "root_of_second_dimension",
             "Your answer divides by the root of q.shape[1], which is d_head only for a single sequence. With leading "
             "dimensions d_head is q.shape[-1].",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[1]), dim=-1) @ v,
+            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(q.shape[1])),
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
-            lambda q, k, v: torch.softmax(q @ k.mT * math.sqrt(q.shape[-1]), dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: 1 / math.sqrt(q.shape[-1])),
         ),
         Misconception(
             "scaled_after_softmax",
-            "Your answer divides by √d_head after the softmax, so that the weights no longer sum to 1. Divide the "
+            "Your answer divides by √d_head after the softmax, where it only makes the result smaller. Divide the "
             "scores, before the softmax.",
             lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) / math.sqrt(q.shape[-1]) @ v,
         ),
         Misconception(
             "no_softmax",
-            "Your answer weights the values by the scaled scores themselves. Pass them through a softmax over the "
-            "keys first.",
-            lambda q, k, v: q @ k.mT / math.sqrt(q.shape[-1]) @ v,
+            "Your answer weights the values by scores, and not by weights that sum to 1. Pass the scores through a "
+            "softmax over the keys first.",
+            partial(_attended, weigh=_as_it_is),
         ),
         Misconception(
             "softmax_over_queries",
             "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1: each query "
             "shares out a weight of 1 among the keys.",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-2) @ v,
+            partial(_attended, weigh=partial(torch.softmax, dim=-2)),
         ),
         Misconception(
             "softmax_over_the_first_dimension",
             "Your answer takes the softmax over the first dimension, which in a batch mixes different sequences. "
             "Take it over the keys, the last dimension: dim=-1.",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=0) @ v,
+            lambda q, k, v: _attended(q, k, v, weigh=partial(torch.softmax, dim=0)),
         ),
         Misconception(
             "softmax_over_the_second_dimension",
             "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. With leading "
             "dimensions the keys are elsewhere: use dim=-1.",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=1) @ v,
+            lambda q, k, v: _attended(q, k, v, weigh=partial(torch.softmax, dim=1)),
+        ),
+        Misconception(
+            "divided_by_twice_d_head",
+            "Your answer divides the scores by 2 · d_head. If you wrote d_head ** 1/2: the power comes before the "
+            "division. Divide by d_head ** 0.5, or by math.sqrt(d_head).",
+            partial(_attended, divisor=lambda q, k, v: 2 * q.shape[-1]),
+        ),
+        Misconception(
+            "root_of_2",
+            "Your answer divides the scores by √2, which is right for the worked example alone. Take the root of "
+            "q.shape[-1].",
+            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(2)),
+        ),
+        Misconception(
+            "softmax_over_everything",
+            "Your answer takes one softmax over all the scores of the tensor. Take it over the keys, dim=-1: each "
+            "query shares out a weight of 1 among them.",
+            partial(_attended, weigh=lambda scaled: torch.softmax(scaled.flatten(), dim=0).reshape(scaled.shape)),
+        ),
+        Misconception(
+            "softmax_twice",
+            "Your answer takes the softmax of the softmax, which flattens the weights. They sum to 1 after the first.",
+            lambda q, k, v: _attended(
+                q, k, v, weigh=lambda scaled: torch.softmax(torch.softmax(scaled, dim=-1), dim=-1)
+            ),
+        ),
+        Misconception(
+            "log_softmax",
+            "Your answer weights the values by logarithms, as log_softmax gives them. Take torch.softmax.",
+            lambda q, k, v: _attended(q, k, v, weigh=partial(torch.log_softmax, dim=-1)),
+        ),
+        Misconception(
+            "only_the_largest",
+            "Your answer picks the one value of the largest score, and no gradient gets through to the scores. Every "
+            "value contributes, as much as the softmax gives it.",
+            lambda q, k, v: F.one_hot((q @ k.mT).argmax(dim=-1), k.shape[-2]).to(v.dtype) @ v + 0 * (q @ k.mT).sum(),
+        ),
+        Misconception(
+            "all_dimensions_reversed",
+            "Your answer turns all dimensions of k round, as k.T does: that is right for one sequence, and wrong in a "
+            "batch. Exchange the last two alone: k.transpose(-2, -1).",
+            partial(_attended, turned=_reversed),
         ),
         Misconception(
             "reshaped_not_transposed",
             "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. Transpose "
             "its last two dimensions: k.transpose(-2, -1).",
-            lambda q, k, v: (
-                torch.softmax(q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]) / math.sqrt(q.shape[-1]), dim=-1)
-                @ v
-            ),
+            partial(_attended, turned=_reshaped),
         ),
         Misconception(
             "keys_as_values",
             "Your answer averages the keys. The weights come from queries and keys, but what they average is v.",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ k,
+            partial(_attended, of=lambda q, k, v: (q, k, k)),
+        ),
+        Misconception(
+            "values_as_keys",
+            "Your answer compares the queries with the values. Compare them with the keys, q @ k.transpose(-2, -1), "
+            "and average the values.",
+            partial(_attended, of=lambda q, k, v: (q, v, v)),
+        ),
+        Misconception(
+            "keys_and_values_swapped",
+            "Your answer compares the queries with the values and averages the keys. It is the other way round: "
+            "compare with k, average v.",
+            partial(_attended, of=lambda q, k, v: (q, v, k)),
+        ),
+        Misconception(
+            "queries_as_values",
+            "Your answer averages the queries. The weights come from queries and keys, but what they average is v.",
+            partial(_attended, of=lambda q, k, v: (q, k, q)),
+        ),
+        Misconception(
+            "keys_ask",
+            "Your answer lets the keys ask the queries: k times q transposed. A row belongs to a query: "
+            "q @ k.transpose(-2, -1).",
+            partial(_attended, of=lambda q, k, v: (k, q, v)),
+        ),
+        Misconception(
+            "transposed",
+            "Your answer is transposed, [..., d_value, queries]. A row belongs to a query: weights @ v, as it comes.",
+            partial(_attended, then=lambda out: out.mT),
         ),
         Misconception(
             "weights_detached",
-            "The values are right, but the gradient stops at your weights: they are detached from the graph "
-            "(.detach(), .data, numpy or no_grad), so that queries and keys could never be learned.",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1).detach() @ v,
+            "The gradient stops at your weights: they are detached from the graph (.detach(), .data, numpy or "
+            "no_grad), so that queries and keys could never be learned.",
+            partial(_attended, weigh=lambda scaled: torch.softmax(scaled, dim=-1).detach()),
         ),
         Misconception(
             "no_gradients",
-            "The values are right, but no gradient reaches q, k or v: the computation leaves torch somewhere "
-            "(.detach(), .data, numpy, torch.tensor(...) or no_grad). Use torch operations from q, k and v to the end.",
-            lambda q, k, v: attention.scaled_dot_product_attention(q, k, v).detach(),
+            "No gradient reaches q, k or v from your answer: the computation leaves torch somewhere (.detach(), .data, "
+            "numpy, torch.tensor(...) or no_grad). Use torch operations from q, k and v to the end.",
+            partial(_attended, then=Tensor.detach),
         ),
         Misconception(
             "root_of_first_dimension",
             "Your answer divides by the root of len(q), which is the number of queries, or of sequences in a batch. "
             "d_head is the last dimension, q.shape[-1].",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(len(q)), dim=-1) @ v,
+            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(len(q))),
         ),
         Misconception(
             "root_of_first_dimension_of_k",
             "Your answer divides by the root of len(k), which is the number of keys, or of sequences in a batch. "
             "d_head is the last dimension, k.shape[-1].",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(len(k)), dim=-1) @ v,
+            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(len(k))),
         ),
         Misconception(
             "root_cut_to_an_integer",
             "Your answer cuts √d_head down to an integer. Divide by the root itself: math.sqrt(d_head).",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.isqrt(q.shape[-1]), dim=-1) @ v,
+            partial(_attended, divisor=lambda q, k, v: math.isqrt(q.shape[-1])),
         ),
         Misconception(
             "weights_returned",
             "Your answer returns the weights. Multiply them by the values: weights @ v.",
-            lambda q, k, v: torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1),
+            partial(_attended, of=lambda q, k, v: (q, k, torch.eye(k.shape[-2], dtype=k.dtype))),
         ),
     ),
     withheld=WITHHELD,
@@ -770,6 +1139,19 @@ def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     many, d_head = 100 + integer(generator, 0, 100), integer(generator, 8, 16)
     q, k = torch.randn(2, many, d_head, generator=generator)
     yield Case("many samples of variance 1", (q, k))
+
+
+def _variance(
+    q: Tensor,
+    k: Tensor,
+    *,
+    dots: Callable[[Tensor, Tensor], Tensor] = lambda q, k: (q * k).sum(dim=-1),
+    correction: int = 1,
+    spread: Callable[[Tensor, int], Tensor] = lambda dots, correction: dots.var(correction=correction),
+    then: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Tensor:
+    """The variance, with the mistakes that are set."""
+    return then(spread(dots(q, k), correction))
 
 
 DOT_PRODUCT_VARIANCE = Exercise(
@@ -793,24 +1175,34 @@ DOT_PRODUCT_VARIANCE = Exercise(
             "biased",
             "Your answer divides by the number of samples, which comes out too small on average. The unbiased "
             "variance divides by the number of samples - 1, as torch.var does by itself (numpy.var does not).",
-            lambda q, k: (q * k).sum(dim=-1).var(correction=0),
+            partial(_variance, correction=0),
         ),
         Misconception(
             "standard_deviation",
-            "Your answer is the standard deviation. The variance is its square.",
-            lambda q, k: (q * k).sum(dim=-1).std(),
+            "Your answer takes a root at the end, which makes a standard deviation. The variance is its square.",
+            partial(_variance, then=torch.sqrt),
         ),
         Misconception(
             "mean_not_subtracted",
-            "Your answer is the mean of the squares. Subtract the mean of the dot products before squaring: that it "
-            "is 0 in theory doesn't make it 0 in a sample.",
-            lambda q, k: (q * k).sum(dim=-1).pow(2).mean(),
+            "Your answer squares the dot products as they are. Subtract their mean before squaring: that it is 0 in "
+            "theory doesn't make it 0 in a sample.",
+            partial(_variance, spread=lambda dots, correction: dots.pow(2).mean()),
+        ),
+        Misconception(
+            "mean_not_subtracted_unbiased",
+            "Your answer squares the dot products as they are. Subtract their mean before squaring: that it is 0 in "
+            "theory doesn't make it 0 in a sample.",
+            lambda q, k: (q * k).sum(dim=-1).pow(2).sum() / (len(q) - 1),
+        ),
+        Misconception(
+            "not_divided",
+            "Your answer adds the squared differences up. Divide their sum by the number of samples - 1.",
+            lambda q, k: (q * k).sum(dim=-1).var(correction=0) * len(q),
         ),
         Misconception(
             "products_not_summed",
-            "Your answer is the variance of the single products of components. Sum them over d_head first: one dot "
-            "product a sample.",
-            lambda q, k: (q * k).var(),
+            "Your answer takes single products of components. Sum them over d_head first: one dot product a sample.",
+            partial(_variance, dots=torch.mul),
         ),
         Misconception(
             "variance_of_each_component",
@@ -827,18 +1219,35 @@ DOT_PRODUCT_VARIANCE = Exercise(
         Misconception(
             "every_pair",
             "Your answer takes every row of q with every row of k. Take row s with row s only: (q * k).sum(dim=-1).",
-            lambda q, k: (q @ k.T).var(),
+            partial(_variance, dots=lambda q, k: q @ k.T),
         ),
         Misconception(
             "summed_over_samples",
             "Your answer sums over the samples where a dot product sums over the components: dim=-1, not dim=0.",
-            lambda q, k: (q * k).sum(dim=0).var(),
+            partial(_variance, dots=lambda q, k: (q * k).sum(dim=0)),
         ),
         Misconception(
             "already_scaled",
-            "Your answer is the variance of the dot products divided by √d_head. Measure them unscaled: how fast "
-            "they grow is what scaling is for.",
-            lambda q, k: ((q * k).sum(dim=-1) / math.sqrt(q.shape[-1])).var(),
+            "Your answer divides the dot products by √d_head. Measure them unscaled: how fast they grow is what "
+            "scaling is for.",
+            partial(_variance, dots=lambda q, k: (q * k).sum(dim=-1) / math.sqrt(q.shape[-1])),
+        ),
+        Misconception(
+            "mean_of_products",
+            "Your answer takes the mean of the products where a dot product takes their sum, or divides by d_head: the "
+            "variance comes out too small by d_head².",
+            partial(_variance, dots=lambda q, k: (q * k).mean(dim=-1)),
+        ),
+        Misconception(
+            "queries_with_queries",
+            "Your answer multiplies the queries with themselves. Take the dot product of row s of q with row s of k.",
+            partial(_variance, dots=lambda q, k: (q * q).sum(dim=-1)),
+        ),
+        Misconception(
+            "variance_of_each_sample",
+            "Your answer has one variance for each sample, [samples]. Sum the products over d_head first, then take "
+            "the variance of these sums over the samples.",
+            lambda q, k: (q * k).var(dim=-1),
         ),
         Misconception(
             "theory_instead_of_measurement",
@@ -848,8 +1257,8 @@ DOT_PRODUCT_VARIANCE = Exercise(
         ),
         Misconception(
             "mean_of_the_dot_products",
-            "Your answer is the mean of the dot products. The question is how widely they spread: their variance.",
-            lambda q, k: (q * k).sum(dim=-1).mean(),
+            "Your answer is a mean. The question is how widely the dot products spread: their variance.",
+            partial(_variance, spread=lambda dots, correction: dots.mean()),
         ),
     ),
     withheld=WITHHELD,
@@ -862,15 +1271,36 @@ DOT_PRODUCT_VARIANCE = Exercise(
 def _jacobian_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{A.name}, in double precision", (A.steps.scaled.double(),))
-    (keys,) = sizes(generator, 1)
-    yield Case("one row of scores", (torch.randn(keys, generator=generator),))
+    (words,) = sizes(generator, 1)
+    yield Case("one row of scores", (torch.randn(words, generator=generator, dtype=torch.float64),))
     for kind in kinds(generator):
         queries, keys = kind.sizes(2)
         yield Case(kind.name, (kind.normal(queries, keys),))
-    keys = integer(generator, 3, 7)
-    saturated = torch.randn(keys, generator=generator, dtype=torch.float64)
-    saturated[integer(generator, 0, keys)] += 8
+    saturated = torch.randn(words, generator=generator, dtype=torch.float64)
+    saturated[integer(generator, 0, words)] += 8
     yield Case("one score far above the rest", (saturated,))
+
+
+def _outer(alpha: Tensor) -> Tensor:
+    return alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+
+
+def _jacobian(
+    scores: Tensor,
+    *,
+    weigh: Callable[[Tensor], Tensor] = lambda scores: torch.softmax(scores, dim=-1),
+    diagonal: Callable[[Tensor], Tensor] = _as_it_is,
+    sign: int = -1,
+    product: Callable[[Tensor], Tensor] = _outer,
+    then: Callable[[Tensor], Tensor] = _as_it_is,
+) -> Tensor:
+    """diag(alpha) - alpha alphaᵀ, with the mistakes that are set."""
+    alpha = weigh(scores)
+    return then(torch.diag_embed(diagonal(alpha)) + sign * product(alpha))
+
+
+def _diagonal(jacobian: Tensor) -> Tensor:
+    return jacobian.diagonal(dim1=-2, dim2=-1)
 
 
 SOFTMAX_JACOBIAN = Exercise(
@@ -894,78 +1324,96 @@ SOFTMAX_JACOBIAN = Exercise(
             "only_the_diagonal",
             "Your answer is the diagonal alone, [..., keys]. A score moves all the weights, so the derivative is a "
             "matrix: [..., keys, keys].",
-            lambda scores: torch.softmax(scores, -1) * (1 - torch.softmax(scores, -1)),
+            partial(_jacobian, then=_diagonal),
         ),
         Misconception(
             "zero_off_the_diagonal",
             "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
             "the other weights: -alpha_i alpha_j there.",
-            lambda scores: torch.diag_embed(torch.softmax(scores, -1) * (1 - torch.softmax(scores, -1))),
+            partial(_jacobian, then=lambda jacobian: torch.diag_embed(_diagonal(jacobian))),
         ),
         Misconception(
             "diagonal_left_out",
             "Your answer lacks the first term, alpha_i on the diagonal: it is -alpha_i alpha_j everywhere.",
-            lambda scores: -torch.softmax(scores, -1).unsqueeze(-1) * torch.softmax(scores, -1).unsqueeze(-2),
+            partial(_jacobian, diagonal=torch.zeros_like),
         ),
         Misconception(
             "second_term_left_out",
             "Your answer lacks the second term: it is alpha_i on the diagonal and 0 elsewhere. Subtract "
             "alpha_i alpha_j from every entry.",
-            lambda scores: torch.diag_embed(torch.softmax(scores, -1)),
+            partial(_jacobian, product=lambda alpha: 0 * _outer(alpha)),
         ),
         Misconception(
             "wrong_sign",
             "Your answer has the opposite sign. Raising a score raises its own weight, so the diagonal is positive: "
             "alpha_i (δ_ij - alpha_j).",
-            lambda scores: -attention.softmax_jacobian(scores),
+            partial(_jacobian, then=torch.neg),
         ),
         Misconception(
             "plus_instead_of_minus",
             "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the others.",
-            lambda scores: (
-                torch.diag_embed(torch.softmax(scores, -1))
-                + torch.softmax(scores, -1).unsqueeze(-1) * torch.softmax(scores, -1).unsqueeze(-2)
-            ),
+            partial(_jacobian, sign=1),
         ),
         Misconception(
             "identity_not_weighted",
             "Your answer has 1 - alpha_i² on the diagonal: δ_ij - alpha_i alpha_j. The factor alpha_i multiplies δ_ij "
             "as well: alpha_i (δ_ij - alpha_j).",
-            lambda scores: (
-                torch.eye(scores.shape[-1], dtype=scores.dtype)
-                - torch.softmax(scores, -1).unsqueeze(-1) * torch.softmax(scores, -1).unsqueeze(-2)
-            ),
+            partial(_jacobian, diagonal=torch.ones_like),
         ),
         Misconception(
             "indices_swapped",
             "Your answer is alpha_j (δ_ij - alpha_j): the factor in front has the wrong index. It is the weight that "
             "is differentiated, alpha_i (δ_ij - alpha_j).",
-            lambda scores: (
-                torch.diag_embed(torch.softmax(scores, -1))
-                - (torch.softmax(scores, -1) ** 2).unsqueeze(-2).expand(*scores.shape, scores.shape[-1])
-            ),
+            partial(_jacobian, product=lambda alpha: alpha.pow(2).unsqueeze(-2)),
+        ),
+        Misconception(
+            "own_weight_squared",
+            "Your answer is alpha_i (δ_ij - alpha_i): both factors have the index of the row. The second one is the "
+            "weight of the score by which it is differentiated, alpha_j.",
+            partial(_jacobian, product=lambda alpha: alpha.pow(2).unsqueeze(-1)),
+        ),
+        Misconception(
+            "inner_product",
+            "Your answer subtracts one and the same number everywhere, the sum of the squared weights: a row times a "
+            "column. A column times a row makes a matrix, alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
+            partial(_jacobian, product=lambda alpha: alpha.pow(2).sum(dim=-1)[..., None, None]),
+        ),
+        Misconception(
+            "plus_off_the_diagonal",
+            "Your answer is positive off the diagonal. Raising one score lowers the other weights: -alpha_i alpha_j.",
+            partial(_jacobian, then=torch.abs),
+        ),
+        Misconception(
+            "weights_on_the_diagonal",
+            "Your answer has alpha_i on the diagonal. The second term counts there as well: alpha_i (1 - alpha_i).",
+            lambda scores: _jacobian(scores, diagonal=lambda alpha: alpha + alpha.pow(2)),
         ),
         Misconception(
             "of_log_softmax",
             "Your answer is δ_ij - alpha_j, the derivative of the logarithm of the weights. For the weights "
             "themselves multiply row i by alpha_i.",
-            lambda scores: (
-                torch.eye(scores.shape[-1], dtype=scores.dtype) - torch.softmax(scores, -1).unsqueeze(-2)
-            ).expand(*scores.shape, scores.shape[-1]),
+            partial(_jacobian, diagonal=torch.ones_like, product=lambda alpha: alpha.unsqueeze(-2)),
         ),
         Misconception(
             "scores_instead_of_weights",
             "Your answer puts the scores themselves into the formula. alpha is their softmax.",
-            lambda scores: torch.diag_embed(scores) - scores.unsqueeze(-1) * scores.unsqueeze(-2),
+            partial(_jacobian, weigh=_as_it_is),
         ),
         Misconception(
             "softmax_over_the_first_dimension",
             "Your answer takes the softmax over the first dimension, which is the keys only where there are no "
             "leading ones. Use dim=-1.",
-            lambda scores: (
-                torch.diag_embed(torch.softmax(scores, 0))
-                - torch.softmax(scores, 0).unsqueeze(-1) * torch.softmax(scores, 0).unsqueeze(-2)
-            ),
+            partial(_jacobian, weigh=partial(torch.softmax, dim=0)),
+        ),
+        Misconception(
+            "softmax_over_everything",
+            "Your answer takes one softmax over all rows together. Each row has weights of its own: dim=-1.",
+            partial(_jacobian, weigh=lambda scores: torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)),
+        ),
+        Misconception(
+            "softmax_twice",
+            "Your answer takes the softmax of the weights once more. The softmax of the scores is alpha already.",
+            partial(_jacobian, weigh=lambda scores: torch.softmax(torch.softmax(scores, dim=-1), dim=-1)),
         ),
     ),
     withheld=WITHHELD,

@@ -463,8 +463,8 @@ MEAN_POOLING = Exercise(
         ),
         Misconception(
             "padding_where_no_words",
-            "Your answer is the mean of the padding for a sentence without words: a softmax of scores that are all "
-            "equally low shares out evenly. Such a sentence gets zeros; sentences with words are right.",
+            "For a sentence without words your answer is the mean of its padding, as from a softmax of scores that are "
+            "all equally low. Such a sentence gets zeros.",
             lambda x, mask: torch.where(mask.any(dim=1, keepdim=True), _pooled(x, mask), x.mean(dim=1)),
             alone=True,
         ),
@@ -881,7 +881,7 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
     for name, batch, dtype in (
         ("a batch", integer(generator, 3, 5), torch.float32),
-        ("another batch", 4, torch.float64),
+        ("weights in double precision", 4, torch.float64),
         ("a batch of one sentence", 1, torch.float32),
     ):
         words = integer(generator, 5, 8)
@@ -896,8 +896,9 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             name,
             (ids, mask),
             construct={"vocabulary": vocabulary, "d_model": d_model, "classes": classes},
-            weights={name: weight.to(dtype) for name, weight in weights.items()},  # the layers keep their own dtype
+            weights={name: weight.to(dtype) for name, weight in weights.items()},
             weight_gradients=True,
+            part=CORE if dtype == torch.float32 else "double precision",
         )
 
 
@@ -945,6 +946,7 @@ BAG_OF_EMBEDDINGS = Exercise(
     source="S3, a simple model",
     reference=bags.BagClassifier,
     cases=_bag_cases,
+    parts={CORE: 3, "double precision": 1},
     correct=correct.BAG_OF_EMBEDDINGS,
     misconceptions=(
         Misconception(

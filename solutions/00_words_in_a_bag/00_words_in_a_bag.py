@@ -493,12 +493,13 @@ def bags_as_rows_of_counts():
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
 # ### Exercise 5 · A bag of embeddings that decides
-# `words_in_a_bag.bag_of_embeddings` · 4 points · about 15 minutes
+# `words_in_a_bag.bag_of_embeddings` · 4 points (3 for the values, 1 in double precision) · about 15 minutes
 #
 # Your first model. The constructor is given; leave its names as they are, since the check loads weights into them. Write
 # `forward`. This exercise is checked on its own: write the pooling out again rather than calling your `mean_pooling`, and a
 # slip up there costs you nothing here. Every sentence has a word at least, and no word has the id 0. What is padding only
-# the mask says, for padding may have any id. The gradients of all weights are compared too.
+# the mask says, for padding may have any id. The gradients of all weights are compared too. Weights in float64 are tried as
+# well: where you make a tensor of numbers out of the mask, give it the dtype of the embeddings.
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, `mask` is boolean `[batch, words]`, the result is `[batch, classes]`.
 #

@@ -35,8 +35,8 @@
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # **How this notebook works**, if you begin here: below each task there is a cell to write in and one that checks it, as
-# often as you like. Results have the dtype of the numbers that came in, unless a task says otherwise. Cells that show
-# something with a function of yours wait until it is there.
+# often as you like. Results have the dtype of the numbers that came in, unless a task says otherwise. Gradients are
+# compared where a task says so. Cells that show something with a function of yours wait until it is there.
 #
 # The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are). Where one of their
 # slides has a slip we show the right number *and* how the printed one came about, because finding out what somebody
@@ -131,7 +131,8 @@ show.bars(
 # `attention.contextual_embedding` · 2 points · about 10 minutes
 #
 # Write the recipe above for any sentence and any word: dot products of the word with all words, softmax, weighted
-# average. You may use `torch.softmax` here; in exercise 4 you will build your own.
+# average. You may use `torch.softmax` here; in exercise 4 you will build your own. (The dot products stay small here, so
+# that a plain `exp` does as well.)
 #
 # Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
 #
@@ -329,7 +330,8 @@ for i, query in enumerate(queries):
 # The loop above takes one pair at a time. Write the matrix product. Make it work with any number of leading dimensions
 # as well: a batch of sentences is `[batch, words, d_head]`, and soon there will be heads too.
 #
-# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`.
+# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`. The leading
+# dimensions `...` are the same in both.
 #
 # <details><summary>Hint: which transpose?</summary>
 #
@@ -434,8 +436,9 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # ### Exercise 4 · Attention weights
 # `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
-# Write the softmax over the keys yourself: `torch.softmax` and its relatives are not allowed in this one. Two points are
-# for right values, the third is for scores so large that a plain `exp` overflows, and for rows whose scores are far apart.
+# Write the softmax over the keys yourself: `torch.softmax` and its relatives (`log_softmax`, `nn.Softmax`, ...) are not
+# allowed in this one; `torch.logsumexp` is. Two points are for right values, the third is for scores so large that a plain
+# `exp` overflows, and for rows whose scores are far apart. All scores are finite.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
 #
@@ -557,7 +560,8 @@ show.attention_stepper()
 #
 # Write the equation. This one stands on its own: write it out again in a few lines with `torch.softmax`, rather than
 # calling your functions from above, and a slip up there will cost you nothing here. What you may not use is torch's
-# ready-made attention. The check compares the gradients of `q`, `k` and `v` as well, so don't `detach` anything.
+# ready-made attention. The check compares the gradients of `q`, `k` and `v` as well, so don't `detach` anything. Scores
+# stay moderate here: large ones were the business of exercise 4.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
 # `[..., queries, d_value]`.
@@ -770,7 +774,7 @@ def variance_against_dimension():
 # `attention.softmax_jacobian` · 2 points · about 12 minutes
 #
 # Write the matrix $J$ from the formula, for any number of leading dimensions. `torch.softmax` is welcome; torch's own
-# Jacobian functions are not, since the point is the formula.
+# Jacobian functions are not, since the point is the formula. The scores stay small here.
 #
 # Shapes: `scores` is `[..., keys]`, the result is `[..., keys, keys]`.
 #

@@ -183,14 +183,15 @@ class _BagOfCounts(_BagWithLoops):
     """The shares of the words, times the table."""
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        counts = (F.one_hot(ids, self.embedding.num_embeddings) * mask.unsqueeze(-1)).sum(1).float()
+        counts = (F.one_hot(ids, self.embedding.num_embeddings) * mask.unsqueeze(-1)).sum(1)
+        counts = counts.to(self.embedding.weight.dtype)
         logits: Tensor = self.output(counts / counts.sum(1, keepdim=True) @ self.embedding.weight)
         return logits
 
 
 class _BagWithMatrices(_BagWithLoops):
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        shares = mask.float() / mask.sum(dim=1, keepdim=True)
+        shares = mask.to(self.embedding.weight.dtype) / mask.sum(dim=1, keepdim=True)
         pooled = torch.bmm(shares.unsqueeze(1), self.embedding.weight[ids]).squeeze(1)
         return pooled @ self.output.weight.T + self.output.bias
 
@@ -204,7 +205,7 @@ class _BagByFunctions(_BagWithLoops):
 
 class _BagByEmbeddingBag(_BagWithLoops):
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        weights = mask.float() / mask.sum(dim=1, keepdim=True)
+        weights = mask.to(self.embedding.weight.dtype) / mask.sum(dim=1, keepdim=True)
         pooled = F.embedding_bag(ids, self.embedding.weight, mode="sum", per_sample_weights=weights)
         logits: Tensor = self.output(pooled)
         return logits
