@@ -1272,7 +1272,8 @@ def _pooling_case(kind: Kind, mask: Tensor, part: str = CORE) -> Case:
     Large scores are exact in single precision, whatever the order of summation: whole numbers, divided by 4.
     """
     d_model = 16 if part == LARGE else kind.d_head()
-    x, query = kind.normal(mask.shape[1], d_model), torch.randn(d_model, generator=kind.generator)
+    x = kind.normal(mask.shape[1], d_model)
+    query = torch.randn(d_model, generator=kind.generator, dtype=kind.dtype)
     return Case(
         kind.name,
         ((x * 500).round() if part == LARGE else x, mask),
@@ -1293,9 +1294,13 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             weights={"query": torch.tensor([0.5, -0.5])},
             weight_gradients=True,
         )
-    for name, transposed in (("a batch", False), ("another batch", False), ("transposed in memory", True)):
+    for name, dtype in (
+        ("a batch", torch.float32),
+        ("double precision", torch.float64),
+        ("transposed in memory", torch.float32),
+    ):
         batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
-        kind = Kind(name, generator, (batch,), transposed=transposed)
+        kind = Kind(name, generator, (batch,), dtype, transposed=name.startswith("transposed"))
         yield _pooling_case(kind, _padding(generator, batch, words))
     batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
     kind = Kind("long vectors, with scores in the thousands", generator, (batch,))
@@ -1382,7 +1387,7 @@ ATTENTION_POOLING = Exercise(
             "mean_pooling",
             "Your answer is the plain mean of the words, and the query plays no part. Weight the words by the softmax "
             "of their scaled dot products with the query.",
-            _only(_Pooling, softmax=lambda masked, mask: mask / mask.sum(dim=1, keepdim=True)),
+            _only(_Pooling, softmax=lambda masked, mask: _divided_by_sum(mask.to(masked.dtype), mask)),
         ),
         Misconception(
             "mean_pooling_with_padding",

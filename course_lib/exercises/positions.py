@@ -1092,7 +1092,7 @@ def _learned_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         (words,) = kind.sizes(1)
         longest = words + integer(generator, 2, 5)
         encoding = torch.randn(longest, kind.d_head(), generator=generator).to(kind.dtype)
-        yield _learned_case(kind.name, kind.normal(words, encoding.shape[1]), encoding)  # the parameter stays float32
+        yield _learned_case(kind.name, kind.normal(words, encoding.shape[1]), encoding)
     batch, words = sizes(generator, 2)
     single = Kind("a batch of one sentence", generator, (1,))
     encoding = torch.randn(words + 2, single.d_head(), generator=generator)

@@ -792,7 +792,8 @@ print("mean over the words:     ", meow[:1].mean(dim=0))
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. Padding
 # gets no weight, wherever it stands: behind the words, in front of them or between them; each sentence has a word.
-# Torch's ready-made attention is not allowed. The gradients of `x` and `query` are compared too.
+# Torch's ready-made attention is not allowed. The gradients of `x` and `query` are compared too. Once both are in double
+# precision: compute in the dtype of `x`.
 #
 # One point is for values and gradients, and one each for scores in the thousands, for a batch of a single sentence, and
 # for padding that is not behind the words.

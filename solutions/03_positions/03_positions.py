@@ -704,8 +704,8 @@ def a_head_that_looks_two_words_back():
 # are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only that it is one;
 # whoever uses your layer will read it.)
 #
-# Shapes: `x` is `[..., words, d_model]`, the result has its shape, and its dtype where `x` is in double precision. The
-# gradients of `x` and `encoding` are compared too.
+# Shapes: `x` is `[..., words, d_model]`, the result has its shape and its dtype (once both `x` and `encoding` are in double
+# precision). The gradients of `x` and `encoding` are compared too.
 #
 # <details><summary>Hint: the order of things</summary>
 #

@@ -454,7 +454,9 @@ LEARNED_POSITIONS = (
     _refusing(lambda x, encoding: x + encoding[: x.shape[-2]]),
     _refusing(lambda x, encoding: x + F.embedding(torch.arange(x.shape[-2]), encoding)),
     _refusing(lambda x, encoding: torch.add(x, encoding.narrow(0, 0, x.shape[-2]).expand_as(x))),
-    _refusing(lambda x, encoding: x + F.one_hot(torch.arange(x.shape[-2]), len(encoding)).float() @ encoding),
+    _refusing(
+        lambda x, encoding: x + F.one_hot(torch.arange(x.shape[-2]), len(encoding)).to(encoding.dtype) @ encoding
+    ),
     _refusing(
         lambda x, encoding: (x.double() + encoding.index_select(0, torch.arange(x.shape[-2])).double()).to(x.dtype)
     ),

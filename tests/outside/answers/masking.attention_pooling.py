@@ -52,7 +52,7 @@ class AttentionPooling(nn.Module):
         return (alpha.unsqueeze(-2) @ x).squeeze(-2)
 
 
-# %% wrong | epsilon 1e-6 in the denominator without a maximum: fades where all scores are very negative | exp_overflows
+# %% wrong | epsilon 1e-6 in the denominator without a maximum: fades where all scores are very negative
 class AttentionPooling(nn.Module):
     def __init__(self, d_model):
         super().__init__()
