@@ -1360,12 +1360,17 @@ ADD_AND_NORM = Exercise(
 # heads_and_blocks.feed_forward -----------------------------------------------------------------------------
 
 
-def _drawn_weights(module: type[nn.Module], generator: Generator, **construct: int | float | bool) -> dict[str, Tensor]:
+def _drawn_weights(
+    module: type[nn.Module],
+    generator: Generator,
+    dtype: torch.dtype = torch.float32,
+    **construct: int | float | bool,
+) -> dict[str, Tensor]:
     """A random state dict for a module built so; small enough for its activations to be of size 1."""
     with torch.device("meta"):
         shapes = {name: value.shape for name, value in module(**construct).state_dict().items()}
     return {
-        name: torch.randn(shape, generator=generator) / math.sqrt(shape[-1] if len(shape) > 1 else 1)
+        name: torch.randn(shape, generator=generator, dtype=dtype) / math.sqrt(shape[-1] if len(shape) > 1 else 1)
         for name, shape in shapes.items()
     }
 
@@ -1385,13 +1390,14 @@ def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("one sentence", (), False, False),
         ("a batch, in training", (integer(generator, 2, 5),), False, True),
         ("a wider layer, larger numbers", (2,), False, False),
-        ("transposed in memory", (3,), True, False),
+        ("transposed in memory, double precision", (3,), True, False),
     ):
         words, d_model = sizes(generator, 2)
         larger = "larger" in name
         construct = {"d_model": d_model, "d_hidden": integer(generator, 9, 20) + 4 * d_model * larger}
-        x = Kind("", generator, leading, transposed=transposed).normal(words, d_model) * (10 if larger else 1)
-        weights = _drawn_weights(blocks.FeedForward, generator, **construct)
+        dtype = torch.float64 if "double" in name else torch.float32
+        x = Kind("", generator, leading, dtype, transposed).normal(words, d_model) * (10 if larger else 1)
+        weights = _drawn_weights(blocks.FeedForward, generator, dtype, **construct)
         yield Case(
             name, (x,), construct=construct, weights=weights, gradients=(0,), weight_gradients=True, training=training
         )
@@ -1568,9 +1574,10 @@ def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         for name, heads, transposed, gradients in (
             ("a batch", 2, False, False),
             ("with gradients", 3, False, True),
-            ("transposed in memory", 2, True, False),
+            ("transposed in memory, double precision", 2, True, False),
         ):
-            inputs = _padded(Kind("", generator, transposed=transposed), 4 * heads)
+            dtype = torch.float64 if transposed else torch.float32
+            inputs = _padded(Kind("", generator, dtype=dtype, transposed=transposed), 4 * heads)
             yield _encoder_block_case(f"{name}, {order}", generator, inputs, heads, norm_first, gradients)
         name = f"in training, where almost everything is dropped, {order}"
         inputs = _padded(Kind("", generator), 8)
@@ -1611,7 +1618,7 @@ def _encoder_block_case(
         name,
         inputs,
         construct=construct,
-        weights=_drawn_weights(blocks.PlainEncoderBlock, generator, **construct),
+        weights=_drawn_weights(blocks.PlainEncoderBlock, generator, inputs[0].dtype, **construct),
         gradients=(0,) if gradients else (),
         weight_gradients=gradients,
         training=training,

@@ -71,6 +71,20 @@ class FeedForward(nn.Module):
         return F.linear(h, self.W_2.weight[:, :width], self.W_2.bias)
 
 
+# %% wrong | single precision inside, cast back (shows in float64 by the digits)
+class FeedForward(nn.Module):
+    """The same small network at every word."""
+
+    def __init__(self, d_model, d_hidden):
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_2 = nn.Linear(d_hidden, d_model)
+
+    def forward(self, x):
+        h = F.relu(F.linear(x.float(), self.W_1.weight.float(), self.W_1.bias.float()))
+        return F.linear(h, self.W_2.weight.float(), self.W_2.bias.float()).to(x.dtype)
+
+
 # %% wrong | b_1 forgotten | first_bias_left_out
 class FeedForward(nn.Module):
     """The same small network at every word."""
