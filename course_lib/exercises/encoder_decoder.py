@@ -261,7 +261,7 @@ def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words, vocabulary = integer(generator, 3, 8), integer(generator, 10, 15)
         log_p = kind.normal(words, vocabulary).log_softmax(-1)
         expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
-        yield Case(kind.name, (log_p, expected))
+        yield Case(kind.name, (log_p, expected), gradients=(0,))
     logits = torch.randn(9, 5, generator=generator) + torch.tensor([150.0, 0, 0, 0, 0])
     expected = torch.randint(1, 5, (9,), generator=generator)
     yield Case("words of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
@@ -303,7 +303,7 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
     title="Negative log-likelihood",
     statement=(
         "negative_log_likelihood(log_p [..., vocabulary], expected int64 [...]) -> scalar: the mean over all words of "
-        "-ln p(right word), in nats."
+        "-ln p(right word), in nats, with gradients."
     ),
     points=2,
     parts={CORE: 1, UNLIKELY: 1},
@@ -433,6 +433,13 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
             "Your answer takes exp at the end: that makes the perplexity, which is the next exercise. Leave the exp "
             "out.",
             partial(_likelihood, end=torch.exp),
+        ),
+        Misconception(
+            "no_gradients",
+            "The value is right, but no gradient reaches log_p: the computation leaves torch somewhere (.item(), "
+            ".detach(), numpy or torch.tensor(...)). Training needs it: nothing could be learned from this loss.",
+            lambda log_p, expected: -_picked(log_p, expected).mean().detach(),
+            alone=True,
         ),
         Misconception(
             "through_the_probabilities",
@@ -679,6 +686,7 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ):
         inputs = _block_inputs(generator, heads, target, source, any_mask=name == ANY_MASKS)
         yield _block_case(name, generator, inputs, heads, d_hidden=4 * heads + 1)
+    yield _in_double(_block_case("double precision", generator, _block_inputs(generator, 2, 3, 5), 2, 9))
     inputs = _block_inputs(generator, 2, 5, 4)
     yield _block_case("in training, where almost everything is dropped", generator, inputs, 2, 9, training=True)
     x, memory, mask, memory_mask = _block_inputs(generator, 2, 4, 6)
@@ -725,6 +733,11 @@ def _block_case(
         training=training,
         part="dropout" if training else CORE,
     )
+
+
+def _in_double(case: Case) -> Case:
+    args = tuple(tensor.double() if tensor.is_floating_point() else tensor for tensor in case.args)
+    return replace(case, args=args, weights={name: weight.double() for name, weight in case.weights.items()})
 
 
 @torch.no_grad()
