@@ -833,12 +833,14 @@ LEARN_MERGES = Exercise(
             "Your answer is right as long as each pair makes a new piece. A piece that has an id already keeps it: "
             "ids.setdefault(piece, len(ids)) leaves it alone.",
             partial(_learned_differently, number=lambda ids, piece, done: len(ids)),
+            alone=True,
         ),
         Misconception(
             "known_piece_not_listed",
             "Your answer is right as long as each pair makes a new piece. A pair whose piece has an id already is "
             "joined and listed like any other.",
             partial(_learned_differently, listed=lambda pair, ids: "".join(pair) not in ids),
+            alone=True,
         ),
         Misconception(
             "one_too_many",
@@ -959,6 +961,12 @@ VOCABULARY_SIZE = Exercise(
             "Your answer is one too large. Nothing comes in but one piece in each round: the mark is among the "
             "characters already.",
             partial(_size, off=1),
+            alone=True,
+        ),
+        Misconception(
+            "one_special_token",
+            "Your answer has one special token, whatever `special` is. GPT-2 has one, others have more: add `special`.",
+            lambda characters, merges, special: characters + merges + 1,
         ),
         Misconception(
             "multiplied",
@@ -1347,7 +1355,7 @@ DECODE = Exercise(
             "spaces_between_pieces",
             "Your answer puts a space between all pieces. Spaces are where ▁ is: join the pieces with nothing between "
             "them, and replace ▁ by a space.",
-            partial(_decoded, between=" ", mark=""),
+            partial(_decoded, between=" ", mark="", ends=str),
         ),
         Misconception(
             "spaces_between_pieces_with_marks",
