@@ -1163,6 +1163,7 @@ BEAM_SEARCH = Exercise(
             "Your answer returns the least probable of the sentences that are kept at the end. Return the most "
             "probable one.",
             partial(_searched, picks=lambda kept, end: kept[-1][1]),
+            alone=True,
         ),
         Misconception("least_probable_kept", _LEAST_PROBABLE, partial(_searched, cut=_least)),
         Misconception(
@@ -1887,13 +1888,6 @@ TOP_K = Exercise(
             "Your answer takes the most probable ones along the first dimension, which is the batch where there is "
             "one. The vocabulary is the last: dim=-1.",
             partial(_topped, keep=partial(_among_the_first, dim=0)),
-        ),
-        Misconception(
-            "along_the_first_dimension_throughout",
-            "Your answer takes the most probable ones and their sum along the first dimension, which is the batch "
-            "where there is one. The vocabulary is the last: dim=-1 everywhere.",
-            partial(_topped, keep=partial(_among_the_first, dim=0), divided=_DIVISIONS[-1][2]),
-            alone=True,
         ),
         Misconception(
             "one_choice_for_all_rows",

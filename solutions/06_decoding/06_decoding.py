@@ -36,8 +36,9 @@
 # Every model in this lesson is used in the same way, as a **step function**: the words so far go in, the logits of the
 # next word come out. That is all that decoding needs to know of a model.
 #
-# Two rules for all exercises. Results are as precise as the numbers that come in: double precision stays double. And where
-# points are split, as in *2 for the values, 1 for …*, the others count only once those for the values are earned.
+# Three rules for all exercises. Results are as precise as the numbers that come in: double precision stays double. Nothing
+# is learned in decoding, so gradients are not compared. And where points are split, as in *2 for the values, 1 for …*, the
+# others count only once those for the values are earned.
 
 # %%
 import functools
