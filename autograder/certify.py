@@ -19,7 +19,7 @@ from rich.table import Table
 from torch import Tensor
 
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Outcome, Verdict, diagnose, judge, observe
-from course_lib.checking.compare import result_difference
+from course_lib.checking.compare import floating_dtypes, result_difference
 from course_lib.checking.exercise import Value
 from course_lib.checking.judge import observe_cases
 
@@ -157,11 +157,29 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
         parts = {case.part for case in cases}
         yield from (f"no {kind} case belongs to the part {part!r}" for part in exercise.parts if part not in parts)
         yield from (f"a {kind} case belongs to the unknown part {part!r}" for part in parts - set(exercise.parts))
+        yield from _single_precision_only(exercise, kind, cases)
     drawn = [exercise.hidden_cases(seed) for seed in seeds]
     if len(drawn[0]) < MIN_HIDDEN:
         yield f"has {len(drawn[0])} hidden cases; at least {MIN_HIDDEN} are needed"
     if len(drawn) > 1 and all(_same_inputs(drawn[0], other) for other in drawn[1:]):
         yield "the hidden cases don't depend on their seed"
+
+
+def _single_precision_only(exercise: Exercise, kind: str, cases: Sequence[Case]) -> Iterator[str]:
+    """Whether floating numbers go in and come out, and never in double precision."""
+    dtypes = [floating_dtypes(case) for case in cases]
+    if not any(dtypes) or {torch.float64} in dtypes:
+        return
+    case = next(case for case, found in zip(cases, dtypes, strict=True) if found)
+    if _has_floats(observe(exercise.reference, case).value):
+        yield f"no {kind} case is in double precision: an answer that computes in float32 whatever comes in would pass"
+
+
+def _has_floats(value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return value.is_floating_point()
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return isinstance(value, float) or any(map(_has_floats, inside))
 
 
 def _reference_failures(key: AnswerKey) -> Iterator[str]:

@@ -94,6 +94,13 @@ class TestFails:
         told = "the misconception root_of_number_of_queries is named nothing: add a case that tells them apart"
         assert told in certificate(cases=cases).failures
 
+    def test_when_no_case_is_in_double_precision(self) -> None:
+        def cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+            yield from (case for case in SCALE.cases(generator, hidden) if case.args[0].dtype != torch.float64)
+
+        found = certificate(cases=cases).failures
+        assert {failure.partition(" case is in double")[0] for failure in found} == {"no visible", "no hidden"}
+
     def test_when_two_mistakes_at_once_are_told_as_a_third(self) -> None:
         ids = [misconception.id for misconception in SCALE.misconceptions]
         third = SCALE.misconceptions[2].answer
