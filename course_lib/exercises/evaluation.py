@@ -583,13 +583,6 @@ def _most(references: Sequence[Sequence[str]], n: int) -> Counter[tuple[str, ...
     return most
 
 
-def _smallest(references: Sequence[Sequence[str]], n: int) -> Counter[tuple[str, ...]]:
-    least = Counter(_grams(references[0], n))
-    for reference in references[1:]:
-        least &= Counter(_grams(reference, n))
-    return least
-
-
 def _cut_short(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return [tuple(words[start : start + n]) for start in range(len(words) - n)]
 

@@ -300,8 +300,7 @@ check("subwords.merge", hidden=True)
 # code no longer fits on a page.)
 #
 # ### Exercise 4 · Learning the pairs
-# `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a piece that is there already, 1 for stopping when nothing is
-# left to join) · about 20 minutes
+# `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a piece that is there already, 1 for stopping) · about 20 minutes
 #
 # Write the loop. The three steps come in as functions, so that a slip in yours costs nothing here: `count(words)`,
 # `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for. Call these, and not functions of your own.
