@@ -261,7 +261,7 @@ def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words, vocabulary = integer(generator, 3, 8), integer(generator, 10, 15)
         log_p = kind.normal(words, vocabulary).log_softmax(-1)
         expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
-        yield Case(kind.name, (log_p, expected), gradients=(0,))
+        yield Case(kind.name, (log_p, expected))
     logits = torch.randn(9, 5, generator=generator) + torch.tensor([150.0, 0, 0, 0, 0])
     expected = torch.randint(1, 5, (9,), generator=generator)
     yield Case("words of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
@@ -303,7 +303,7 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
     title="Negative log-likelihood",
     statement=(
         "negative_log_likelihood(log_p [..., vocabulary], expected int64 [...]) -> scalar: the mean over all words of "
-        "-ln p(right word), in nats, with gradients."
+        "-ln p(right word), in nats."
     ),
     points=2,
     parts={CORE: 1, UNLIKELY: 1},
@@ -433,13 +433,6 @@ NEGATIVE_LOG_LIKELIHOOD = Exercise(
             "Your answer takes exp at the end: that makes the perplexity, which is the next exercise. Leave the exp "
             "out.",
             partial(_likelihood, end=torch.exp),
-        ),
-        Misconception(
-            "no_gradients",
-            "The value is right, but no gradient reaches log_p: the computation leaves torch somewhere (.item(), "
-            ".detach(), numpy or torch.tensor(...)). Training needs it: nothing could be learned from this loss.",
-            lambda log_p, expected: -_picked(log_p, expected).mean().detach(),
-            alone=True,
         ),
         Misconception(
             "through_the_probabilities",

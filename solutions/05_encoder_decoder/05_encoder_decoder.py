@@ -229,7 +229,7 @@ show.matrices(
 #
 # Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of them is 0,
 # but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[...]`; the result is a scalar
-# tensor, of shape `[]`. All places count. The gradient of `log_p` is compared too, since this is what training minimises.
+# tensor, of shape `[]`. All places count. No gradients are compared.
 #
 # In all exercises of this lesson a result has the **dtype** of the numbers that came in, float32 or float64, unless the task
 # says otherwise.

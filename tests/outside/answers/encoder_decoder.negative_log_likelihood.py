@@ -2,9 +2,9 @@
 def negative_log_likelihood(log_p, expected):
     is_right = torch.arange(log_p.shape[-1], device=log_p.device) == expected.unsqueeze(-1)
     return -log_p[is_right].mean()
-# %% right | F.nll_loss with the vocabulary in second place
+# %% right | cross_entropy, which takes another softmax of what is normalised already
 def negative_log_likelihood(log_p, expected):
-    return F.nll_loss(log_p.reshape(-1, log_p.shape[-1]), expected.reshape(-1))
+    return F.cross_entropy(log_p.reshape(-1, log_p.shape[-1]), expected.reshape(-1))
 # %% wrong | through the probabilities, which underflow | through_the_probabilities
 def negative_log_likelihood(log_p, expected):
     p = log_p.exp().gather(-1, expected.unsqueeze(-1))
