@@ -44,7 +44,7 @@ from course_lib.checking.rules import Code
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "tests" / "outside" / "answers"
-_HEADER = re.compile(r"^# %% (right|wrong)(?: pair)? ?\| ([^\n]+?)(?: \| ([a-z0-9_+]+))?$", re.MULTILINE)
+_HEADER = re.compile(r"^# %% (right|wrong)(?: pair)? ?\| ([^\n]+?)(?: \| ([A-Za-z0-9_+]+))?$", re.MULTILINE)
 _SLOWEST = 5
 
 
