@@ -1342,6 +1342,7 @@ SOFTMAX_JACOBIAN = Exercise(
             "Your answer lacks the second term: it is alpha_i on the diagonal and 0 elsewhere. Subtract "
             "alpha_i alpha_j from every entry.",
             partial(_jacobian, product=lambda alpha: 0 * _outer(alpha)),
+            alone=True,  # without the first term, too, nothing is left: zeros, which are no answer at all
         ),
         Misconception(
             "wrong_sign",

@@ -126,6 +126,6 @@ def test_explanations_name_functions_and_exercises_that_exist() -> None:
     ids = {exercise.id for exercise in exercises.all()}
     for explanation in read_explanations():
         module, _, name = explanation.function.rpartition(".")
-        assert hasattr(import_module(module), name)
+        assert explanation.function == "*" or hasattr(import_module(module), name)
         assert set(explanation.exercises) <= ids
         assert explanation.reason

@@ -64,7 +64,7 @@ class TestEveryExercise:
     @every_exercise
     def test_messages_are_sentences(self, exercise: Exercise) -> None:
         for text in (exercise.statement, *(misconception.message for misconception in exercise.misconceptions)):
-            assert text.endswith(".")
+            assert text.endswith((".", "?", ".)", "?)"))
             assert len(text) < 330
             assert text == " ".join(text.split())
 

@@ -21,6 +21,6 @@ class AttentionPooling(nn.Module):
         self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
 
     def forward(self, x, mask):
-        scaled = x @ torch.tensor(self.query.tolist()) / math.sqrt(x.shape[-1])
+        scaled = x @ torch.tensor(self.query.tolist(), dtype=x.dtype) / math.sqrt(x.shape[-1])
         alpha = torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
         return (alpha.unsqueeze(-1) * x).sum(dim=1)
