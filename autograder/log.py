@@ -23,6 +23,7 @@ from autograder.results import SubmissionResult
 from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
+from course_lib.checking.verdict import AGAIN
 from course_lib.exercises import UnknownName
 
 _VERSIONS = ("Katze", "Python", "torch", "numpy")
@@ -217,7 +218,7 @@ def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: 
         _print(console, 6, ("ok    ", "green"), (f"{count(len(right), 'case')} right{kept}", ""))
     together: dict[str, list[Mapping[str, Any]]] = {}
     for case in cases if every_case else (case for case in cases if case not in right):
-        together.setdefault(case["message"].removeprefix(f"{case['name']}: "), []).append(case)
+        together.setdefault(case["message"].removeprefix(f"{case['name']}: ").removeprefix(AGAIN), []).append(case)
     for message, alike in together.items():
         for case in alike:
             mark = ("ok    ", "green") if case in right else ("FAIL  ", "yellow")

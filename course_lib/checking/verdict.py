@@ -18,6 +18,9 @@ from course_lib.checking.observation import Observation, Outcome, Unfit, argumen
 from course_lib.checking.relation import relation
 from course_lib.checking.torch_words import explained, speaks_of_shapes
 
+AGAIN = "This is the first call once more, with the same inputs. "
+"""What the message of a case that is called a second time begins with."""
+
 
 @dataclass(frozen=True, eq=False)
 class CaseResult:
@@ -51,7 +54,7 @@ class CaseResult:
         """One or two sentences for the student; empty where the case passed."""
         told = self._message()
         if told and self.case.again and not self.hidden:
-            return f"This is the first call once more, with the same inputs. {told}"
+            return f"{AGAIN}{told}"
         return told
 
     def _message(self) -> str:
