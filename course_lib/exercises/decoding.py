@@ -846,11 +846,18 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a model that never writes <e>", (_step(model), START, END, 3, 4))
     model = _worth_searching(generator, 6, 4, 4)
     yield Case("more beams than words", (_step(model), START, END, 6, 4), part=MANY_BEAMS)
-    model = _drawn(generator, 6, lambda model: len(stepwise.beam_search(model, START, END, 1, 6)) > 2)
+    model = _drawn(generator, 6, _cut_at_once)
     yield Case("1 beam", (_step(model), START, END, 1, 6))
     longest = integer(generator, 55, 65)
     model = _drawn(generator, 30, lambda model: _beyond_a_float(model, longest), never=END, spread=0.5)
     yield Case("a sentence whose probability is too small for a float", (_step(model), START, END, 1, longest))
+
+
+def _cut_at_once(model: _Model) -> bool:
+    """Whether 1 beam finds another sentence where the first step keeps all words."""
+    found = stepwise.beam_search(model, START, END, 1, 6)
+    late = _searched(model, START, END, 1, 6, cut=lambda kept, beams: _cut(kept, 6 if len(kept[-1][1]) == 2 else beams))
+    return len(found) > 2 and not torch.equal(found, late)
 
 
 def _beyond_a_float(model: _Model, length: int) -> bool:
