@@ -417,12 +417,13 @@ def encode_case(case: Case, encoder: Encoder) -> Json:
         "gradients": list(case.gradients),
         "weight_gradients": case.weight_gradients,
         "training": case.training,
+        "again": case.again,
     }
 
 
 def decode_case(data: Json, decoder: Decoder) -> Case:
     """The case that `encode_case` wrote, nameless."""
-    flags = {"weight_gradients": bool, "training": bool}
+    flags = {"weight_gradients": bool, "training": bool, "again": bool}
     fields(data, args=list, kwargs=dict, construct=dict, weights=dict, gradients=list, **flags)
     args = tuple(decoder.value(value) for value in data["args"])
     return Case(
@@ -434,6 +435,7 @@ def decode_case(data: Json, decoder: Decoder) -> Case:
         gradients=_positions(data["gradients"], len(args)),
         weight_gradients=data["weight_gradients"],
         training=data["training"],
+        again=data["again"],
     )
 
 

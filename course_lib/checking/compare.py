@@ -299,7 +299,7 @@ _KEYS_SHOWN = 4
 
 def _several_values(expected: Value, actual: Value, where: str) -> str:
     """What to tell an answer that returns more than was asked for; empty where it does not."""
-    if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list)) or not actual:
+    if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list, dict)) or not actual:
         return ""
     if isinstance(expected, Tensor) and _only_numbers(actual):
         kind = type(actual).__name__

@@ -111,7 +111,7 @@ class Case:
             another would otherwise read off.
         entrywise: hold every entry of a result against its own size, and not against the largest of its tensor: where
             numbers of many magnitudes stand side by side and each is computed without cancellation.
-        again: the same call as an earlier case, made a second time.
+        again: the same call as an earlier case, made a second time; a class is called with other tensors before.
     """
 
     name: str

@@ -13,7 +13,7 @@ import sysconfig
 import time
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -171,6 +171,9 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
     start = time.perf_counter()
     try:
         callee, weights = _prepared(answer, case, {name: fresh(value) for name, value in case.construct.items()})
+        if case.again and isinstance(callee, nn.Module):
+            with _grad_mode(case), _lots(case), trap or nullcontext():
+                _use(callee, case.args)
         with _grad_mode(case), _lots(case), trap or nullcontext():
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
@@ -196,6 +199,26 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
         modified=modified,
         seconds=time.perf_counter() - start,
     )
+
+
+def _use(module: nn.Module, args: Sequence[Value]) -> None:
+    """Call a module on other tensors, so that what it keeps of its first call shows in the next one.
+
+    They are made of those of a case, and may make no sense to the module: that it refuses them is no fault.
+    """
+    for other in (_turned_around, _shortened):
+        with suppress(Exception):
+            module(*(other(value) if isinstance(value, Tensor) else _fresh(value) for value in args))
+
+
+def _turned_around(value: Tensor) -> Tensor:
+    return value.detach().flip(tuple(range(value.ndim)))
+
+
+def _shortened(value: Tensor) -> Tensor:
+    """The first item of a batch, without its last position."""
+    first = value.detach()[:1] if value.ndim else value.detach()
+    return (first[:, :-1] if first.ndim > 1 and first.shape[1] > 1 else first).clone()
 
 
 def _grad_mode(case: Case) -> AbstractContextManager[object]:

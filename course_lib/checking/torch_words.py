@@ -146,6 +146,10 @@ _OF_OTHERS: list[Meaning] = [
         "The gradient needs values that a step in place (x -= y, x[...] = y, exp_()) has replaced: work on a copy.",
     ),
     (
+        re.compile(r"(?:must be Tensor, not |'|and ')((?:Block|MultiHead)Output)"),
+        lambda found: f"A {found[1]} holds several results: take the one that is needed, such as its .out.",
+    ),
+    (
         re.compile(r"view size is not compatible with input tensor's size and stride"),
         "view wants tensors as they lie in memory; after a transpose take reshape, or contiguous() first.",
     ),

@@ -21,6 +21,9 @@ from course_lib.checking.torch_words import explained, speaks_of_shapes
 AGAIN = "This is the first call once more, with the same inputs. "
 """What the message of a case that is called a second time begins with."""
 
+USED_BEFORE = "This is the first call once more, but the module has been called with other inputs before. "
+"""What it begins with where a module was called."""
+
 
 @dataclass(frozen=True, eq=False)
 class CaseResult:
@@ -54,7 +57,7 @@ class CaseResult:
         """One or two sentences for the student; empty where the case passed."""
         told = self._message()
         if told and self.case.again and not self.hidden:
-            return f"{AGAIN}{told}"
+            return f"{USED_BEFORE if self.case.construct else AGAIN}{told}"
         return told
 
     def _message(self) -> str:

@@ -15,8 +15,9 @@ from torch import Generator, Tensor, nn
 
 from autograder.box import Box, BoxLost, Limits, Zygote
 from autograder.box.protocol import Decoder, Encoder, ProtocolError, decode_call, decode_case, encode_case
-from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, decide, observe
+from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, judge, observe
 from course_lib.checking.exercise import CallRefused, Value
+from course_lib.checking.verdict import USED_BEFORE
 from tests.autograder.box.test_client import FORGE
 
 WORDS = 7
@@ -82,8 +83,7 @@ def greedy(step, start, length):
 def judged(box: Box, exercise: Exercise, source: str) -> Verdict:
     result = box.run_cell(source)
     assert result.ok, result.raised
-    key = AnswerKey(exercise, 5)
-    return decide(key, list(box.observe_cases(exercise.name, key.cases, forbidden=exercise.forbidden)))
+    return judge(AnswerKey(exercise, 5), lambda case: box.observe(exercise.name, case, forbidden=exercise.forbidden))
 
 
 def observed(box: Box, source: str, callback: Callback, *args: Value) -> Value:
@@ -107,7 +107,8 @@ class TestCallbacks:
         assert judged(box, GREEDY, GREEDY_SOURCE).passed
         names: dict[str, Value] = {}
         exec(GREEDY_SOURCE, names)
-        for case, expected in zip(GREEDY.visible_cases(), AnswerKey(GREEDY).expected, strict=True):
+        key = AnswerKey(GREEDY)
+        for case, expected in zip(key.visible, key.expected, strict=True):
             seen = observe(names["greedy"], case, GREEDY.forbidden)  # its step uses the softmax, and may
             assert torch.equal(seen.value, expected.value)
 
@@ -301,7 +302,15 @@ class TestClasses:
     def test_a_class_is_built_loaded_called_and_differentiated(self, box: Box) -> None:
         verdict = judged(box, RECURRENT, RECURRENT_SOURCE)
         assert verdict.passed, verdict.text()
-        assert len(verdict.cases) == 4
+        assert len(verdict.cases) == 6, "two visible and two hidden ones, and the first of each once more"
+
+    def test_what_a_class_keeps_of_an_earlier_call_is_found(self, box: Box) -> None:
+        keeping = RECURRENT_SOURCE.replace(
+            "        return", "        self.x = x = getattr(self, 'x', x)\n        return"
+        )
+        verdict = judged(box, RECURRENT, keeping)
+        assert [result.passed for result in verdict.cases] == [True, True, False] * 2
+        assert verdict.cases[2].message.startswith(USED_BEFORE)
 
     @pytest.mark.parametrize(
         ("old", "new", "said"),

@@ -2,15 +2,17 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from course_lib.blocks import BlockOutput
 from course_lib.checking.torch_words import explained, speaks_of_shapes
 
 X = torch.ones(2, 3)
+BLOCK = BlockOutput(X)
 
 
 def message_of(fail: Callable[[], object]) -> str:
-    with pytest.raises((RuntimeError, IndexError, ValueError)) as caught:
+    with pytest.raises((RuntimeError, IndexError, ValueError, TypeError, AttributeError)) as caught:
         fail()
     return str(caught.value)
 
@@ -42,6 +44,9 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
     (lambda: bool(X), "torch.where, &, | and ~"),
     (lambda: X.item(), "a tensor of a single number"),
+    (lambda: nn.Linear(3, 3)(BLOCK), "A BlockOutput holds several results"),
+    (lambda: X + BLOCK, "such as its .out"),
+    (lambda: BLOCK.shape, "such as its .out"),
     (lambda: X.mT.view(6), "take reshape, or contiguous() first"),
 ]
 
