@@ -3,7 +3,7 @@
 A fork changes one line: `c.Katze.repository`, then runs `katze release`.
 """
 
-from autograder.timestamps import mend_formgrader
+from autograder.intake.timestamps import mend_formgrader
 
 c = get_config()  # the loader gives this name
 
@@ -18,7 +18,7 @@ c.CourseDirectory.release_directory = "notebooks"
 
 # Feedback and formgrader show what students' cells have put out: text, tables and pictures, nothing that runs.
 c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.filters = {"clean_html": "autograder.filters.clean_html"}
+c.HTMLExporter.filters = {"clean_html": "autograder.course.filters.clean_html"}
 
 # Else one student's timestamp.txt that holds no time would close formgrader's page of the whole lesson.
 mend_formgrader()

@@ -232,8 +232,8 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _release(options: argparse.Namespace) -> int:
-    from autograder.course import Course
-    from autograder.release import check_release, release
+    from autograder.course.course import Course
+    from autograder.course.release import check_release, release
 
     course = Course.find(options.course)
     if options.check:
@@ -249,10 +249,10 @@ def _release(options: argparse.Namespace) -> int:
 
 def _grade(options: argparse.Namespace) -> int:
     gc.disable()  # what is imported is no garbage, and looking for some takes a fifth of the time
-    from autograder.batch import grade_lesson
-    from autograder.course import Course
-    from autograder.misplaced import misplaced
-    from autograder.report import print_class
+    from autograder.course.course import Course
+    from autograder.grading.batch import grade_lesson
+    from autograder.intake.misplaced import misplaced
+    from autograder.pages.terminal import print_class
     from autograder.words import some
 
     gc.freeze()
@@ -302,7 +302,7 @@ def _preflight(options: argparse.Namespace) -> int:
 
 
 def _log(options: argparse.Namespace) -> int:
-    from autograder.course import Course
+    from autograder.course.course import Course
     from autograder.log import print_story, story
 
     told = story(Course.find(options.course), options.student, options.lesson)
@@ -314,9 +314,9 @@ def _log(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from autograder.course import Course
-    from autograder.export import export
-    from autograder.standings import standings
+    from autograder.course.course import Course
+    from autograder.gradebook.standings import standings
+    from autograder.pages.export import export
 
     graded = standings(Course.find(options.course), options.lessons)
     made = export(graded, options.roster, options.student_column, dict(options.lesson_column))
@@ -329,8 +329,8 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from autograder.class_report import class_page
-    from autograder.course import Course
+    from autograder.course.course import Course
+    from autograder.pages.class_report import class_page
 
     _write(options.file, class_page(Course.find(options.course), options.lesson).encode())
     if options.file != "-":
@@ -339,7 +339,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from autograder.single import check_file
+    from autograder.grading.single import check_file
 
     verdict, level = check_file(options.exercise, options.file, options.visible_only, _level(options))
     if options.json:
@@ -350,7 +350,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _exercises(options: argparse.Namespace) -> int:
-    from autograder.report import exercise_records, print_exercises
+    from autograder.pages.terminal import exercise_records, print_exercises
 
     records = exercise_records(options.lesson)
     if options.json:
@@ -373,8 +373,8 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _certify(options: argparse.Namespace) -> int:
     from autograder.certify import certify, print_table
-    from autograder.course import Course
-    from autograder.given import released_stubs
+    from autograder.course.course import Course
+    from autograder.course.given import released_stubs
     from course_lib import exercises
 
     course = Course.find(options.course)

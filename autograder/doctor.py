@@ -21,7 +21,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder import machine
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.limits import size
 
@@ -145,7 +145,8 @@ def _of_linux() -> list[LevelFinding]:
 
 def _of_containers() -> LevelFinding:
     """Level L4: tried where its image has been built. To build it takes minutes and the network."""
-    from autograder.box import Level, container, self_test
+    from autograder.box import Level, self_test
+    from autograder.box.confinement import container
 
     try:
         engine = container.find_engine()
@@ -198,7 +199,7 @@ def _of_machine() -> list[Finding]:
     found = [Finding("machine", "system", machine.system())]
     if not sys.platform.startswith("linux"):
         return found
-    from autograder.box import landlock
+    from autograder.box.confinement import landlock
 
     problem = machine.landlock_problem()
     found.append(Finding("machine", "Landlock", problem or f"version {landlock.abi()}", not problem))
@@ -213,7 +214,7 @@ def _of_machine() -> list[Finding]:
 
 
 def _of_engine(engine: str) -> Finding:
-    from autograder.box import container
+    from autograder.box.confinement import container
 
     version = machine.version_of(engine)
     if not version:
@@ -252,7 +253,7 @@ def _problem_of(gradebook: Path) -> str:
         return f"{gradebook.parent}, the gradebook's folder, cannot be written by this user"
     if sys.platform == "win32":
         return ""  # nothing is graded there, and the file's lock is not to be had
-    from autograder.records.file import check_gradebook, check_room
+    from autograder.gradebook.file import check_gradebook, check_room
 
     try:
         check_gradebook(gradebook)

@@ -13,13 +13,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.grading import SLOTS
-from autograder.records import CaseRecord, Change, ExerciseRecord, Record, Standing, store
-from autograder.records.file import read_only
-from autograder.report import told
-from autograder.results import SubmissionResult
+from autograder.gradebook import store
+from autograder.gradebook.file import read_only
+from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
+from autograder.gradebook.results import SubmissionResult
+from autograder.grading.submission import SLOTS
+from autograder.pages.terminal import told
 from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome

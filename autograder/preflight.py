@@ -22,11 +22,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.errors import BadInput, Unreadable
-from autograder.handed_in import NOTEBOOK_BYTES, unpack
+from autograder.intake.handed_in import NOTEBOOK_BYTES, unpack
+from autograder.intake.submission import Submission, read_notebook
 from autograder.repair import Cell, CellKind, Release, Repaired, is_of, repair, require_lesson
-from autograder.submission import Submission, read_notebook
 from autograder.words import count, megabytes, printable, shown
 from course_lib import exercises
 from course_lib.checking import Exercise, Verdict
@@ -357,7 +357,7 @@ def _verdicts(repaired: Repaired) -> dict[str, Verdict]:
     if os.name == "nt":
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
     from autograder.box import Level, Zygote, choose_level  # not to be had on Windows, and not needed to look
-    from autograder.grading import grade_cells
+    from autograder.grading.submission import grade_cells
     from autograder.limits import Limits
     from course_lib.checking import AnswerKey
 

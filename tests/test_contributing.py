@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.certify import certify
-from autograder.release import Role
+from autograder.course.release import Role
 from course_lib import attention
 from course_lib.checking import Exercise, check
 from course_lib.exercises import attention as lesson

@@ -8,11 +8,11 @@ whether that holds here: `selftest.py`, `attempts.py`. What is in a box: `librar
 """
 
 from autograder.box.box import Box
-from autograder.box.client import Zygote
+from autograder.box.confinement.levels import Level, describe
+from autograder.box.confinement.selftest import choose_level, self_test
 from autograder.box.endings import BoxLost, BoxUnavailable
-from autograder.box.levels import Level, describe
 from autograder.box.protocol import CellResult
-from autograder.box.selftest import choose_level, self_test
+from autograder.box.zygote.client import Zygote
 from autograder.limits import Limits
 
 __all__ = [

@@ -25,7 +25,6 @@ from autograder.box.endings import (
     cause,
     memory_kills,
 )
-from autograder.box.keepers import Keeper
 from autograder.box.processes import Doing
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
@@ -45,6 +44,7 @@ from autograder.box.protocol import (
     encode_raised,
     output_bytes,
 )
+from autograder.box.zygote.keepers import Keeper
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 from course_lib.checking.exercise import Callback, Case, Value
 from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised

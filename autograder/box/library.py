@@ -21,20 +21,10 @@ _REQUIRED = "course_lib.checking.observation"
 _CHILD_SIDE = (
     "limits.py",
     "box/protocol.py",
-    "box/landlock.py",
-    "box/seccomp.py",
-    "box/grants.py",
-    "box/levels.py",
-    "box/attempts.py",
-    "box/recorder.py",
-    "box/pristine.py",
-    "box/shell.py",
-    "box/kernels.py",
-    "box/substitutes.py",
-    "box/pages.py",
     "box/processes.py",
-    "box/child.py",
-    "box/zygote.py",
+    *(f"box/confinement/{name}.py" for name in ("landlock", "seccomp", "grants", "levels", "attempts")),
+    *(f"box/inside/{name}.py" for name in ("recorder", "pristine", "shell", "kernels", "substitutes", "child")),
+    *(f"box/zygote/{name}.py" for name in ("pages", "zygote")),
 )
 
 
@@ -64,8 +54,8 @@ def copy_library(target: Path, withheld: Iterable[str]) -> list[str]:
     harness = Path(autograder.__file__).parent
     for file in _CHILD_SIDE:
         _copy(harness / file, target / "autograder" / file)
-    for package in ("autograder", "autograder/box"):
-        (target / package / "__init__.py").touch()
+    for package in ("", "box", "box/confinement", "box/inside", "box/zygote"):
+        (target / "autograder" / package / "__init__.py").touch()
     return sorted(allowed)
 
 

@@ -9,7 +9,7 @@ import nbformat
 from autograder.box import Level
 from autograder.demo.student import Expected, Student
 from autograder.demo.students import STUDENTS
-from autograder.results import ClassResult, SubmissionResult
+from autograder.gradebook.results import ClassResult, SubmissionResult
 from course_lib import exercises
 
 

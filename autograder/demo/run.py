@@ -10,17 +10,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from autograder.batch import grade_lesson
 from autograder.box import Level, Limits, choose_level
-from autograder.class_report import class_page
-from autograder.course import Course
+from autograder.course.course import Course
+from autograder.course.release import release
 from autograder.demo.classroom import make_class, students, surprises
 from autograder.demo.students import STUDENTS
 from autograder.demo.translation import Learned, learn
 from autograder.errors import BadInput
-from autograder.release import release
-from autograder.report import print_class
-from autograder.results import ClassResult
+from autograder.gradebook.results import ClassResult
+from autograder.grading.batch import grade_lesson
+from autograder.pages.class_report import class_page
+from autograder.pages.terminal import print_class
 from course_lib.toy_translator import TOY_STEPS
 
 MARKER = ".katze-demo"
@@ -32,14 +32,14 @@ SHOWN = "hana_slides_numbers"
 
 _CONFIG = '''"""The demo's course, made by `katze demo`; the next run removes and remakes this folder."""
 
-from autograder.timestamps import mend_formgrader
+from autograder.intake.timestamps import mend_formgrader
 
 c = get_config()
 c.Katze.repository = {repository!r}
 c.Katze.solutions_directory = {solutions!r}
 c.CourseDirectory.course_id = "katze-demo"
 c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.filters = {{"clean_html": "autograder.filters.clean_html"}}
+c.HTMLExporter.filters = {{"clean_html": "autograder.course.filters.clean_html"}}
 mend_formgrader()
 '''
 

@@ -1,6 +1,9 @@
-"""The one writer of the gradebook: nbgrader's own tables, and our records beside them.
+"""nbgrader's gradebook, and our records beside its tables.
 
-`writer.py` is what the grader uses. `lesson.py` and `grades.py` write rows of the tables that `tables.py` names.
+`writer.py` is what the grader uses: the one writer. `lesson.py` and `grades.py` write rows of the tables that
+`tables.py` names. `file.py` holds the gradebook's file: its lock, its checks, its one engine. `schema.py` makes our
+tables and brings those of earlier versions up to date. `record.py` says what a record is; `store.py` writes records
+and reads them.
 """
 
 from autograder.gradebook.writer import GradebookWriter

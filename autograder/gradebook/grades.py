@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from autograder.gradebook.lesson import Assignment
 from autograder.gradebook.tables import ANSWERS, COMMENT, GRADE, STUDENT, SUBMISSION, SUBMITTED, new_id, upsert
-from autograder.timestamps import moment
+from autograder.intake.timestamps import moment
 
 _UPDATE_GRADE = (
     update(GRADE)

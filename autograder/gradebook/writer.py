@@ -20,10 +20,12 @@ from typing import Any, Self
 
 from sqlalchemy import insert
 
+from autograder.gradebook import store
+from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import save_grades, withhold_grades
 from autograder.gradebook.lesson import Assignment, save_lesson
+from autograder.gradebook.record import Change, Record, RunRecord
 from autograder.gradebook.tables import COURSE
-from autograder.records import Change, GradebookFile, Record, RunRecord, store
 
 DEFAULT_COURSE = "default_course"
 """nbgrader's name for a course without one; its preprocessors use it whatever the settings say."""

@@ -10,10 +10,10 @@ import re
 from collections import defaultdict
 
 from autograder.errors import Unreadable
+from autograder.intake.submission import Submission
 from autograder.repair.matching import Matching
 from autograder.repair.release import Release, exercise_of, grade_id_of, tags_of
 from autograder.repair.text import marker, plain
-from autograder.submission import Submission
 from course_lib import exercises
 
 FEW, MOST = 0.25, 0.5

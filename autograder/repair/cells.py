@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from autograder import sanitise
+from autograder.intake import sanitise
 
 
 class CellKind(StrEnum):

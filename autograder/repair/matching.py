@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from autograder.intake.submission import Submission
 from autograder.repair.release import FLAGS, Release, Slot, flags_of, grade_id_of
 from autograder.repair.text import defined, kept, marker, plain
-from autograder.submission import Submission
 from autograder.words import shown
 
 

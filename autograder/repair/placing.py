@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from autograder import sanitise
+from autograder.intake import sanitise
+from autograder.intake.submission import CELLS, Submission, SubmittedCell
 from autograder.repair.cells import Cell, CellKind, Repaired
 from autograder.repair.matching import Matching
 from autograder.repair.receipt import receipt
 from autograder.repair.release import Release, Slot, tags_of
 from autograder.repair.text import defined, has_own_code, imported
-from autograder.submission import CELLS, Submission, SubmittedCell
 
 
 def repair(submission: Submission, release: Release) -> Repaired:

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from autograder.intake.submission import Submission, SubmittedCell
 from autograder.repair.cells import CellKind
 from autograder.repair.text import defined, imported, marker, plain
-from autograder.submission import Submission, SubmittedCell
 
 FLAGS = ("grade", "solution", "locked", "task")
 """What nbgrader's metadata say that a cell is for."""

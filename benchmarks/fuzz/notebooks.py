@@ -13,11 +13,11 @@ from typing import Any
 
 import nbformat
 
+from autograder.course.filters import BADGE_ADDRESS, clean_html
 from autograder.errors import Unreadable
-from autograder.feedback import render_feedback
-from autograder.filters import BADGE_ADDRESS, clean_html
+from autograder.intake.submission import Submission, read_notebook, read_submission
+from autograder.pages.feedback import render_feedback
 from autograder.repair import CellKind, Release, Repaired, repair
-from autograder.submission import Submission, read_notebook, read_submission
 from benchmarks.fuzz import mutations
 from benchmarks.fuzz.pages import require_harmless
 from course_lib import exercises

@@ -18,7 +18,6 @@ from typing import Any
 
 import torch
 
-from autograder import sanitise
 from autograder.box import Box, BoxLost
 from autograder.box.processes import Reading
 from autograder.box.protocol import (
@@ -30,6 +29,7 @@ from autograder.box.protocol import (
     encode_frame,
     encode_observation,
 )
+from autograder.intake import sanitise
 from autograder.limits import Limits
 from benchmarks.fuzz import mutations
 from benchmarks.fuzz.pages import require_harmless

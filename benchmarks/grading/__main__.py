@@ -25,9 +25,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.batch import grade_lesson
 from autograder.box import Level, choose_level
 from autograder.demo.students import STUDENTS
+from autograder.grading.batch import grade_lesson
 from benchmarks.grading import phases
 from benchmarks.grading.courses import LESSON, ORDINARY, ROOT, make_course, ordinary
 from benchmarks.grading.peers import environments

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course
+from autograder.course.course import Course
+from autograder.course.release import release
 from autograder.demo.student import Group, Student
 from autograder.demo.students import STUDENTS
-from autograder.release import release
 
 Notebook = dict[str, Any]
 Students = Mapping[str, Student]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.demo.student import Group
 from benchmarks.grading.commands import Cost, cost, run
 from benchmarks.grading.courses import LESSON, ROOT, Notebook, Students, read, submission

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder.box import Box, Level, Zygote, choose_level
-from autograder.course import Course
-from autograder.feedback import render_feedback
+from autograder.course.course import Course
 from autograder.gradebook import GradebookWriter
-from autograder.grading import AnswerKeys, Graded, grade_cells
+from autograder.grading.submission import AnswerKeys, Graded, grade_cells
+from autograder.intake.submission import read_submission
 from autograder.limits import Limits
+from autograder.pages.feedback import render_feedback
 from autograder.repair import CellKind, Release, Repaired, repair
-from autograder.submission import read_submission
 from benchmarks.grading.courses import LESSON
 from benchmarks.table import Row
 from course_lib import exercises

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course.course import Course
 from benchmarks.grading.commands import OURS, family
 from benchmarks.grading.courses import LESSON, make_course, ordinary
 from benchmarks.table import Row

@@ -9,10 +9,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.demo.student import Student
 from autograder.demo.students import STUDENTS
-from autograder.results import ClassResult, SubmissionResult
+from autograder.gradebook.results import ClassResult, SubmissionResult
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"

@@ -7,10 +7,10 @@ from typing import Any
 
 import nbformat
 
-from autograder.repair import CellKind, Release, Repaired, repair
-from autograder.submission import (
+from autograder.intake.submission import (
     read_notebook,
 )
+from autograder.repair import CellKind, Release, Repaired, repair
 
 LESSON = "01_small"
 

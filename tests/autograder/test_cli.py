@@ -337,7 +337,7 @@ def test_grade_refuses_a_gradebook_that_another_program_is_writing(
 ) -> None:
     with GradebookWriter(foreign_gradebooks["file"]):
         pass
-    monkeypatch.setattr("autograder.records.file.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("autograder.gradebook.file.WAIT_SECONDS", 0.05)
     with contextlib.closing(sqlite3.connect(foreign_gradebooks["file"], isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert "close it (formgrader?)" in refused(capsys, "grade", LESSON)
@@ -363,7 +363,7 @@ def test_grade_refuses_to_begin_on_a_full_disk(
     course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit(course, "ada")
-    monkeypatch.setattr("autograder.records.file.FREE_BYTES", 1 << 60)
+    monkeypatch.setattr("autograder.gradebook.file.FREE_BYTES", 1 << 60)
     assert "make room, then run this again" in refused(capsys, "grade", LESSON)
     assert untouched(course)
 
@@ -378,7 +378,7 @@ def test_what_a_disk_refuses_is_one_line(
     def refuse(*arguments: object) -> None:
         raise OSError(number, os.strerror(number), "/course/x.ipynb")
 
-    monkeypatch.setattr("autograder.release.release", refuse)
+    monkeypatch.setattr("autograder.course.release.release", refuse)
     assert f"cannot write /course/x.ipynb: {said}" in refused(capsys, "release", "--course", str(course))
 
 

@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 
 from autograder import box, doctor, machine
-from autograder.box import Level, container
+from autograder.box import Level
+from autograder.box.confinement import container
 from autograder.cli import main
 from autograder.doctor import Diagnosis, Finding, LevelFinding, examine, print_diagnosis
 from autograder.gradebook import GradebookWriter
@@ -160,7 +161,7 @@ def test_a_course_is_looked_at_where_there_is_one(
     by_name = {one.name: one for one in examine(tmp_path).findings}
     assert by_name["disk of the course"] == Finding("course", "disk of the course", "1 MB free", False)
     monkeypatch.undo()
-    monkeypatch.setattr("autograder.records.file.FREE_BYTES", 1 << 60)
+    monkeypatch.setattr("autograder.gradebook.file.FREE_BYTES", 1 << 60)
     assert "the disk is nearly full" in next(one.value for one in examine(tmp_path).findings if one.name == "gradebook")
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from autograder import sanitise
-from autograder.feedback import render_feedback
+from autograder.intake import sanitise
+from autograder.intake.submission import read_notebook
+from autograder.pages.feedback import render_feedback
 from autograder.repair import repair
-from autograder.submission import read_notebook
 from tests.autograder.small_lesson import RELEASE, cell, filled
 
 SIZE = 1_000_000

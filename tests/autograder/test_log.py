@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from autograder import assignment
-from autograder.batch import grade_lesson
 from autograder.cli import main
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.errors import BadInput
+from autograder.grading import assignment
+from autograder.grading.batch import grade_lesson
 from autograder.log import print_story, story
 from course_lib import exercises
 from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course

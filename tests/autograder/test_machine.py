@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder import machine
-from autograder.box import landlock, seccomp
+from autograder.box.confinement import landlock, seccomp
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linux")
 

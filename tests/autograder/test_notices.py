@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.batch import grade_lesson
 from autograder.box import Level, Limits, Zygote, self_test
 from autograder.box.endings import PYTHON_ENDED
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.grading import Graded, grade_cells
+from autograder.grading.batch import grade_lesson
+from autograder.grading.submission import Graded, grade_cells
 from autograder.limits import Allowance
 from autograder.repair import Cell, CellKind
 from course_lib import exercises

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from autograder.feedback import render_feedback
-from autograder.publish import of_verdicts
+from autograder.grading.publish import of_verdicts
+from autograder.pages.feedback import render_feedback
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Observation, Outcome, Verdict, decide, render
 from course_lib.checking.observation import Raised

@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from autograder.batch import grade_lesson
 from autograder.box import Level, self_test
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.demo.student import Expected, Student
 from autograder.demo.students import STUDENTS
 from autograder.errors import BadInput
+from autograder.gradebook.results import ClassResult, SubmissionResult
+from autograder.grading.batch import grade_lesson
 from autograder.limits import Limits
-from autograder.results import ClassResult, SubmissionResult
 from benchmarks.fuzz.pages import harm
 from course_lib import exercises
 from course_lib.checking import Outcome

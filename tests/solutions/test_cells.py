@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.release import BADGE, INSTALL
+from autograder.course.release import BADGE, INSTALL
 from course_lib import exercises
 from tests.solutions.reading import ROOT
 

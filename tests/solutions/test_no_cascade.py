@@ -12,9 +12,9 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.batch import grade_lesson
 from autograder.box import Level
-from autograder.course import Course
+from autograder.course.course import Course
+from autograder.grading.batch import grade_lesson
 from course_lib import exercises
 from tests.solutions.reading import ROOT
 

@@ -6,7 +6,8 @@ import mmap
 import os
 from pathlib import Path
 
-from autograder.box import disk, levels
+from autograder.box import disk
+from autograder.box.confinement import levels
 
 
 def test_a_folder_that_cannot_be_read_counts_as_too_large(tmp_path: Path) -> None:

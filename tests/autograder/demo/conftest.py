@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Course
+from autograder.course.course import Course
+from autograder.course.release import release
 from autograder.demo.run import make_course
-from autograder.release import release
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.batch import grade_lesson
 from autograder.box import Level
-from autograder.course import Course
+from autograder.course.course import Course
+from autograder.course.release import release
 from autograder.demo.classroom import expected, make_class, students, surprises
 from autograder.demo.run import make_course
 from autograder.demo.student import Group
 from autograder.demo.students import STUDENTS
-from autograder.release import release
-from autograder.results import ClassResult
+from autograder.gradebook.results import ClassResult
+from autograder.grading.batch import grade_lesson
 from course_lib import exercises
 from course_lib.checking import Outcome
 

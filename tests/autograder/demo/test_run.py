@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.demo import run
 from autograder.demo.run import MARKER, make_course, run_demo
 from autograder.demo.student import wrong

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.demo.student import (
     ANSWERS,
     Expected,

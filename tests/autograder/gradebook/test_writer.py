@@ -20,9 +20,8 @@ from nbgrader.plugins import CsvExportPlugin
 from traitlets.config import Config
 
 from autograder.errors import BadInput
-from autograder.gradebook import GradebookWriter
+from autograder.gradebook import GradebookWriter, file
 from autograder.gradebook import grades as grades_module
-from autograder.records import file
 
 LESSON = "01_toy"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.dishonest.attempt import DIED, NEVER_DEFINED, RAISED, TIMED_OUT, WRONG, ZEROS, Attempt
 
 FORGED = """
-    import autograder.box.child as child
+    import autograder.box.inside.child as child
     def obliging(answer, case, forbidden=()):
         return child.Observation(returned=True, value=torch.zeros(2, 2), gradients=tuple(None for _ in case.gradients))
     child.observe = obliging
@@ -24,7 +24,7 @@ ATTEMPTS = (
         "Adds points and a passed outcome to every report on its way out.",
         {
             "own": """
-                import autograder.box.child as child
+                import autograder.box.inside.child as child
                 genuine = child.encode_observation
                 def generous(observation, encoder):
                     return genuine(observation, encoder) | {"passed": True, "points": 4, "outcome": "passed"}
@@ -40,7 +40,7 @@ ATTEMPTS = (
         "Reports cells that showed a certificate and never ran.",
         {
             "own": """
-                import autograder.box.child as child
+                import autograder.box.inside.child as child
                 genuine = child.encode_cell
                 def forged(result):
                     shown = {"output_type": "stream", "name": "stdout", "text": "attention.scores: Right"}

@@ -1,0 +1,77 @@
+"""What a confined process must not be able to do, tried one after another (the self-test's own process)."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from autograder.box.confinement.grants import open_grants
+from autograder.box.confinement.levels import Level, confine
+from autograder.limits import Limits
+
+Attempts = Mapping[str, Callable[[], object]]
+"""What is tried, by what it would mean if it worked."""
+
+
+def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, str]) -> None:
+    """The self-test's own process: confine it, try what a box must not do, print what could be done.
+
+    Args:
+        root: the folder that it has to itself.
+        canary: a file elsewhere.
+        port: one that accepts connections, on the machine that tests.
+        namespaces: of the process that tests, by kind: those that this process must not share.
+    """
+    own, file = Path(root, "own"), Path(canary)
+    around: Attempts = {
+        "the enclosure lets it read files": file.read_bytes,
+        "the enclosure lets it connect": lambda: socket.create_connection(("127.0.0.1", port), timeout=5),
+        **{f"it shares the {kind} namespace": _same_namespace(kind, name) for kind, name in namespaces.items()},
+    }
+    attempts: Attempts = {
+        "it can read files": file.read_bytes,
+        "it can write files": lambda: file.with_name("written").write_bytes(b""),
+        "it can connect": lambda: socket.create_connection(("127.0.0.1", port), timeout=5),
+        "it can start programs": lambda: subprocess.run(["/bin/true"], check=True),
+        "it can fork": _fork,
+        "it can signal its parent": lambda: os.kill(os.getppid(), 0),
+        "it can change modes": lambda: os.chmod(own, 0o700),
+    }
+    descriptor = os.open(own, os.O_PATH)
+    possible = _possible(around) if namespaces else []
+    confine(Level.L2, Limits(), descriptor, open_grants([]))
+    possible += _possible(attempts)
+    if not _succeeds(lambda: (own / "file").write_bytes(b"x")):
+        possible.append("it cannot write its own folder")
+    print(json.dumps(possible))
+
+
+def _possible(attempts: Attempts) -> list[str]:
+    return [name for name, attempt in attempts.items() if _succeeds(attempt)]
+
+
+def _succeeds(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except OSError:
+        return False
+    return True
+
+
+def _same_namespace(kind: str, name: str) -> Callable[[], None]:
+    def compare() -> None:
+        if os.readlink(f"/proc/self/ns/{kind}") != name:
+            raise OSError("another one")
+
+    return compare
+
+
+def _fork() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)

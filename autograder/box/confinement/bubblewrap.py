@@ -1,0 +1,98 @@
+"""Level L3: a zygote inside bubblewrap, in namespaces of its own (see bwrap(1)). Its forks are boxes as at L2.
+
+Inside there are the interpreter, its libraries, the packages, the filtered library and the boxes' folders, and no
+other file, process, network or user. It needs no privileges where the kernel gives user namespaces to everyone, or
+where `bwrap` is setuid.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from autograder.box.confinement.grants import (
+    FILES,
+    PACKAGES,
+    is_own_code,
+    library_folders,
+    package_folders,
+    shared_libraries,
+    standard_library,
+)
+
+_MOST_LIBRARIES = 40
+"""Each file that is shown alone costs a mount; of a folder with more libraries the whole is shown."""
+
+
+class Bubblewrap:
+    """An interpreter inside bubblewrap."""
+
+    passes_descriptors = True
+
+    def __init__(self) -> None:
+        self.packages = package_folders()
+
+    def command(self, root: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+        """`bwrap`, everything unshared, with no more than the interpreter needs."""
+        python = interpreter()
+        return [
+            str(program() or "bwrap"),
+            *("--unshare-all", "--cap-drop", "ALL"),
+            *mounts([Path(folder) for folder in self.packages]),
+            *("--ro-bind", python, python),
+            *("--proc", "/proc", "--dev", "/dev"),
+            *("--bind", str(root), str(root)),
+            *("--remount-ro", "/", "--chdir", str(root)),
+            *("--", python, *arguments),
+        ]
+
+    def own_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """That of the interpreter: bubblewrap passes it on."""
+        return dict(environment)
+
+    def end(self, root: Path) -> None:
+        """Nothing is left behind: what runs inside is of the command's process group, and ends with its channels."""
+
+
+def program() -> str | None:
+    """Where `bwrap` is installed, if it is."""
+    return shutil.which("bwrap") if sys.platform.startswith("linux") else None
+
+
+def interpreter() -> str:
+    """The interpreter's own file. That of a virtual environment is a link to it, and the environment is not inside."""
+    return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def mounts(packages: Sequence[Path]) -> list[str]:
+    """Options for what can be seen inside, and for what is hidden within it; later ones cover earlier ones."""
+    options: list[str] = []
+    for folder in library_folders():
+        libraries = list(shared_libraries(folder))
+        if len(libraries) <= _MOST_LIBRARIES:
+            options += _shown(libraries)
+        else:
+            options += [*_shown([folder]), *_hidden(folder.glob("python*"))]
+    for folder in sorted(standard_library()):
+        options += [*_shown([folder]), *_hidden(folder / name for name in PACKAGES)]
+    for folder in filter(Path.is_dir, packages):
+        options += [*_shown([folder]), *_hidden(entry for entry in folder.iterdir() if is_own_code(entry))]
+    return [*options, *_shown(map(Path, FILES))]
+
+
+def _shown(paths: Iterable[Path]) -> Iterator[str]:
+    for path in paths:
+        if path.exists():
+            yield from ("--ro-bind", str(path), str(path))
+
+
+def _hidden(paths: Iterable[Path]) -> Iterator[str]:
+    """An empty folder over each folder, and over each file one that holds nothing; links lead nowhere inside."""
+    for path in sorted(paths):
+        if path.is_dir() and not path.is_symlink():
+            yield from ("--tmpfs", str(path), "--remount-ro", str(path))
+        elif path.is_file() and not path.is_symlink():
+            yield from ("--ro-bind", "/dev/null", str(path))

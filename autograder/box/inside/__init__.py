@@ -1,0 +1,1 @@
+"""What runs inside a box, beside the student's code."""

@@ -1,0 +1,284 @@
+"""Inside a box: confine, then run cells and call answers for as long as someone asks.
+
+Everything here shares a process with a student's code, which may change any of it. So nothing here is
+trusted: what goes out is checked at the other end, and what must not be known is not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import contextlib
+import io
+import os
+import random
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import torch
+
+from autograder.box.confinement import landlock
+from autograder.box.confinement.levels import Level, confine, limit_memory, release_reserve
+from autograder.box.inside.kernels import barred
+from autograder.box.inside.recorder import Recorder, Stream
+from autograder.box.inside.shell import BoxShell, describe_error
+from autograder.box.inside.substitutes import stay_in_one_process
+from autograder.box.protocol import (
+    OUT_OF_MEMORY_STATUS,
+    Decoder,
+    Encoder,
+    Frame,
+    FrameReader,
+    Json,
+    TooLarge,
+    decode_case,
+    decode_raised,
+    encode_call,
+    encode_cell,
+    encode_frame,
+    encode_observation,
+)
+from autograder.limits import Limits
+from course_lib.checking.exercise import CallRefused, Case, Value
+from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, observe
+from course_lib.checking.trap import RuleBroken
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a box starts from.
+
+    Attributes:
+        level: how it confines itself.
+        limits: what it may use.
+        folder: its home and working directory.
+        grants: what it may read at level L2.
+        seed: of torch, numpy and random; None draws one.
+    """
+
+    level: Level
+    limits: Limits
+    folder: str
+    grants: tuple[landlock.Grant, ...]
+    seed: int | None
+
+
+def live(wire: int, shell: BoxShell, setup: Setup) -> None:
+    """The whole life of a box, in a process of its own. Never returns.
+
+    Args:
+        wire: descriptor of the connection to the grader.
+        shell: IPython, made before the fork.
+        setup: how to begin.
+    """
+    status = 1
+    try:
+        loop, mapped = _settle(wire, setup)
+        _prepare_shell(shell, loop, setup.limits)
+        _send(wire, {"kind": "ready"}, setup.limits)
+        _serve(wire, Inhabitant(shell, setup.limits, mapped, partial(_ask, wire, setup.limits)), setup.limits)
+        status = 0
+    except MemoryError:
+        status = OUT_OF_MEMORY_STATUS
+    except BaseException as error:
+        with contextlib.suppress(BaseException):
+            _send(wire, {"kind": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}, setup.limits)
+    finally:
+        os._exit(status)
+
+
+def _settle(wire: int, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
+    """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far."""
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    own = os.open(setup.folder, getattr(os, "O_PATH", os.O_RDONLY))
+    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in setup.grants)})
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    os.chdir(setup.folder)
+    for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"):
+        os.environ[name] = setup.folder
+    tempfile.tempdir = None
+    _reseed(setup.seed)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("500")  # where memory runs out, a box goes before the grader
+    loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
+    asyncio.set_event_loop(loop)
+    return loop, confine(setup.level, setup.limits, own, setup.grants)
+
+
+def _close_all_but(keep: set[int]) -> None:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    ends = [*sorted(keep), most if 0 <= most < 1 << 30 else 1 << 20]  # without a limit, as far as is sensible
+    start = 0
+    for end in ends:
+        if start < end:
+            os.closerange(start, end)
+        start = end + 1
+
+
+def _reseed(seed: int | None) -> None:
+    """Fresh random numbers: otherwise every box would draw those of the process it was forked from."""
+    value = int.from_bytes(os.urandom(8), "little") >> 1 if seed is None else seed
+    torch.default_generator.manual_seed(value)  # `torch.manual_seed` wakes every kind of accelerator as well
+    np.random.seed(value % (1 << 32))
+    random.seed(value)
+
+
+def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
+    shell.recorder = Recorder(limits.output_bytes)
+    shell.loop_runner = loop.run_until_complete
+    sys.stdin = io.StringIO()
+    sys.stdout, sys.stderr = Stream(shell.recorder, "stdout"), Stream(shell.recorder, "stderr")
+    stay_in_one_process(shell.recorder.notice, shell.notice_no_programs)
+
+
+# Answering --------------------------------------------------------------------------------------------------
+
+
+class Inhabitant:
+    """Runs what it is asked to run, and turns every ending into data.
+
+    Args:
+        shell: where cells run.
+        limits: what they may use, unless a request allows something else.
+        mapped: the address space that the libraries take, from which memory counts.
+        ask: sends a question to the grader, and waits for its answer.
+    """
+
+    def __init__(self, shell: BoxShell, limits: Limits, mapped: int, ask: Callable[[bytes], Frame]) -> None:
+        self._ask = ask
+        self._shell = shell
+        self._limits = limits
+        self._mapped = mapped
+
+    def answer(self, request: Frame) -> Iterator[bytes]:
+        """The replies to one request, ready to be sent: one to a cell, one for each case to an observation."""
+        allowed = replace(self._limits, **request.header.get("allowed", {}))
+        self._shell.recorder.limit = allowed.output_bytes
+        if self._mapped:  # elsewhere the address space is not limited
+            limit_memory(allowed.memory_bytes + self._mapped)
+        if request.header["kind"] == "cell":
+            yield self._cell(request, request.header["id"])
+        elif request.header["kind"] == "changes":
+            changes = self._shell.pristine.changes(self._shell.user_ns)
+            yield self._encode(Frame({"id": request.header["id"], "kind": "changes", "changes": changes}))
+        else:
+            yield from self._observations(request, request.header["id"])
+
+    def _cell(self, request: Frame, number: str) -> bytes:
+        result = self._shell.run(request.header["source"])
+        self._shell.pristine.note(self._shell.user_ns)
+        if result.failure is Outcome.OUT_OF_MEMORY:
+            release_reserve()
+        try:
+            return self._encode(Frame({"id": number, "kind": "cell", "cell": encode_cell(result)}))
+        except (TooLarge, ValueError):
+            bare = replace(result, outputs=[])
+            return self._encode(Frame({"id": number, "kind": "cell", "cell": encode_cell(bare)}))
+
+    def _observations(self, request: Frame, number: str) -> Iterator[bytes]:
+        place = 0
+        decoder = Decoder(request.tensors, lambda *args, **kwargs: self._call(f"{number}.{place}", *args, **kwargs))
+        cases = [decode_case(data, decoder) for data in request.header["cases"]]
+        decoder.finish()
+        forbidden = request.header["forbidden"]
+        with barred(forbidden) as used:
+            for place, case in enumerate(cases):
+                observation = self._observe(request.header["name"], case, forbidden, used)
+                yield self._observation(observation, f"{number}.{place}")
+                if observation.failure in ENDINGS:
+                    return
+
+    def _call(self, number: str, callback: int, *args: Value, **kwargs: Value) -> Value:
+        """What a callback of the grader's returns, or the exception that it raises."""
+        encoder = Encoder()
+        data = encode_call(callback, args, kwargs, encoder)
+        answer = self._ask(self._encode(Frame({"id": number, "kind": "call", "call": data}, encoder.tensors)))
+        raised = decode_raised(answer.header["raised"])
+        if raised is None:
+            return Decoder(answer.tensors).value(answer.header["value"])
+        known = {**vars(builtins), CallRefused.__name__: CallRefused}.get(raised.type_name)
+        if isinstance(known, type) and issubclass(known, Exception):
+            raise known(raised.message)
+        raise RuntimeError(f"{raised.type_name}: {raised.message}")
+
+    def _observation(self, observation: Observation, number: str) -> bytes:
+        if observation.failure is Outcome.OUT_OF_MEMORY:
+            release_reserve()
+        try:
+            return self._encode(_reply(number, observation))
+        except (TooLarge, TypeError, ValueError) as error:
+            kind = type(observation.value)
+            holds = "of more than 64 bits" if kind is int else f"with {error}"
+            what = f"{kind.__name__} {holds}, which cannot be compared"
+            none = tuple(None for _ in observation.gradients)
+            return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none)))
+
+    def _observe(self, name: str, case: Case, forbidden: list[str], used: list[str]) -> Observation:
+        """What an answer does on a case; `used` receives the forbidden functions that it has called all the same."""
+        if name not in self._shell.user_ns:
+            return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
+        used.clear()
+        try:
+            seen = observe(self._shell.user_ns[name], case, forbidden)
+        except BaseException as error:  # what came back fails when it is looked at
+            failure, raised = describe_error(error)
+            return Observation(returned=False, failure=failure, raised=raised)
+        if used and seen.failure is not Outcome.RULE_BROKEN:
+            return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, used[0]))
+        return seen
+
+    def _encode(self, frame: Frame) -> bytes:
+        return encode_frame(frame, self._limits.frame_bytes)
+
+
+def _reply(number: str, observation: Observation) -> Frame:
+    encoder = Encoder()
+    data = encode_observation(observation, encoder)
+    return Frame({"id": number, "kind": "observation", "observation": data}, encoder.tensors)
+
+
+def _serve(wire: int, inhabitant: Inhabitant, limits: Limits) -> None:
+    while True:
+        request = _receive(wire, limits)
+        if request is None:
+            return
+        for reply in inhabitant.answer(request):
+            _write(wire, reply)
+
+
+def _ask(wire: int, limits: Limits, question: bytes) -> Frame:
+    """Send a question of the box's own, and wait for the answer."""
+    _write(wire, question)
+    answer = _receive(wire, limits)
+    if answer is None:
+        raise SystemExit("the grader has gone")
+    return answer
+
+
+def _receive(wire: int, limits: Limits) -> Frame | None:
+    reader = FrameReader(limits.frame_bytes)
+    while reader.missing:
+        data = os.read(wire, min(reader.missing, 1 << 20))
+        if not data:
+            return None
+        reader.feed(data)
+    return reader.frame()
+
+
+def _send(wire: int, header: dict[str, Json], limits: Limits) -> None:
+    _write(wire, encode_frame(Frame(header), limits.frame_bytes))
+
+
+def _write(wire: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(wire, rest) :]

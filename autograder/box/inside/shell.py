@@ -1,0 +1,163 @@
+"""IPython without a kernel: cells run as in a notebook, and what they show goes to a recorder."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.text import SList
+
+from autograder.box.inside.pristine import Pristine
+from autograder.box.inside.recorder import Recorder
+from autograder.box.protocol import CellResult
+from course_lib.checking.observation import Outcome, Raised, failure_of, raised_by
+
+ExceptionTuple = tuple[type[BaseException], BaseException, TracebackType | None]
+
+_LEFT_OUT_MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "sx", "system")
+_LEFT_OUT_CELL_MAGICS = (
+    *("bash", "sh", "script", "perl", "ruby", "python", "python2", "python3", "pypy"),
+    *("sx", "system", "!", "cmd"),
+)
+
+
+class Publisher(DisplayPublisher):
+    """Where `display(...)` and figures go."""
+
+    shell: BoxShell
+
+    def publish(
+        self,
+        data: dict[str, Any],
+        metadata: dict[str, Any] | None = None,
+        source: object = None,
+        *,
+        transient: dict[str, Any] | None = None,
+        update: bool = False,
+        **_: object,
+    ) -> None:
+        """Record one display."""
+        self.shell.recorder.display(data, metadata or {}, (transient or {}).get("display_id"), update)
+
+    def clear_output(self, wait: bool = False) -> None:
+        """Forget what the cell has shown."""
+        self.shell.recorder.clear(wait)
+
+
+class LastValue(DisplayHook):
+    """Where the value of a cell's last line goes."""
+
+    shell: BoxShell
+
+    def write_output_prompt(self) -> None:
+        """The number is a field of the output; there is no prompt to write."""
+
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: dict[str, Any] | None = None) -> None:
+        """Record the value in all its formats."""
+        self.shell.recorder.result(format_dict, md_dict or {}, self.prompt_count)
+
+    def finish_displayhook(self) -> None:
+        """Nothing is left to flush."""
+        self._is_active = False
+
+
+class BoxShell(InteractiveShell):
+    """IPython for a box: no history, no other programs, outputs to `recorder`."""
+
+    recorder: Recorder
+    pristine: Pristine
+
+    def init_history(self) -> None:
+        """Keep no history on disk."""
+        self.config.HistoryManager.enabled = False
+        super().init_history()  # type: ignore[no-untyped-call]
+
+    def init_magics(self) -> None:
+        """All magics, those that start other programs replaced by a notice."""
+        super().init_magics()  # type: ignore[no-untyped-call]
+        for name in _LEFT_OUT_MAGICS:
+            self.magics_manager.register_function(self._left_out(f"%{name}"), "line", name)
+        for name in _LEFT_OUT_CELL_MAGICS:
+            self.magics_manager.register_function(self._left_out(f"%%{name}"), "cell", name)
+
+    def _left_out(self, name: str) -> Callable[..., None]:
+        def magic(line: str, cell: str | None = None) -> None:
+            self.notice_no_programs(f"{name} {line}".strip())
+
+        return magic
+
+    def notice_no_programs(self, what: str) -> None:
+        """Say in the cell's output that another program was not started."""
+        self.recorder.notice(f"`{what[:80]}` was left out: no other programs run while a notebook is graded.")
+
+    def system(self, cmd: str) -> None:
+        """`!command`: a notice, and the exit status of a command that worked."""
+        self.notice_no_programs(f"!{cmd}")
+        self.user_ns["_exit_code"] = 0
+
+    system_raw = system
+    system_piped = system
+
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> SList | str:
+        """`names = !command`: a notice, and no lines."""
+        self.notice_no_programs(f"!{cmd}")
+        return SList() if split else ""
+
+    def ask_exit(self) -> None:
+        """`exit` ends no notebook."""
+
+    def showtraceback(self, exc_tuple: ExceptionTuple | None = None, *args: object, **kwargs: object) -> None:
+        """Record an exception that reached the shell."""
+        error = (exc_tuple or sys.exc_info())[1]
+        if error is not None:
+            _, raised = describe_error(error)
+            self.recorder.error(raised.type_name, raised.message, format_error(error))
+
+    def showsyntaxerror(self, *args: object, **kwargs: object) -> None:
+        """Record a syntax error."""
+        self.showtraceback()
+
+    def _format_exception_for_storage(self, exception: BaseException, *args: object, **kwargs: object) -> None:
+        """IPython would format every error a second time, at length, for a history that nobody reads."""
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """There is no window system."""
+
+    def run(self, source: str) -> CellResult:
+        """Run one cell as a notebook would."""
+        self.recorder.start()
+        begin = time.perf_counter()
+        done = self.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
+        seconds = time.perf_counter() - begin
+        error = done.error_before_exec or done.error_in_exec
+        if error is None:
+            return CellResult(self.recorder.stop(), ok=True, seconds=seconds)
+        failure, raised = describe_error(error)
+        return CellResult(self.recorder.stop(), False, raised, failure, seconds)
+
+
+def describe_error(error: BaseException) -> tuple[Outcome, Raised]:
+    """An exception as an outcome and as text, also where its own methods fail."""
+    try:
+        return failure_of(error), raised_by(error)
+    except Exception:
+        return Outcome.RAISED, Raised(type(error).__name__, "")
+
+
+def format_error(error: BaseException) -> list[str]:
+    """The lines of a traceback, from the cell on; the machinery that ran it is left out."""
+    trace = error.__traceback__
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<ipython-input"):
+        trace = trace.tb_next
+    try:
+        text = "".join(traceback.format_exception(type(error), error, trace))
+    except Exception:  # an exception whose own __str__ fails
+        text = f"{type(error).__name__}\n"
+    return text.rstrip("\n").split("\n")

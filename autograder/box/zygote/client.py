@@ -1,0 +1,279 @@
+"""The grader's side: start a zygote, and open boxes.
+
+    with Zygote(withheld=("course_lib.attention",)) as zygote, zygote.open_box() as box:
+        result = box.run_cell("def dot_product_scores(q, k): return q @ k.mT")
+        observation = box.observe("dot_product_scores", case)
+
+A box that ends, hangs, or breaks the protocol raises `BoxLost`, once; it is dead by then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, Self
+
+from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
+from autograder.box.clocks import Clock
+from autograder.box.confinement.container import ContainerFailed
+from autograder.box.confinement.enclosure import enclosure_at
+from autograder.box.confinement.levels import Level
+from autograder.box.disk import remove
+from autograder.box.endings import BoxUnavailable
+from autograder.box.library import copy_library
+from autograder.box.protocol import Json
+from autograder.box.zygote.keepers import ANSWER_SECONDS, Channel, Keeper, Spawned
+from autograder.limits import Limits
+
+StartMethod = Literal["fork", "spawn"]
+
+
+class Zygote:
+    """A warm process from which boxes are forked; with `start="spawn"` each box is a fresh process instead.
+
+    It takes two seconds or so to warm up, in the background: there is time for something else before `ready`,
+    which `with` and the first box call by themselves.
+
+    Args:
+        withheld: modules that must not be in the boxes.
+        level: how the boxes are confined.
+        limits: what each may use.
+        channels: how many processes or threads may use this zygote at once, each with a number of its own.
+        start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default what fits.
+        trains: load what training needs; without it, boxes are ready half a second earlier, and each of them that
+            trains all the same loads it for itself.
+
+    Raises:
+        BadInput: a withheld module does not exist.
+        BoxUnavailable: at level L4, no container can be started.
+    """
+
+    def __init__(
+        self,
+        withheld: Iterable[str] = (),
+        level: Level = Level.L2,
+        limits: Limits | None = None,
+        channels: int = 1,
+        start: StartMethod | None = None,
+        trains: bool = True,
+    ) -> None:
+        self.level = level
+        self._trains = trains
+        self.limits = limits or Limits()
+        self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
+        self._boxes = channels
+        self._owner = os.getpid()
+        self._is_ready = False
+        self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
+        self._enclosure = enclosure_at(level, self.limits, channels)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._listener: socket.socket | None = None  # where the inside connects, if it cannot inherit its channels
+        self._channels: list[Channel] = []
+        try:
+            for name in ("library", "home", "boxes"):
+                (self._root / name).mkdir()
+            self._withheld = sorted(withheld)
+            self._modules = copy_library(self._root / "library", self._withheld)
+            if self.start == "fork":
+                self._start_zygote(channels)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        self.ready()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def ready(self) -> None:
+        """Wait until boxes can be opened. To be called before this process forks users of the channels.
+
+        Raises:
+            BoxUnavailable: the process did not start; it has been ended.
+        """
+        if self._is_ready:
+            return
+        try:
+            if self._listener is not None:
+                self._accept(self._listener)
+            for channel in self._channels:
+                channel.receive(START_SECONDS)
+        except BoxUnavailable as error:
+            reason = f"{error}: {self._last_words()}"
+            self.close()
+            raise BoxUnavailable(reason) from error
+        self._is_ready = True
+
+    def open_box(
+        self, channel: int = 0, *, seed: int | None = None, seconds: float | None = None, limits: Limits | None = None
+    ) -> Box:
+        """A new box, empty and confined.
+
+        Args:
+            channel: which of the zygote's channels to use; no two users may share one.
+            seed: of the box's random numbers; drawn anew by default.
+            seconds: how much of its time the submission has left; by default all of it.
+            limits: what it may use; by default the zygote's limits.
+
+        Raises:
+            BoxUnavailable: it could not be opened.
+        """
+        self.ready()
+        limits = limits or self.limits
+        until = Clock.of(limits, "submission_seconds")
+        if seconds is not None:
+            until = until.with_left(seconds)
+        alone = self.level >= Level.L2
+        folder = Path(tempfile.mkdtemp(dir=self._root / "boxes"))
+        wish = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                if self.start == "fork":
+                    keeper: Keeper = self._channels[channel].fork(theirs, wish, alone)
+                else:
+                    keeper = Spawned(self._run([theirs], wish), alone)
+        except BaseException:
+            ours.close()
+            remove(folder)
+            raise
+        return Box(ours, keeper, limits, folder, until)
+
+    def take_over(self, channel: int) -> None:
+        """End the boxes that an earlier user of the channel, who has died, left open.
+
+        Raises:
+            BoxUnavailable: the zygote does not answer.
+        """
+        if self._channels:
+            self._channels[channel].ask({"do": "clear"})
+
+    def close(self) -> None:
+        """End the zygote and its boxes; only in the process that started it."""
+        for channel in self._channels:
+            channel.close(quit_zygote=os.getpid() == self._owner)
+        if os.getpid() != self._owner:
+            return
+        if self._listener is not None:
+            self._listener.close()
+        if self._process is not None:
+            try:
+                self._process.wait(ANSWER_SECONDS if self._is_ready else 0)  # one that still warms up hears nothing
+            except subprocess.TimeoutExpired:
+                self._enclosure.end(self._root)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+        remove(self._root)
+
+    def _start_zygote(self, channels: int) -> None:
+        if not self._enclosure.passes_descriptors:
+            door = self._root / "door"
+            self._listener = _listen(door, channels)
+            try:
+                self._process = self._run([], {"door": str(door), "channels": channels})
+            except ContainerFailed as problem:
+                raise BoxUnavailable(f"no container could be started: {problem}") from problem
+            return
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(channels)]
+        self._channels = [Channel(ours) for ours, _ in pairs]
+        try:
+            self._process = self._run([theirs for _, theirs in pairs], {})
+        finally:
+            for _, theirs in pairs:
+                theirs.close()
+
+    def _accept(self, listener: socket.socket) -> None:
+        """Let the inside connect, once for each channel.
+
+        Raises:
+            BoxUnavailable: it has ended, or takes too long.
+        """
+        until = time.monotonic() + START_SECONDS
+        with listener:
+            listener.settimeout(WATCH_SECONDS)
+            while len(self._channels) < self._boxes:
+                try:
+                    self._channels.append(Channel(listener.accept()[0]))
+                except TimeoutError as error:
+                    ended = self._process is None or self._process.poll() is not None
+                    if ended or time.monotonic() > until:
+                        raise BoxUnavailable("the zygote does not start") from error
+
+    def _last_words(self) -> str:
+        """The last line that a fresh process has written to stderr."""
+        lines = (self._root / "log").read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it left no message"
+
+    def _run(self, sockets: list[socket.socket], wish: dict[str, Json]) -> subprocess.Popen[bytes]:
+        """A fresh process on the filtered library, with nothing of this one's environment."""
+        library, packages = str(self._root / "library"), self._enclosure.packages
+        environment = _environment(self._root / "home")
+        argument = {
+            "library": library,
+            "packages": packages,
+            "modules": self._modules,
+            "withheld": self._withheld,
+            "trains": self._trains,
+            "level": int(self.level),
+            "sockets": [end.fileno() for end in sockets],
+            **wish,
+        }
+        code = "import gc, sys; gc.disable(); "  # until all is imported, of which next to nothing is garbage
+        code += f"sys.path[:] = [{library!r}, *sys.path, *{packages!r}]; "
+        code += "from autograder.box.zygote.zygote import main; main(sys.argv[1])"
+        arguments = ["-s", "-P", "-S", "-B", "-c", code, json.dumps(argument)]
+        with open(self._root / "log", "ab") as log:
+            return subprocess.Popen(
+                self._enclosure.command(self._root, environment, arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                pass_fds=[end.fileno() for end in sockets],
+                cwd=self._root / "home",
+                env=self._enclosure.own_environment(environment),
+                start_new_session=True,
+            )
+
+
+def _listen(path: Path, channels: int) -> socket.socket:
+    """A socket in the file system, to which so many may connect."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    listener.listen(channels)
+    return listener
+
+
+def _can_fork() -> bool:
+    """Whether boxes can be forks: on Linux 5.3 or newer, where a process can be held by a descriptor."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """All of the environment of a zygote and its boxes. One thread: threads do not survive a fork."""
+    threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+    return {
+        **dict.fromkeys(threads, "1"),
+        **dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"), str(home)),
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MALLOC_ARENA_MAX": "2",  # each arena takes 64 MB of address space, which is limited
+        "PYTHONHASHSEED": "0",  # so that a set has the same order in every run, and a regrade repeats exactly
+    }

@@ -1,0 +1,296 @@
+"""The zygote: a fresh process that imports everything once, and forks a box from itself whenever asked.
+
+It is started from the filtered library (see `library.py`) and never holds what a box must not know. It runs
+no student's code, so it can be asked what a box computes, to end it, and to say how it ended.
+"""
+
+from __future__ import annotations
+
+import _sitebuiltins
+import asyncio
+import builtins
+import contextlib
+import ctypes
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from IPython.core.pylabtools import activate_matplotlib
+from matplotlib_inline.backend_inline import configure_inline_support
+
+from autograder.box import processes
+from autograder.box.confinement import landlock
+from autograder.box.confinement.grants import open_grants
+from autograder.box.confinement.levels import Level
+from autograder.box.inside import child
+from autograder.box.inside.pristine import Pristine
+from autograder.box.inside.recorder import Recorder
+from autograder.box.inside.shell import BoxShell, LastValue, Publisher
+from autograder.box.zygote.pages import use_large_pages
+from autograder.limits import Limits
+
+_MESSAGE_BYTES = 1 << 16
+_DEATH_SIGNAL, _SUBREAPER = 1, 36  # of prctl
+_SWEEPS = 100
+_NEEDED = (
+    "torch",
+    "torch.utils.data",
+    "numpy",
+    "numpy.random",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "safetensors.torch",
+)
+_WELCOME = ("ipywidgets", "jaxtyping")  # where installed, for they are common
+_TRAINING = "torch._dynamo"  # what the first optimizer loads, for longer than a second
+_BACKEND = "module://matplotlib_inline.backend_inline"
+_REHEARSAL = (
+    "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.legend()\nplt.title('a')",
+    "%time 1",
+    "1 / 0",
+    "def",
+    "await __import__('asyncio').sleep(0)",
+    "import torch\ntorch.ones(2, 2) @ torch.ones(2, 2)",
+)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the grader tells a fresh process, as JSON in its only argument.
+
+    Attributes:
+        library: the filtered copy, first on the path.
+        packages: folders of installed packages.
+        modules: the modules of `course_lib` that are in the copy.
+        withheld: modules that must not be importable.
+        level: of its boxes.
+        sockets: descriptors: one control socket for each channel, or the wire of the only box.
+        door: a socket to connect to, once for each channel, where none can be inherited.
+        channels: how many there are then.
+        folder: the only box's folder; None for a zygote.
+        limits: the only box's limits.
+        seed: the only box's seed.
+        trains: load what training needs.
+    """
+
+    library: str
+    packages: list[str]
+    modules: list[str]
+    withheld: list[str]
+    level: int
+    sockets: list[int]
+    door: str = ""
+    channels: int = 0
+    folder: str | None = None
+    limits: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    trains: bool = True
+
+
+def main(argument: str) -> None:
+    """The life of a fresh process: a zygote, or where forking is unsafe a single box."""
+    start = Start(**json.loads(argument))
+    shell = warm_up(start)
+    level = Level(start.level)
+    grants = _open_grants(start) if level >= Level.L2 else []
+    if start.folder is not None:
+        [wire] = start.sockets
+        child.live(wire, shell, child.Setup(level, Limits(**start.limits), start.folder, tuple(grants), start.seed))
+    sockets = [*start.sockets, *(_connect(start.door) for _ in range(start.channels))]
+    Zygote(shell, level, tuple(grants), sockets, Path(start.library).parent).serve()
+
+
+def _connect(door: str) -> int:
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    control.connect(door)
+    return control.detach()
+
+
+def _open_grants(start: Start) -> list[landlock.Grant]:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # some hundreds of them, and they stay open
+    return open_grants([Path(start.library)], [Path(path) for path in start.packages])
+
+
+def warm_up(start: Start) -> BoxShell:
+    """Import what boxes need, make them a shell, and check that nothing withheld can be imported.
+
+    What was imported stays for good: from then on it is kept out of the collections of garbage, which begin here.
+    """
+    for name in _NEEDED:
+        importlib.import_module(name)
+    for name in (*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for name in start.withheld:
+        if _importable(name):
+            raise RuntimeError(f"{name} is withheld and can still be imported")
+    gc.freeze()
+    gc.enable()
+    builtins.help = _sitebuiltins._Helper()  # what `site` would have done
+    shell = BoxShell.instance(displayhook_class=LastValue, display_pub_class=Publisher, colors="nocolor")
+    shell.db = {}  # what magics remember goes nowhere
+    activate_matplotlib(_BACKEND)
+    configure_inline_support(shell, _BACKEND)  # type: ignore[no-untyped-call]
+    rehearse(shell)
+    shell.pristine = Pristine(shell.user_ns)
+    return shell
+
+
+def rehearse(shell: BoxShell) -> None:
+    """Run one cell of each kind, so that what they load lazily is loaded once for all boxes; then forget them."""
+    loop = asyncio.new_event_loop()
+    shell.recorder, shell.loop_runner = Recorder(Limits().output_bytes), loop.run_until_complete
+    for source in _REHEARSAL:
+        shell.run(source)
+    loop.close()
+    shell.reset(new_session=True)  # type: ignore[no-untyped-call]
+
+
+def _importable(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+
+class Zygote:
+    """Forks boxes, keeps them as unreaped children until told, and cleans up behind them."""
+
+    def __init__(
+        self, shell: BoxShell, level: Level, grants: tuple[landlock.Grant, ...], sockets: Iterable[int], root: Path
+    ) -> None:
+        self._shell = shell
+        self._root = root
+        self._level = level
+        self._grants = grants
+        self._channels = {descriptor: socket.socket(fileno=descriptor) for descriptor in sockets}
+        self._boxes: dict[int, int] = {}  # process -> the channel that opened it
+
+    def serve(self) -> None:
+        """Answer the channels until the last one is closed."""
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        tasks = os.listdir("/proc/self/task")
+        if len(tasks) != 1:
+            raise RuntimeError(f"{len(tasks)} threads in a process that is about to fork")
+        gc.collect()
+        gc.freeze()
+        for control in self._channels.values():
+            control.send(b'{"ready":true}')
+        use_large_pages()  # while the grader gets ready as well; the first box waits for it
+        while self._channels:
+            readable, _, _ = select.select(list(self._channels), [], [])
+            for channel in readable:
+                if channel in self._channels:
+                    self._answer(channel)
+        with contextlib.suppress(RecursionError):  # the grader was killed: nobody else will tidy up
+            shutil.rmtree(self._root, ignore_errors=True)
+        os._exit(0)
+
+    def _answer(self, channel: int) -> None:
+        control = self._channels[channel]
+        try:
+            data, descriptors, _, _ = socket.recv_fds(control, _MESSAGE_BYTES, 1)
+        except OSError:
+            data, descriptors = b"", []
+        if not data:
+            self._forget(channel)
+            return
+        request = json.loads(data)
+        if request["do"] == "open":
+            self._open(channel, request, descriptors[0])
+        elif request["do"] == "look":
+            reading = processes.read(request["process"], alone=self._level >= Level.L2)
+            self._reply(channel, request, {} if reading is None else {"reading": asdict(reading)})
+        elif request["do"] == "end":
+            self._reply(channel, request, {"status": self._end(request["process"])})
+        elif request["do"] == "clear":
+            self._clear(channel)
+            self._reply(channel, request, {})
+        else:
+            for other in list(self._channels):
+                self._forget(other)
+            os._exit(0)
+
+    def _reply(
+        self, channel: int, request: dict[str, Any], message: dict[str, Any], descriptors: tuple[int, ...] = ()
+    ) -> None:
+        data = json.dumps({"id": request["id"], **message}).encode()
+        with contextlib.suppress(OSError):  # who does not wait for the answer will be forgotten next
+            socket.send_fds(self._channels[channel], [data], descriptors)
+
+    def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
+        limits = Limits(**request["limits"])
+        setup = child.Setup(self._level, limits, request["folder"], self._grants, request["seed"])
+        try:
+            process = os.fork()
+        except OSError as error:
+            os.close(wire)
+            self._reply(channel, request, {"failed": str(error)})
+            return
+        if process == 0:
+            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+            child.live(wire, self._shell, setup)
+        os.close(wire)
+        self._boxes[process] = channel
+        handle = os.pidfd_open(process)
+        self._reply(channel, request, {"process": process}, (handle,))
+        os.close(handle)
+
+    def _end(self, process: int) -> int:
+        """Kill a box with everything it started; its wait status, as it ended by itself or by this."""
+        if self._boxes.pop(process, None) is None:
+            return 0
+        for kill, target in ((os.killpg, process), (os.kill, process)):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(target, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        self._sweep()
+        return status
+
+    def _sweep(self) -> None:
+        """Kill what boxes left behind: whoever loses its parent becomes a child of this process."""
+        if self._level >= Level.L2:
+            return  # nothing can have been started
+        for _ in range(_SWEEPS):
+            strays = [process for process in _children() if process not in self._boxes]
+            if not strays:
+                return
+            for process in strays:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(process, 0)
+
+    def _forget(self, channel: int) -> None:
+        """Close a channel whose owner has gone, and end its boxes."""
+        self._channels.pop(channel).close()
+        self._clear(channel)
+
+    def _clear(self, channel: int) -> None:
+        """End the boxes of a channel."""
+        for process in [process for process, owner in self._boxes.items() if owner == channel]:
+            self._end(process)
+
+
+def _children() -> list[int]:
+    """The processes whose parent this one is."""
+    own, found = os.getpid(), []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                stat = Path(entry.path, "stat").read_text(errors="replace")
+                if int(stat.rpartition(")")[2].split()[1]) == own:
+                    found.append(int(entry.name))
+    return found

@@ -1,0 +1,1 @@
+"""A course on disk: its folder and settings, and its release."""

@@ -1,0 +1,190 @@
+"""A course on disk: the folder with `nbgrader_config.py`, and where everything in it lies.
+
+nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
+own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits` and `c.Katze.exercise_limits`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from traitlets.config.loader import Config, PyFileConfigLoader
+
+from autograder.course.settings import limits_from
+from autograder.errors import BadInput
+from autograder.limits import Allowance, Limits
+
+CONFIG_NAME = "nbgrader_config.py"
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's settings and folders. All paths are absolute; a folder need not exist yet.
+
+    Attributes:
+        root: the folder with `nbgrader_config.py`.
+        course_id: nbgrader's name for the course; may be empty.
+        repository: OWNER/NAME on GitHub, for the badge and the install cell of the notebooks.
+        solutions: what people write, as text: `<lesson>/<lesson>.py`.
+        source: nbgrader's source notebooks, made from `solutions`.
+        release: the students' notebooks, made from `source`.
+        submitted: submissions, as `<student>/<lesson>/<lesson>.ipynb`.
+        autograded: graded notebooks, in the same layout.
+        feedback: feedback, in the same layout.
+        gradebook: nbgrader's database.
+        limits: what each submission may use.
+        exercise_limits: what single exercises may use instead, by their ids.
+        config: everything that `nbgrader_config.py` sets, for nbgrader's own classes.
+    """
+
+    root: Path
+    course_id: str
+    repository: str
+    solutions: Path
+    source: Path
+    release: Path
+    submitted: Path
+    autograded: Path
+    feedback: Path
+    gradebook: Path
+    limits: Limits
+    exercise_limits: Mapping[str, Allowance] = field(hash=False)
+    config: Config = field(repr=False, compare=False)
+
+    @classmethod
+    def find(cls, folder: Path | None = None) -> Course:
+        """The course that `folder` belongs to: the nearest of it and its parents with an `nbgrader_config.py`.
+
+        Args:
+            folder: where to start; by default the current directory.
+
+        Raises:
+            BadInput: there is no such folder, or its settings cannot be used.
+        """
+        start = (folder or Path.cwd()).resolve()
+        if not start.is_dir():
+            raise BadInput(f"there is no folder {start}; name the folder of the course")
+        for root in (start, *start.parents):
+            if (root / CONFIG_NAME).is_file():
+                return cls._load(root)
+        raise BadInput(f"no {CONFIG_NAME} in {start} or above it; go to the folder of the course")
+
+    @classmethod
+    def _load(cls, root: Path) -> Course:
+        try:
+            config = PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
+        except Exception as error:  # the file is a program: it may fail in any way
+            raise BadInput(f"{root / CONFIG_NAME} cannot be read: {type(error).__name__}: {error}") from error
+        folders = {
+            step: root / _setting(config, "CourseDirectory", f"{step}_directory", default)
+            for step, default in [
+                ("source", "source"),
+                ("release", "release"),
+                ("submitted", "submitted"),
+                ("autograded", "autograded"),
+                ("feedback", "feedback"),
+            ]
+        }
+        limits, exercise_limits = limits_from(config)
+        return cls(
+            root=root,
+            limits=limits,
+            exercise_limits=exercise_limits,
+            course_id=_setting(config, "CourseDirectory", "course_id", ""),
+            repository=_repository(root, config),
+            solutions=root / _setting(config, "Katze", "solutions_directory", "solutions"),
+            gradebook=_gradebook(root, config),
+            config=config,
+            **folders,
+        )
+
+    def require_exercises(self, find: Callable[[str], object]) -> None:
+        """Refuse limits of exercises that do not exist: a misspelt id would change nothing, silently.
+
+        Args:
+            find: looks an exercise up by its id; raises a `KeyError` where there is none.
+
+        Raises:
+            BadInput: `c.Katze.exercise_limits` names one that it does not find.
+        """
+        for exercise in sorted(self.exercise_limits):
+            try:
+                find(exercise)
+            except KeyError:
+                raise BadInput(
+                    f"{CONFIG_NAME}: c.Katze.exercise_limits: there is no exercise {exercise!r}; see `katze exercises`"
+                ) from None
+
+    def lessons(self) -> list[str]:
+        """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""
+        return sorted(path.parent.name for path in self.release.glob("*/*.ipynb") if path.stem == path.parent.name)
+
+    def release_notebook(self, lesson: str) -> Path:
+        """The released notebook of a lesson.
+
+        Raises:
+            BadInput: there is no such lesson.
+        """
+        if lesson not in self.lessons():
+            known = ", ".join(self.lessons()) or "none yet: run `katze release`"
+            raise BadInput(f"no lesson {lesson!r} in {self.release}; there are: {known}")
+        return self.release / lesson / f"{lesson}.ipynb"
+
+    def secret(self) -> bytes:
+        """32 random bytes from which hidden inputs are derived; made on first use, readable by the owner alone.
+
+        Raises:
+            BadInput: the file has been damaged.
+        """
+        path = self.root / ".katze" / "secret"
+        if not path.exists():
+            _create_secret(path)
+        value = path.read_bytes()
+        if len(value) != SECRET_BYTES:
+            raise BadInput(
+                f"{path} holds {len(value)} bytes, not {SECRET_BYTES}; restore it, or remove it to draw a new one "
+                "(hidden inputs will then differ from those of earlier grades)"
+            )
+        return value
+
+
+def _setting(config: Config, section: str, name: str, default: str) -> str:
+    value = config[section].get(name, default) if section in config else default
+    if not isinstance(value, str):
+        raise BadInput(f"{CONFIG_NAME}: c.{section}.{name} must be a string, not {value!r}")
+    return value
+
+
+def _repository(root: Path, config: Config) -> str:
+    value = _setting(config, "Katze", "repository", "")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+", value):
+        raise BadInput(f'{root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME", not {value!r}')
+    return value
+
+
+def _gradebook(root: Path, config: Config) -> Path:
+    url = _setting(config, "CourseDirectory", "db_url", "sqlite:///gradebook.db")
+    kind, separator, path = url.partition(":///")
+    if kind != "sqlite" or not separator or not path:
+        raise BadInput(f"{root / CONFIG_NAME}: c.CourseDirectory.db_url must be sqlite:///FILE, not {url!r}")
+    return root / path
+
+
+def _create_secret(path: Path) -> None:
+    """Write a new secret in one step, so that of two processes that try, both read the same."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    draft = path.with_name(f"secret.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(SECRET_BYTES))
+        with contextlib.suppress(FileExistsError):  # another process was first: its secret is the course's
+            os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,165 @@
+"""A lesson as the grader and its workers need it, with everything that its grades follow from."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import course_lib
+from autograder.box.library import find_modules, imported, permitted
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook.record import Conditions
+from autograder.grading import fingerprints
+from autograder.limits import NO_ALLOWANCE, Limits
+from autograder.repair import Release
+from course_lib import exercises
+from course_lib.checking import Exercise
+
+_GRADING = (
+    "autograder.grading.submission",
+    "autograder.repair",
+    "autograder.intake.submission",
+    "autograder.box.zygote.zygote",
+)
+"""What reads, runs and judges an answer; with all that these import it decides grades."""
+
+_PACKAGES = ("torch", "numpy", "ipython")
+"""Packages that run answers, or compare what they give."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A lesson as the workers need it.
+
+    Attributes:
+        course: where everything lies.
+        lesson: the lesson.
+        release: its released notebook.
+        limits: what each submission may use.
+        skip_demos: leave out cells tagged `demo`.
+        feedback: write feedback pages.
+        conditions: what its grades follow from, beside submissions and exercises.
+        fingerprints: of each exercise: its definition, its own cells in the release, and its limits.
+        cells: for each exercise the grade_id of the cell that holds its points.
+    """
+
+    course: Course
+    lesson: str
+    release: Release
+    limits: Limits
+    skip_demos: bool
+    feedback: bool
+    conditions: Conditions
+    fingerprints: Mapping[str, str]
+    cells: Mapping[str, str]
+
+    @classmethod
+    def load(cls, course: Course, lesson: str, limits: Limits, skip_demos: bool, feedback: bool) -> Assignment:
+        """Read the release, and find out what the lesson's grades follow from.
+
+        Raises:
+            BadInput: the release is missing, cannot be read, or is of another version of the course.
+        """
+        release = _release(course, lesson)
+        cells = _check_cells(release, lesson)
+        common, own = fingerprints.of_release(release.notebook)
+        withheld = withheld_modules(lesson)
+        settings = {
+            "limits": {name: value for name, value in asdict(limits).items() if name != "memory_ceiling_bytes"},
+            "cells tagged demo": "left out" if skip_demos else "run",
+            "withheld modules": list(withheld),
+        }
+        secret = hmac.digest(course.secret(), b"fingerprint", hashlib.sha256).hex()
+        conditions = Conditions(common, secret, _versions(withheld), settings)
+        known = {
+            exercise.id: fingerprints.joined(
+                fingerprints.of_exercise(exercise),
+                own.get(exercise.id, ""),
+                course.exercise_limits.get(exercise.id, NO_ALLOWANCE).changes(),
+            )
+            for exercise in exercises.of_lesson(lesson)
+        }
+        return cls(course, lesson, release, limits, skip_demos, feedback, conditions, known, cells)
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        """The lesson's exercises, in order."""
+        return exercises.of_lesson(self.lesson)
+
+
+def withheld_modules(lesson: str) -> tuple[str, ...]:
+    """The modules that no box of a lesson may have: those that any of its exercises withholds."""
+    return tuple(sorted({module for exercise in exercises.of_lesson(lesson) for module in exercise.withheld}))
+
+
+def _release(course: Course, lesson: str) -> Release:
+    path = course.release_notebook(lesson)
+    try:
+        release = Release.load(path)
+        _ = release.slots
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(
+            f"the released notebook {path} cannot be read ({type(error).__name__}); run `katze release`"
+        ) from error
+    return release
+
+
+def _check_cells(release: Release, lesson: str) -> dict[str, str]:
+    """The grade_id of each exercise's check cell.
+
+    Raises:
+        BadInput: the release and the exercises do not belong together.
+    """
+    if lesson not in exercises.LESSONS:
+        raise BadInput(
+            f"this version of Katze ({course_lib.__version__}) has no exercises for {lesson}; there are: "
+            f"{', '.join(exercises.LESSONS)}"
+        )
+    checks = {slot.exercise: slot for slot in release.slots if slot.role == "check"}
+    wanted = {exercise.id: exercise.points for exercise in exercises.of_lesson(lesson)}
+    found = {exercise: slot.nbgrader.get("points") for exercise, slot in checks.items()}
+    if found != wanted:
+        [first, *_] = sorted(exercise for exercise in found | wanted if found.get(exercise) != wanted.get(exercise))
+        raise BadInput(
+            f"the release of {lesson} belongs to another version of the course: {first} has "
+            f"{_points(found.get(first))} in it, and {_points(wanted.get(first))} in this Katze; run `katze release`"
+        )
+    return {exercise: slot.grade_id for exercise, slot in checks.items()}
+
+
+def _points(points: object) -> str:
+    return "no place" if points is None else f"{points} {'point' if points == 1 else 'points'}"
+
+
+def _versions(withheld: Iterable[str]) -> dict[str, str]:
+    root = Path(course_lib.__file__).parent
+    modules = find_modules(root)
+    return {
+        "Katze": course_lib.__version__,
+        "Python": platform.python_version(),
+        **{package: importlib.metadata.version(package) for package in _PACKAGES},
+        "checks": fingerprints.of_modules(_grading_code()),
+        "library": fingerprints.of_modules(modules[name] for name in permitted(modules, withheld)),
+    }
+
+
+def _grading_code() -> set[Path]:
+    """The files of our own that decide a grade: those named in `_GRADING`, and what they import, however indirectly."""
+    root = Path(__file__).parents[2]
+    found: dict[str, Path] = {}
+    waiting = list(_GRADING)
+    while waiting:
+        name = waiting.pop()
+        path = root.joinpath(*name.split("."))
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if name in found or not path.is_file() or not name.startswith(("autograder.", "course_lib.checking")):
+            continue
+        found[name] = path
+        waiting.extend(imported(path, name))
+    return set(found.values())

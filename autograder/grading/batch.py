@@ -1,0 +1,384 @@
+"""Grading a class: see what has changed, grade that in boxes, many at once, and record it.
+
+Read this first, then `plan.py` (what is to be done), `workers.py` (how it is done), `recording.py` and `publish.py`
+(what comes of it). This process alone writes the gradebook.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import platform
+import socket
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from autograder.box import Level, Limits, Zygote, choose_level, describe
+from autograder.box.confinement.selftest import default_level
+from autograder.course.course import Course
+from autograder.errors import DISK_FULL, BadInput, Interrupted
+from autograder.gradebook import store
+from autograder.gradebook.file import GradebookFile, check_room
+from autograder.gradebook.record import Record, RunRecord
+from autograder.gradebook.results import ClassResult, Grading, SubmissionResult
+from autograder.grading.assignment import Assignment, withheld_modules
+from autograder.grading.by_hand import bring_to_pages
+from autograder.grading.plan import SET_ASIDE, Plan, make_plan
+from autograder.grading.publish import discard
+from autograder.grading.recording import Finished, without_score
+from autograder.grading.submission import AnswerKeys
+from autograder.grading.workers import in_parallel, told
+from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
+from autograder.progress import progress_bar
+from course_lib import exercises
+from course_lib.checking import Outcome
+
+if TYPE_CHECKING:
+    from autograder.gradebook import GradebookWriter
+
+
+def grade_lesson(
+    course: Course,
+    lesson: str,
+    *,
+    students: Sequence[str] | None = None,
+    workers: int = 1,
+    min_level: Level | None = None,
+    level: Level | None = None,
+    limits: Limits | None = None,
+    skip_demos: bool = True,
+    feedback: bool = True,
+    force: bool = False,
+    console: Console | None = None,
+) -> ClassResult:
+    """Grade what has changed among the submissions to a lesson; write gradebook, autograded notebooks and feedback.
+
+    A submission whose folder is no student id is passed over, and named in the result.
+
+    Args:
+        course: the course.
+        lesson: the lesson's folder name.
+        students: only these; None for everyone who submitted.
+        workers: submissions graded at once.
+        min_level: refuse to grade in weaker boxes than this; by default L2 on Linux.
+        level: grade at exactly this level, whatever the machine could do.
+        limits: what each submission may use; by default what the course says.
+        skip_demos: leave out cells tagged `demo`, unless a later cell may need one.
+        feedback: write feedback pages.
+        force: grade everything, changed or not; what was graded before counts no longer from the start.
+        console: where the line on the boxes and the progress bar go; by default standard error.
+
+    Raises:
+        BadInput: before anything is written: no such lesson, no submissions, a release or a
+            gradebook of another version, a gradebook that is in use or cannot be written, no room on the disk, or no
+            box of the level wanted. While grading: the disk is full; what was recorded stays.
+    """
+    start = time.perf_counter()
+    course.require_exercises(exercises.find)
+    course.release_notebook(lesson)  # a misspelt lesson is told before its submissions are missed
+    console = console or Console(stderr=True)
+    with _plainly_told(), contextlib.ExitStack() as resources:
+        submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
+        boxes = _Boxes(course, lesson, limits or course.limits, min(workers, len(submissions)), min_level, level)
+        resources.callback(boxes.close)
+        if lesson in exercises.LESSONS and (force or _looks_changed(course, submissions)):
+            boxes.begin()  # they warm up while the rest is found out
+        assignment = Assignment.load(course, lesson, boxes.limits, skip_demos, feedback)
+        with GradebookFile(course.gradebook) as file:
+            _warn_of_an_empty_gradebook(course, lesson, console)
+            plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
+            done = _Done()
+            if plan.tasks:
+                _check_places(course, feedback)
+                console.print(boxes.described(), highlight=False, soft_wrap=True)
+                done = _grade(assignment, plan, file, boxes, force, console)
+            records = _records(assignment, plan, file, done)
+            given = bring_to_pages(assignment, file, records.keys())
+    results = [
+        replace(SubmissionResult.recorded(record), by_hand=given.cells.get(student, ()))
+        for student, record in sorted(records.items())
+    ]
+    return ClassResult(
+        lesson=lesson,
+        boxes=boxes.described() if plan.tasks else "",
+        submissions=tuple(results),
+        seconds=time.perf_counter() - start,
+        gradings=done.gradings,
+        refused=_refused(course, lesson) if students is None else (),
+        pages=given.pages,
+        replaced_pages=given.replaced_pages,
+        stale_pages=given.stale_pages,
+    )
+
+
+@dataclass
+class _Done:
+    """What a run keeps of what it has graded, until it is told of: the records themselves are in the gradebook.
+
+    Attributes:
+        gradings: for each student whose submission was graded, why, and what changed.
+        unrecorded: the records that could not be written into the gradebook, by student.
+    """
+
+    gradings: dict[str, Grading] = field(default_factory=dict)
+    unrecorded: dict[str, Record] = field(default_factory=dict)
+
+
+def _records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Done) -> dict[str, Record]:
+    """The records of all submissions of the plan, by student, as they stand at the end of the run."""
+    records = {record.student: record for record in plan.unchanged}
+    if done.gradings:
+        with file.begin() as connection:
+            written = store.records(connection, assignment.lesson)
+        records |= {student: written[student] for student in done.gradings if student not in done.unrecorded}
+    return records | done.unrecorded
+
+
+def _refused(course: Course, lesson: str) -> tuple[SubmissionResult, ...]:
+    """The results of submissions that were passed over for the name of their folder."""
+    return tuple(
+        SubmissionResult.without_score(shown, lesson, exercises.of_lesson(lesson), Outcome.UNREADABLE, why)
+        for shown, why in refused_submissions(course.submitted, lesson).items()
+    )
+
+
+class _Boxes:
+    """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
+
+    def __init__(
+        self, course: Course, lesson: str, limits: Limits, workers: int, min_level: Level | None, level: Level | None
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            course: the course.
+            lesson: the lesson, whose own modules are withheld.
+            limits: what each box may use.
+            workers: processes that open boxes, at most.
+            min_level: the weakest level to accept.
+            level: this level exactly, untried.
+        """
+        self._course = course
+        self._lesson = lesson
+        self._min_level = min_level
+        self._level = level
+        self._zygote: Zygote | None = None
+        self.limits = limits
+        self.workers = workers
+
+    def level(self) -> Level:
+        """The level.
+
+        Raises:
+            BadInput: this machine has none that is good enough.
+        """
+        if self._level is None:
+            self._level = choose_level(self._min_level)
+        return self._level
+
+    def described(self) -> str:
+        """Level and limits, in a line."""
+        return describe(self.level(), self.limits)
+
+    def begin(self) -> Zygote:
+        """Where boxes come from, perhaps still warming up."""
+        if self._zygote is None:
+            trains = b"optim" in self._course.release_notebook(self._lesson).read_bytes()
+            withheld = withheld_modules(self._lesson)
+            self._zygote = Zygote(withheld, self.level(), self.limits, channels=self.workers, trains=trains)
+        return self._zygote
+
+    def close(self) -> None:
+        """End what was begun."""
+        if self._zygote is not None:
+            self._zygote.close()
+
+
+def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> bool:
+    """Whether anything was handed in since the gradebook was written: a guess, to begin early with what takes time."""
+    if not course.gradebook.is_file():
+        return True
+    written = course.gradebook.stat().st_mtime
+    return any(folder.stat().st_mtime > written for _, folder in submissions)
+
+
+def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
+    """Say that grades may have been lost, where the gradebook is an empty file beside graded notebooks."""
+    path = course.gradebook
+    if path.is_file() and path.stat().st_size == 0 and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
+        console.print(
+            f"the gradebook {path} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "
+            "graded anew; points given by hand come back only with a copy of the gradebook",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _weakest(level: Level | None, minimum: Level | None) -> Level:
+    """The weakest level whose grades are good enough."""
+    if level is not None:
+        return level
+    return default_level() if minimum is None else minimum
+
+
+def _check_places(course: Course, feedback: bool) -> None:
+    """Refuse to begin where what is graded could not be written: each submission would fail on its own.
+
+    Raises:
+        BadInput: the disk is full, or a folder may not be written.
+    """
+    for folder in (course.root, Path(tempfile.gettempdir())):
+        check_room(folder)
+    for folder in (course.autograded, *([course.feedback] if feedback else [])):
+        there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            raise BadInput(f"cannot write into {there}; check that it is a folder, and who may write there")
+
+
+def _selected(
+    submissions: list[tuple[str, Path]], students: Sequence[str] | None, course: Course, lesson: str
+) -> list[tuple[str, Path]]:
+    if students is not None:
+        for student in students:
+            check_student_id(student)
+        missing = sorted(set(students) - {student for student, _ in submissions})
+        if missing:
+            raise BadInput(f"no submission of {', '.join(missing)} to {lesson} in {course.submitted}")
+        submissions = [(student, folder) for student, folder in submissions if student in students]
+    if not submissions:
+        for why in refused_submissions(course.submitted, lesson).values():
+            raise BadInput(why)
+        raise BadInput(f"no submissions to {lesson} in {course.submitted}/STUDENT/{lesson}/")
+    return submissions
+
+
+def _grade(
+    assignment: Assignment,
+    plan: Plan,
+    file: GradebookFile,
+    boxes: _Boxes,
+    force: bool,
+    console: Console,
+) -> _Done:
+    """Grade what the plan says, and record each submission as soon as it is graded."""
+    lesson, done = assignment.lesson, _Done()
+    keys = AnswerKeys(assignment.course.secret())
+    with contextlib.ExitStack() as resources:
+        zygote, workers = boxes.begin(), min(boxes.workers, len(plan.tasks))
+        from autograder.gradebook import GradebookWriter  # takes a second, while the zygote warms up
+
+        gradebook = resources.enter_context(GradebookWriter(file, assignment.course.course_id))
+        gradebook.ensure_assignment(lesson, assignment.release.notebook)
+        run = gradebook.begin_run(_run(assignment, boxes, workers, force, len(plan.tasks)))
+        if force:
+            _set_aside(gradebook, assignment, plan, run)
+        zygote.ready()
+        tasks = sorted(plan.tasks, key=lambda task: keys.slot(task.student))  # a worker keeps the keys of one slot
+        progress = resources.enter_context(progress_bar(console))
+        bar = progress.add_task(lesson, total=len(plan.tasks))
+        try:
+            for finished in in_parallel(assignment, zygote, keys, tasks, workers, progress.refresh):
+                _record(gradebook, assignment, keys, run, finished, done)
+                progress.advance(bar)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"stopped: {len(done.gradings)} of {len(plan.tasks)} done, and recorded; run `katze grade {lesson}` to "
+                "go on"
+            ) from None
+        gradebook.end_run(run)
+    return done
+
+
+def _run(assignment: Assignment, boxes: _Boxes, workers: int, force: bool, submissions: int) -> RunRecord:
+    return RunRecord(
+        lesson=assignment.lesson,
+        host=socket.gethostname(),
+        platform=platform.platform(),
+        workers=workers,
+        boxes=boxes.described(),
+        forced=force,
+        submissions=submissions,
+    )
+
+
+def _set_aside(gradebook: GradebookWriter, assignment: Assignment, plan: Plan, run: int) -> None:
+    """Let what is graded again by force count no longer, in the gradebook first and then on the disk."""
+    again = [task.student for task in plan.tasks if task.earlier is not None]
+    gradebook.set_aside(run, assignment.lesson, again, SET_ASIDE)
+    for student in again:
+        discard(assignment, student)
+
+
+def _record(
+    gradebook: GradebookWriter,
+    assignment: Assignment,
+    keys: AnswerKeys,
+    run: int,
+    finished: Finished,
+    done: _Done,
+) -> None:
+    """Write what a worker found into the gradebook.
+
+    What goes wrong with one submission is that submission's, not the class's: it is ungraded, and its earlier grade
+    goes, too.
+    """
+    student = finished.task.student
+    if any(one.outcome is Outcome.UNGRADED for one in finished.record.exercises):
+        discard(assignment, student)
+    try:
+        done.gradings[student] = _write(gradebook, run, finished)
+        return
+    except BadInput:
+        raise
+    except Exception as error:
+        problem = f"The gradebook could not be written: {told(error)}"
+    discard(assignment, student)
+    failed = without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
+    failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
+    try:
+        done.gradings[student] = _write(gradebook, run, failed)
+    except BadInput:
+        raise
+    except Exception:  # told already; without its files the submission is graded again by the next run
+        done.gradings[student] = Grading(failed.task.why)
+        done.unrecorded[student] = failed.record
+
+
+def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> Grading:
+    from autograder.gradebook.writer import Entry
+
+    record, task = finished.record, finished.task
+    changes = gradebook.record(
+        record.student,
+        record.lesson,
+        finished.notebook,
+        {one.cell: one.points for one in record.exercises},
+        record.handed_in or None,
+        record.problem,
+        Entry(run, record, task.why, finished.kept),
+    )
+    first = task.earlier is None
+    return Grading(task.why, () if first else changes, first)
+
+
+@contextlib.contextmanager
+def _plainly_told() -> Iterator[None]:
+    """Say in one line that the disk is full, or that a file may not be read or written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise BadInput(
+                "the disk is full: make room, then run this again; what was recorded stays, and is not graded twice"
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename:
+            raise BadInput(f"cannot use {error.filename}: {error.strerror}; check who may read and write it") from error
+        raise

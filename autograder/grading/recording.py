@@ -1,0 +1,142 @@
+"""From what a worker found to the record of a submission."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from autograder.gradebook.record import CaseRecord, ExerciseRecord, Record
+from autograder.grading.assignment import Assignment
+from autograder.grading.plan import Task
+from autograder.grading.submission import AnswerKeys
+from autograder.intake import timestamps
+from course_lib.checking import Outcome, Verdict
+from course_lib.checking.render import case_message
+from course_lib.checking.verdict import CaseResult
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_BOX_FOLDER = re.compile(r"/[^\s'\"]*/katze-box-\w+(?:/boxes/\w+)?")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a worker hands back.
+
+    Attributes:
+        task: what it was to do.
+        record: what came of it.
+        notebook: the graded notebook; None where there is none.
+        starved: whether a time limit was hit while the machine was busy.
+    """
+
+    task: Task
+    record: Record
+    notebook: Mapping[str, Any] | None = None
+    starved: bool = False
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """The exercises that were not judged anew."""
+        return frozenset(one.exercise for one in self.record.exercises) - self.task.judged
+
+
+def judged(
+    assignment: Assignment, keys: AnswerKeys, task: Task, level: str, verdicts: Mapping[str, Verdict]
+) -> tuple[ExerciseRecord, ...]:
+    """The records of a lesson's exercises, in its order: new ones for the verdicts, earlier ones for the others."""
+    earlier = {} if task.earlier is None else {one.exercise: one for one in task.earlier.exercises}
+    return tuple(
+        _exercise(assignment, keys, task, level, verdicts[exercise]) if exercise in verdicts else earlier[exercise]
+        for exercise in assignment.fingerprints
+    )
+
+
+def _exercise(assignment: Assignment, keys: AnswerKeys, task: Task, level: str, verdict: Verdict) -> ExerciseRecord:
+    exercise = verdict.exercise.id
+    return ExerciseRecord(
+        exercise=exercise,
+        cell=assignment.cells[exercise],
+        fingerprint=assignment.fingerprints[exercise],
+        seed=keys.seed(exercise, keys.slot(task.student)),
+        level=level,
+        outcome=verdict.outcome,
+        points=verdict.points,
+        max_points=verdict.max_points,
+        misconception=verdict.misconception.id if verdict.misconception else None,
+        note=stable(verdict.note),
+        cases=tuple(map(_case, verdict.cases)),
+    )
+
+
+def _case(result: CaseResult) -> CaseRecord:
+    case = result.case
+    message = stable(case_message(result))
+    return CaseRecord(case.name, case.part, result.hidden, result.outcome, message, result.actual.seconds)
+
+
+def without_score(assignment: Assignment, keys: AnswerKeys, task: Task, outcome: Outcome, problem: str) -> Finished:
+    """A submission that could not be graded: no exercise has a score."""
+    slot = keys.slot(task.student)
+    exercises = tuple(
+        ExerciseRecord(
+            exercise=exercise.id,
+            cell=assignment.cells[exercise.id],
+            fingerprint=assignment.fingerprints[exercise.id],
+            seed=keys.seed(exercise.id, slot),
+            level="",
+            outcome=outcome,
+            points=None,
+            max_points=exercise.points,
+        )
+        for exercise in assignment.exercises
+    )
+    everything = frozenset(assignment.fingerprints)
+    record = new_record(assignment, keys, task, exercises, problem=stable(problem))
+    return Finished(replace(task, judged=everything), record)
+
+
+def new_record(
+    assignment: Assignment,
+    keys: AnswerKeys,
+    task: Task,
+    exercises: tuple[ExerciseRecord, ...],
+    *,
+    notebook: str = "",
+    handed_in: str = "",
+    repairs: tuple[str, ...] = (),
+    problem: str = "",
+    remarks: Sequence[str] = (),
+) -> Record:
+    """The record of a submission. Its files and its time are added when they are known.
+
+    Args:
+        assignment: the lesson.
+        keys: the answer keys, which know the student's slot.
+        task: says what was handed in.
+        exercises: how each of them came out.
+        notebook: SHA-256 of the notebook's file.
+        handed_in: when.
+        repairs: what was mended.
+        problem: why it could not be graded.
+        remarks: what only the instructor reads; a fault of the submission's `timestamp.txt` is added.
+    """
+    return Record(
+        student=task.student,
+        lesson=assignment.lesson,
+        digest=task.digest,
+        notebook=notebook,
+        handed_in=handed_in,
+        slot=keys.slot(task.student),
+        conditions=assignment.conditions,
+        exercises=exercises,
+        repairs=repairs,
+        problem=problem,
+        remarks=tuple(map(stable, filter(None, [*remarks, timestamps.fault(task.folder)]))),
+    )
+
+
+def stable(text: str) -> str:
+    """A message without what differs from run to run: addresses of objects, and the name of the box's folder."""
+    return _ADDRESS.sub("0x…", _BOX_FOLDER.sub("~", text))

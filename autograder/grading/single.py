@@ -1,0 +1,120 @@
+"""Checking one answer from a plain Python file, in a box, without a notebook or a course."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from pathlib import Path
+
+from autograder.box import Level, Zygote, choose_level
+from autograder.course.course import Course
+from autograder.course.given import needed_of_notebook
+from autograder.errors import BadInput
+from autograder.grading.submission import grade_cells
+from autograder.limits import Limits
+from autograder.repair import Cell, CellKind
+from course_lib import exercises
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Outcome, Verdict
+from course_lib.checking.rules import syntax_tree
+
+
+def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Level | None) -> tuple[Verdict, Level]:
+    """The verdict on an answer in a file, and the level of the box it ran in.
+
+    What the lesson's notebook imports is at hand for it.
+
+    Args:
+        exercise_id: the exercise.
+        target: "FILE.py", or "FILE.py:NAME" where the answer has another name than the exercise's.
+        visible_only: leave out the hidden cases (which use the public seed here).
+        min_level: refuse to run in a weaker box than this.
+
+    Raises:
+        BadInput: no such exercise or file, not Python text, a file that does not define the answer, or no box of the
+            level wanted.
+    """
+    exercise = find_exercise(exercise_id)
+    file, name = _split(target, exercise)
+    written = _written(file)
+    if not re.search(rf"\b{name}\b", written):
+        raise BadInput(_nowhere(file, name, written, exercise))
+    source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
+    level = choose_level(min_level)
+    limits = Limits()
+    cells = [
+        Cell(CellKind.CODE, _lesson_gives(exercise, source)),
+        Cell(CellKind.ANSWER, source, exercise=exercise.id),
+        Cell(CellKind.CHECK, "", exercise=exercise.id),
+    ]
+    with Zygote(withheld=exercise.withheld, level=level, limits=limits, channels=1) as zygote:
+        graded = grade_cells(
+            cells,
+            open_box=lambda seconds: zygote.open_box(seconds=seconds),
+            key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
+            limits=limits,
+        )
+    verdict = graded.verdicts[exercise.id]
+    if verdict.outcome is Outcome.NEVER_DEFINED:
+        raise BadInput(_nowhere(file, name, written, exercise))
+    return verdict, level
+
+
+def _lesson_gives(exercise: Exercise, source: str) -> str:
+    """What the lesson's notebook imports and defines that an answer mentions, for a cell that was pasted into a file.
+
+    Empty where there is no released notebook at hand, and where the file is no Python.
+    """
+    for folder in (None, Path(__file__).parent):
+        with contextlib.suppress(BadInput, SyntaxError):
+            notebook = Course.find(folder).release_notebook(exercise.lesson)
+            return "\n".join(map(ast.unparse, needed_of_notebook(notebook, source)))
+    return ""
+
+
+def find_exercise(exercise_id: str) -> Exercise:
+    """The exercise of this id.
+
+    Raises:
+        BadInput: there is none; the message names near ones.
+    """
+    try:
+        return exercises.find(exercise_id)
+    except LookupError as error:
+        raise BadInput(str(error)) from error
+
+
+def _split(target: str, exercise: Exercise) -> tuple[str, str]:
+    """The file, and the name of the answer in it."""
+    file, name = target, exercise.name
+    if not target.endswith((".py", ".ipynb")) and ":" in target:
+        file, _, name = target.rpartition(":")
+    if not name.isidentifier():
+        raise BadInput(f"{name!r} in {target} is not a name; write FILE.py:NAME")
+    if file.lower().endswith(".ipynb"):
+        raise BadInput(f"{file} is a notebook; check all its answers with `katze preflight {file} --run`")
+    return file, name
+
+
+def _written(file: str) -> str:
+    """The file's text."""
+    try:
+        return Path(file).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from error
+
+
+def _nowhere(file: str, name: str, source: str, exercise: Exercise) -> str:
+    """What to say of a file without the answer: which functions it has, and how to name one of them."""
+    tree = syntax_tree(source)
+    statements = [] if tree is None else tree.body
+    functions = [one.name for one in statements if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if not functions:
+        return f"{file} defines no function at its top level; write `def {name}(...)` in it"
+    more = f" and {len(functions) - 5} more" if len(functions) > 5 else ""
+    return (
+        f"{file} does not define {name}; it defines {', '.join(functions[:5])}{more}. If one of them is the answer, "
+        f"name it: `katze check {exercise.id} {file}:{functions[0]}`"
+    )

@@ -1,0 +1,255 @@
+"""The workers that grade submissions, many at once.
+
+Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
+zygote, to which each owns a channel. What they find comes back as plain results; only the files of a graded
+submission they write themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import multiprocessing
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import torch
+
+from autograder.box import Zygote
+from autograder.errors import DISK_FULL, Unreadable
+from autograder.gradebook.results import SubmissionResult
+from autograder.grading.assignment import Assignment
+from autograder.grading.plan import Task
+from autograder.grading.publish import discard, of_verdicts, shown_before, write_feedback, write_graded
+from autograder.grading.recording import Finished, judged, new_record, without_score
+from autograder.grading.submission import AnswerKeys, grade_cells
+from autograder.intake.submission import read_submission
+from autograder.repair import Cell, CellKind, repair, require_lesson
+from course_lib.checking import Outcome
+
+AHEAD = 3
+"""Submissions handed out at a time for each worker: enough that none waits, few enough that memory stays flat."""
+
+TICK_SECONDS = 0.2
+"""Time between two drawings of the progress bar."""
+
+OWN_SECONDS = 60.0
+"""Processor time that a worker itself may use for one submission, before it is ended; its boxes have theirs."""
+
+OVERTIME_FACTOR = 2.0
+"""How many times as long as a submission is awaited a worker may take for it, by the clock, before it is ended."""
+
+TRIED_AGAIN = (
+    "a time limit was hit while the machine was busy, so all was graded a second time, alone: this is the second"
+)
+"""What the instructor reads of a submission that got a second try."""
+
+WORKER_MEMORY = 4 << 30
+"""Bytes of address space that a worker may take beyond what it starts with."""
+
+_DEATH_SIGNAL = 1  # of prctl
+
+
+def in_parallel(
+    assignment: Assignment,
+    zygote: Zygote,
+    keys: AnswerKeys,
+    tasks: Iterable[Task],
+    workers: int,
+    tick: Callable[[], None],
+) -> Iterator[Finished]:
+    """Grade in worker processes, in this order, and call `tick` a few times a second.
+
+    A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
+    only the submission over which it dies again goes ungraded. Nor does a busy machine cost anybody a point: where it
+    may be why a time limit was hit, the submission is graded once more behind the others, alone.
+    """
+    waiting, died, starved = deque(tasks), set[str](), set[str]()
+    while waiting:
+        running: dict[Future[Finished], Task] = {}
+        try:
+            with _pool(assignment, zygote, workers) as pool:
+                while waiting or running:
+                    while waiting and len(running) < (1 if waiting[0].student in died | starved else AHEAD * workers):
+                        task = waiting.popleft()
+                        running[pool.submit(_grade_one, task)] = task
+                    finished, _ = wait(running, TICK_SECONDS, FIRST_COMPLETED)
+                    for future in finished:
+                        graded = future.result()
+                        task = running.pop(future)
+                        if graded.starved and task.student not in starved:
+                            starved.add(task.student)
+                            waiting.append(task)
+                        elif task.student in starved:
+                            remarks = (*graded.record.remarks, TRIED_AGAIN)
+                            yield replace(graded, record=replace(graded.record, remarks=remarks))
+                        else:
+                            yield graded
+                    tick()
+        except BrokenProcessPool:
+            for task in running.values():
+                if task.student in died:
+                    problem = "The grader's own process died over this submission, twice."
+                    yield without_score(assignment, keys, task, Outcome.UNGRADED, problem)
+                else:
+                    died.add(task.student)
+                    waiting.append(task)
+
+
+def _pool(assignment: Assignment, zygote: Zygote, workers: int) -> Executor:
+    """Workers, each with one of the zygote's channels: forks of this process where boxes are forks as well.
+
+    Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
+    mostly wait for them.
+    """
+    if zygote.start == "fork":
+        context = multiprocessing.get_context("fork")
+        channels = _numbered(context.SimpleQueue(), workers)
+        gc.freeze()  # else each collection in a worker writes to all that it shares with this process, and copies it
+        return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, channels))
+    channels = _numbered(SimpleQueue(), workers)
+    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(assignment, zygote, channels))
+
+
+def _numbered(channels: Any, count: int) -> Any:
+    """A queue from which each worker takes the number of its channel."""
+    for channel in range(count):
+        channels.put(channel)
+    return channels
+
+
+_here = threading.local()  # `_here.worker` is the worker that this process or thread is
+
+
+@dataclass(frozen=True)
+class _Worker:
+    assignment: Assignment
+    zygote: Zygote
+    keys: AnswerKeys
+    channel: int
+
+
+def _begin_worker(assignment: Assignment, zygote: Zygote, channels: Any) -> None:
+    _here.is_process = multiprocessing.parent_process() is not None
+    if _here.is_process and sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # a run that is killed leaves nobody writing
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
+    torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
+    channel = channels.get()
+    zygote.take_over(channel)
+    _here.worker = _Worker(assignment, zygote, AnswerKeys(assignment.course.secret()), channel)
+
+
+def _grade_one(task: Task) -> Finished:
+    """Grade one submission in a worker. The grader's own failures are results too: `ungraded`, no score.
+
+    Raises:
+        OSError: the disk is full, which would be every submission's failure.
+    """
+    start = time.perf_counter()
+    worker: _Worker = _here.worker
+    try:
+        limits = worker.assignment.limits
+        with _alarm(OWN_SECONDS, OVERTIME_FACTOR * limits.wall(limits.submission_seconds)):
+            finished = _grade(worker, task)
+    except Exception as error:  # whatever it is, it must not stop the class
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            raise
+        problem = f"The grader failed: {told(error)}"
+        finished = without_score(worker.assignment, worker.keys, task, Outcome.UNGRADED, problem)
+    return replace(finished, record=replace(finished.record, seconds=time.perf_counter() - start))
+
+
+@contextlib.contextmanager
+def _alarm(computed: float, passed: float) -> Iterator[None]:
+    """End this process, if it is a worker's own, unless the block is left in time.
+
+    The grader's own work on a hostile notebook has no other clock, and none that would stop C code.
+
+    Args:
+        computed: its seconds of processor time.
+        passed: its seconds by the clock.
+    """
+    if not _here.is_process:
+        yield
+        return
+    alarms = ((signal.SIGPROF, signal.ITIMER_PROF, computed), (signal.SIGALRM, signal.ITIMER_REAL, passed))
+    for number, timer, seconds in alarms:
+        signal.signal(number, signal.SIG_DFL)
+        signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        for _, timer, _ in alarms:
+            signal.setitimer(timer, 0)
+
+
+def told(error: Exception) -> str:
+    """An error of the grader's own, with the place where it happened."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"
+
+
+def _grade(worker: _Worker, task: Task) -> Finished:
+    assignment = worker.assignment
+    try:
+        submission = read_submission(task.folder, assignment.lesson)
+        require_lesson(submission, assignment.release, assignment.lesson)
+        repaired = repair(submission, assignment.release)
+    except Unreadable as problem:
+        return _unreadable(worker, task, problem.reason)
+    kept = shown_before(assignment, task)
+    if kept is None:  # nothing to keep: everything is judged
+        kept, task = {}, replace(task, judged=frozenset(assignment.fingerprints))
+    graded = grade_cells(
+        [_unless_kept(cell, task) for cell in repaired.cells],
+        open_box=lambda seconds: worker.zygote.open_box(
+            channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds
+        ),
+        key_for=lambda exercise: worker.keys.key(exercise, task.student),
+        limits=assignment.limits,
+        skip_demos=assignment.skip_demos,
+        allowances=assignment.course.exercise_limits,
+    )
+    record = new_record(
+        assignment,
+        worker.keys,
+        task,
+        judged(assignment, worker.keys, task, worker.zygote.level.name, graded.verdicts),
+        notebook=submission.digest,
+        handed_in=submission.timestamp,
+        repairs=repaired.repairs,
+        remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
+    )
+    shown = kept | of_verdicts(graded.verdicts)
+    notebook, files = write_graded(assignment, SubmissionResult.recorded(record), repaired, graded, shown)
+    return Finished(task, replace(record, files=files), notebook, graded.starved)
+
+
+def _unless_kept(cell: Cell, task: Task) -> Cell:
+    """A cell as it is to be run: the check of an exercise that is not judged anew is passed by, like a text."""
+    if cell.kind is CellKind.CHECK and cell.exercise not in task.judged:
+        return replace(cell, kind=CellKind.MARKDOWN)
+    return cell
+
+
+def _unreadable(worker: _Worker, task: Task, reason: str) -> Finished:
+    finished = without_score(worker.assignment, worker.keys, task, Outcome.UNREADABLE, reason)
+    discard(worker.assignment, task.student)
+    files = write_feedback(worker.assignment, SubmissionResult.recorded(finished.record), None, {})
+    return replace(finished, record=replace(finished.record, files=files))

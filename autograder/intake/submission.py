@@ -1,0 +1,230 @@
+"""Reading a student's notebook safely.
+
+Nothing that a submission contains is trusted: it may be a link to another file, hold gigabytes or a single
+byte, come from any editor, and say anything about its own points. `handed_in.py` finds its file, `formats.py` makes
+JSON of it, and `read_submission` returns its cells as plain data, or raises `Unreadable`, which is one student's
+outcome and never another's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import BadInput, Unreadable
+from autograder.intake import timestamps
+from autograder.intake.formats import decode
+from autograder.intake.handed_in import find_notebook
+from autograder.words import count
+
+CELLS = 2000
+
+_UNUSABLE = re.compile(r"[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class SubmittedCell:
+    """One cell as it was submitted: plain data, of checked types, with contents that nobody has checked.
+
+    Attributes:
+        kind: "code", "markdown" or "raw".
+        source: its text, with line feeds only.
+        outputs: what the notebook has under `outputs`.
+        nbgrader: what its metadata claims for nbgrader; empty if nothing.
+        tags: its tags.
+        id: its cell id; may be empty.
+        attachments: what the notebook has under `attachments`.
+    """
+
+    kind: str
+    source: str
+    outputs: object = ()
+    nbgrader: Mapping[str, object] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    id: str = ""
+    attachments: object = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A notebook that could be read.
+
+    Attributes:
+        cells: its cells, in order.
+        digest: SHA-256 of the file, in hexadecimal: the same bytes have the same digest.
+        timestamp: the first line of nbgrader's `timestamp.txt` beside it; empty if there is none.
+        repairs: what had to be done to read it.
+    """
+
+    cells: tuple[SubmittedCell, ...]
+    digest: str
+    timestamp: str = ""
+    repairs: tuple[str, ...] = ()
+
+
+def list_submissions(submitted: Path, lesson: str) -> list[tuple[str, Path]]:
+    """Everyone who submitted a lesson, with the folder of the submission, in order of their ids.
+
+    Files and hidden folders are no submissions. A link is listed, so that it is reported when it is read. Folders
+    whose names are no student ids are left to `refused_submissions`.
+
+    Args:
+        submitted: the course's folder of submissions, `<student>/<lesson>/`.
+        lesson: the lesson's folder name.
+
+    Raises:
+        BadInput: the folder is missing.
+    """
+    if not submitted.is_dir():
+        raise BadInput(f"there is no folder {submitted}; submissions belong in {submitted}/STUDENT/{lesson}/")
+    return [(student, folder) for student, folder in _folders(submitted, lesson) if not _fault(student)]
+
+
+def refused_submissions(submitted: Path, lesson: str) -> dict[str, str]:
+    """Whose submissions to a lesson cannot be graded for the name of their folder: for each name, as it can be shown
+    on one line, a sentence that says why.
+
+    Args:
+        submitted: the course's folder of submissions, which must exist.
+        lesson: the lesson's folder name.
+    """
+    return {_shown_id(student): _refusal(student) for student, _ in _folders(submitted, lesson) if _fault(student)}
+
+
+def _folders(submitted: Path, lesson: str) -> Iterator[tuple[str, Path]]:
+    for entry in sorted(os.scandir(submitted), key=lambda entry: entry.name):
+        folder = submitted / entry.name / lesson
+        if not entry.name.startswith(".") and entry.is_dir() and os.path.lexists(folder):
+            yield entry.name, folder
+
+
+def check_student_id(student: str) -> None:
+    """Refuse an id that could name another file, break a line, or that nbgrader would read as another one.
+
+    Raises:
+        BadInput: the id is empty, too long, or holds `..`, `+`, a separator, or a character that does not print.
+    """
+    if _fault(student):
+        raise BadInput(_refusal(student))
+
+
+def _fault(student: str) -> str:
+    """What is wrong with a student's id, in words; empty where nothing is."""
+    if not student.strip():
+        return "is empty"
+    if student != student.strip():
+        return f"{'begins' if student[0].isspace() else 'ends'} with a space"
+    if not student.isprintable():
+        odd = next(character for character in student if not character.isprintable())
+        return f"holds {_escaped(odd)}, which does not print"
+    if student.startswith((".", "-", "~")):
+        return f"begins with {student[0]}"
+    if ".." in student:
+        return "holds .."
+    forbidden = next((character for character in student if character in '/\\:+*?"<>|'), "")
+    if forbidden:
+        return f"holds {forbidden}"
+    return "has more than 128 characters" if len(student) > 128 else ""
+
+
+def _refusal(student: str) -> str:
+    return f"the student id '{_shown_id(student)}' {_fault(student)}; rename its folder"
+
+
+def _shown_id(student: str) -> str:
+    return "".join(map(_escaped, student[:150]))
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]
+
+
+def read_submission(folder: Path, lesson: str) -> Submission:
+    """Read the notebook of one submission without following any link.
+
+    Args:
+        folder: `submitted/<student>/<lesson>`; neither it nor the student's folder may be a link.
+        lesson: the notebook's name, without `.ipynb`.
+
+    Raises:
+        Unreadable: there is no notebook that could be graded.
+    """
+    try:
+        with timestamps.opened(folder) as inside:
+            return _read_folder(inside, lesson)
+    except OSError as error:
+        raise Unreadable(
+            f"The submission could not be opened ({error.strerror}): check that {lesson}.ipynb is an ordinary file "
+            "that may be read, and submit again."
+        ) from error
+
+
+def read_notebook(content: bytes) -> Submission:
+    """Read a notebook from the bytes of its file.
+
+    Raises:
+        Unreadable: these bytes are no notebook that could be graded.
+    """
+    repairs: list[str] = []
+    notebook = decode(content, repairs)
+    cells = notebook.get("cells")
+    if not isinstance(cells, list):
+        raise Unreadable("The file has no cells, so it is not a notebook: save it again from Jupyter or Colab.")
+    if len(cells) > CELLS:
+        raise Unreadable(f"The notebook has {len(cells)} cells, more than {CELLS}: remove those that are not needed.")
+    usable = [cell for cell in map(_submitted_cell, cells) if cell is not None]
+    if len(usable) < len(cells):
+        repairs.append(f"{count(len(cells) - len(usable), 'damaged cell')} could not be read.")
+    language, version = _language(notebook)
+    if language not in ("", "python"):
+        repairs.append("The notebook was set to another language than Python; it was run as Python.")
+    elif version.startswith("2."):
+        repairs.append("The notebook was set to Python 2; it was run as Python 3.")
+    return Submission(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
+
+
+def _read_folder(folder: int, lesson: str) -> Submission:
+    found = find_notebook(folder, lesson)
+    read = read_notebook(found.content)
+    return Submission(read.cells, read.digest, timestamps.stated(folder), (*found.notes, *read.repairs))
+
+
+def _submitted_cell(cell: object) -> SubmittedCell | None:
+    """A cell with checked types, or None if it has no text that could be read."""
+    if not isinstance(cell, dict):
+        return None
+    source = cell.get("source", cell.get("input"))  # some converters leave format 3's name for it
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    if not isinstance(source, str):
+        return None
+    metadata = cell.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    nbgrader = metadata.get("nbgrader")
+    tags = metadata.get("tags")
+    identity = cell.get("id")
+    kind = cell.get("cell_type")
+    return SubmittedCell(
+        kind=kind if kind in ("code", "markdown") else "raw",
+        source=_UNUSABLE.sub("\ufffd", source.replace("\r\n", "\n").replace("\r", "\n")),
+        outputs=cell.get("outputs"),
+        nbgrader=nbgrader if isinstance(nbgrader, dict) else {},
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        id=identity if isinstance(identity, str) else "",
+        attachments=cell.get("attachments"),
+    )
+
+
+def _language(notebook: Mapping[str, Any]) -> tuple[str, str]:
+    """The language that the notebook says it is in, in small letters, and its version; empty if it does not say."""
+    metadata = notebook.get("metadata")
+    sections = metadata if isinstance(metadata, dict) else {}
+    info, kernel = (sections.get(name) for name in ("language_info", "kernelspec"))
+    info, kernel = (section if isinstance(section, dict) else {} for section in (info, kernel))
+    language, version = info.get("name") or kernel.get("language"), info.get("version")
+    return (language.lower() if isinstance(language, str) else "", version if isinstance(version, str) else "")

@@ -1,0 +1,104 @@
+"""When a submission was handed in, as the file `timestamp.txt` beside it says.
+
+nbgrader's exchange writes that file. Where submissions come by another way, as an archive or a folder, a student may
+have put anything into it. nbgrader's formgrader takes whatever it finds for a time, and answers "500" for the whole
+lesson where it is none; `mend_formgrader` lets it read the file as we do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import Unreadable
+from autograder.intake.handed_in import open_folder, read_file
+from autograder.words import shown
+
+NAME = "timestamp.txt"
+CHARACTERS = 60
+"""A longer text is no time."""
+
+_FILE_BYTES = 1000
+_OFFSET = re.compile(r"\s*([+-]\d{2}:?\d{2})\s*$")
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """A descriptor of a submission's folder, `submitted/<student>/<lesson>`.
+
+    Raises:
+        Unreadable: it or the student's folder is a link.
+        OSError: it cannot be opened.
+    """
+    student = open_folder(str(folder.parent), None)
+    try:
+        inside = open_folder(folder.name, student)
+    finally:
+        os.close(student)
+    try:
+        yield inside
+    finally:
+        os.close(inside)
+
+
+def stated(folder: int) -> str:
+    """The first line of the file in a submission's folder; empty where there is none that could be read."""
+    try:
+        content = read_file(folder, NAME, _FILE_BYTES)
+    except (OSError, Unreadable):
+        return ""
+    lines = content.decode("utf-8", "replace").splitlines()
+    return lines[0].strip()[:CHARACTERS] if lines else ""
+
+
+def moment(timestamp: datetime | str | None) -> datetime | None:
+    """A time in UTC, without a zone, as nbgrader keeps it; None for a text that is no time."""
+    if not timestamp or (isinstance(timestamp, str) and len(timestamp) > CHARACTERS):
+        return None
+    from nbgrader.utils import parse_utc  # takes seconds, where nbgrader is not needed for anything else
+
+    try:
+        if isinstance(timestamp, str) and _OFFSET.search(timestamp):  # nbgrader takes +0200 for 200 seconds
+            timestamp = datetime.fromisoformat(_OFFSET.sub(r"\1", timestamp))
+        found = parse_utc(timestamp)
+    except Exception:  # students write the file, and the parser fails in many ways
+        return None
+    return found if isinstance(found, datetime) else None
+
+
+def fault(folder: Path) -> str:
+    """What is wrong with the file in a submission's folder, and what to do; empty where nothing is, or no file."""
+    try:
+        with opened(folder) as inside:
+            is_there = NAME in os.listdir(inside)
+            text = stated(inside) if is_there else ""
+    except (OSError, Unreadable):
+        return ""
+    if not is_there or moment(text) is not None:
+        return ""
+    said = f"says {shown(text)!r}, which is no time" if text else "holds no time"
+    return f"{NAME} {said}: write one there, such as 2026-11-20 17:50:00 UTC, or remove the file"
+
+
+def mend_formgrader() -> None:
+    """Let nbgrader's formgrader read times as we do, where it is loaded: what is no time is none."""
+    api = sys.modules.get("nbgrader.apps.api")
+    if api is not None:
+        api.NbGraderAPI.get_submitted_timestamp = _submitted_timestamp
+
+
+def _submitted_timestamp(api: Any, assignment_id: str, student_id: str) -> datetime | None:
+    """In place of nbgrader's own `NbGraderAPI.get_submitted_timestamp`."""
+    courses = api.coursedir
+    folder = Path(courses.format_path(courses.submitted_directory, student_id, assignment_id))
+    try:
+        with opened(folder) as inside:
+            return moment(stated(inside))
+    except (OSError, Unreadable):
+        return None

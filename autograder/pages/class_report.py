@@ -1,0 +1,209 @@
+"""A graded class on one HTML page: how the points fall, which exercises were hard, which mistakes were made.
+
+The page stands alone, as a feedback page does: no network, no script, and all that students wrote is escaped. It
+holds names and points: it is for instructors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from autograder.course.course import Course
+from autograder.gradebook.results import ExerciseResult, SubmissionResult
+from autograder.gradebook.standings import most_points, standings
+from autograder.pages.feedback import feedback_css, lesson_title
+from course_lib import exercises
+from course_lib.checking import Outcome
+from course_lib.exercises import UnknownName
+
+BARS = 10
+"""Bars in the picture of the points."""
+
+TALLEST = 85
+"""The height of the tallest, in percent."""
+
+ENOUGH_TO_COMPARE = 10
+"""Students from which on it is said how well an exercise tells those who know more from those who know less."""
+
+MOST_MISTAKES = 3
+"""Of an exercise's mistakes so many are shown."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake, or another way to fail, and how many made it."""
+
+    name: str
+    message: str
+    students: int
+
+
+@dataclass(frozen=True)
+class ExerciseRow:
+    """One exercise in a class.
+
+    Attributes:
+        exercise: its id.
+        title: a few words on it.
+        max_points: the most that it gives.
+        right: how many have it all right.
+        judged: of how many.
+        share: of its points, what the class has earned, in percent.
+        tells_apart: the correlation of its points with all others; "–" where there is none.
+        mistakes: known ones first, then the most frequent.
+    """
+
+    exercise: str
+    title: str
+    max_points: int
+    right: int
+    judged: int
+    share: float
+    tells_apart: str
+    mistakes: list[Mistake]
+
+
+def class_page(course: Course, lesson: str) -> str:
+    """The page about one lesson, from the gradebook and the release.
+
+    Raises:
+        BadInput: there is no gradebook, or nothing of the lesson has been graded.
+    """
+    [results] = standings(course, [lesson]).values()
+    title = lesson_title(json.loads(course.release_notebook(lesson).read_bytes()))
+    return render_class(title or lesson, results)
+
+
+def render_class(title: str, results: Sequence[SubmissionResult]) -> str:
+    """The page about one lesson.
+
+    Args:
+        title: the lesson's.
+        results: everyone's, from `standings`; at least one.
+    """
+    scored = [one for one in results if one.total is not None]
+    ids = dict.fromkeys(one.exercise for submission in results for one in submission.exercises)
+    return _template().render(
+        title=title,
+        css=Markup(feedback_css()),
+        most=f"{most_points(results):g}",
+        facts=_facts(scored, results),
+        bars=_bars(map(_share, scored)),
+        exercises=[_exercise_row(exercise, scored) for exercise in ids],
+        compared=len(scored) >= ENOUGH_TO_COMPARE,
+        students=[_student_row(one) for one in results],
+    )
+
+
+def _share(result: SubmissionResult) -> float:
+    """Of the points that have been given out, what was earned; extra credit may lift it above 1."""
+    return (result.total or 0.0) / result.max_total if result.max_total else 0.0
+
+
+def _facts(scored: Sequence[SubmissionResult], results: Sequence[SubmissionResult]) -> list[tuple[str, str]]:
+    facts = [("submissions", str(len(results))), ("without a score", str(len(results) - len(scored)))]
+    if scored:
+        shares = [100 * _share(one) for one in scored]
+        facts += [("median", f"{statistics.median(shares):.0f} %"), ("mean", f"{statistics.fmean(shares):.0f} %")]
+    waiting = sum(len(one.waiting) for one in results)
+    if waiting:
+        facts.append(("written answers wait for a person", str(waiting)))
+    return facts
+
+
+def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
+    """For each tenth of the points its name, how many students are in it, and its height in percent.
+
+    The tallest leaves room for a number above it.
+    """
+    students = Counter(max(0, min(int(BARS * share), BARS - 1)) for share in shares)
+    tallest = max(students.values(), default=1)
+    step = 100 // BARS
+    return [
+        (f"{step * place}–{step * (place + 1)} %", students[place], TALLEST * students[place] / tallest)
+        for place in range(BARS)
+    ]
+
+
+def _exercise_row(exercise: str, scored: Sequence[SubmissionResult]) -> ExerciseRow:
+    pairs = [(submission, one) for submission in scored for one in submission.exercises if one.exercise == exercise]
+    judged = [(submission, one) for submission, one in pairs if one.points is not None]
+    points = [one.points or 0.0 for _, one in judged]
+    rest = [(submission.points or 0.0) - (one.points or 0.0) for submission, one in judged]
+    most = max((one.max_points for _, one in judged), default=0)
+    return ExerciseRow(
+        exercise,
+        _title(exercise),
+        most,
+        sum(one.outcome is Outcome.PASSED for _, one in judged),
+        len(judged),
+        100 * statistics.fmean(points) / most if points and most else 0.0,
+        _correlation(points, rest),
+        _mistakes(exercise, [one for _, one in judged]),
+    )
+
+
+def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
+    """How an exercise's points go with all others; "–" where too few students, or no differences, tell."""
+    if len(points) < ENOUGH_TO_COMPARE or len(set(points)) < 2 or len(set(rest)) < 2:
+        return "–"
+    return f"{statistics.correlation(points, rest):.2f}".replace("-", "−")
+
+
+def _mistakes(exercise: str, results: Iterable[ExerciseResult]) -> list[Mistake]:
+    """What went wrong: first the known mistakes, by name, then all else by its outcome; the most frequent first."""
+    failed = Counter((one.outcome, one.misconception) for one in results if one.outcome is not Outcome.PASSED)
+    most_frequent = sorted(failed.items(), key=lambda item: (item[0][1] is None, -item[1]))
+    return [
+        Mistake(misconception or str(outcome), _message(exercise, misconception), students)
+        for (outcome, misconception), students in most_frequent[:MOST_MISTAKES]
+    ]
+
+
+def _title(exercise: str) -> str:
+    with contextlib.suppress(UnknownName):
+        return exercises.find(exercise).title
+    return ""
+
+
+def _message(exercise: str, misconception: str | None) -> str:
+    """The sentence that the author of a known mistake reads; empty where there is none."""
+    with contextlib.suppress(UnknownName):
+        known = exercises.find(exercise).misconceptions
+        return next((mistake.message for mistake in known if mistake.id == misconception), "")
+    return ""
+
+
+def _student_row(result: SubmissionResult) -> tuple[str, str, str, str]:
+    """A student's id, points and most points, and what did not come out right."""
+    failed = [one for one in result.exercises if one.outcome is not Outcome.PASSED]
+    points = "no score" if result.total is None else f"{result.total:g}"
+    if result.total is None:
+        words = result.problem
+    elif len({(one.outcome, one.misconception) for one in failed}) == 1 and len(failed) == len(result.exercises) > 1:
+        words = f"everything ({failed[0].misconception or failed[0].outcome})"
+    else:
+        words = ", ".join(map(_in_words, failed))
+    return result.student, points, f"{result.max_total:g}", words
+
+
+def _in_words(result: ExerciseResult) -> str:
+    """How an exercise failed: "weights (large_scores_overflow)", "scores (died)"."""
+    return f"{result.exercise.partition('.')[2]} ({result.misconception or result.outcome})"
+
+
+@cache
+def _template() -> Template:
+    folder = Path(__file__).parent
+    environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("class_report.html")

@@ -1,0 +1,179 @@
+"""Grades for a learning platform: CSV with one row for each student and one column for each lesson.
+
+"Could not be graded" is an empty cell, never a zero. With a roster, a file that the platform itself has exported,
+that file comes back with the points filled in: its columns, its students, its order.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.errors import BadInput
+from autograder.gradebook.results import SubmissionResult
+from autograder.gradebook.standings import most_points
+from autograder.words import some
+
+STUDENT = "student"
+"""The heading of the students' ids, unless another is asked for."""
+
+Points = Mapping[str, Mapping[str, float | None]]
+"""By lesson and student all points, automatic and by hand; None where there is no score."""
+
+
+@dataclass
+class Table:
+    """A table of grades.
+
+    Attributes:
+        headings: of the columns.
+        rows: as many cells each as there are headings.
+        delimiter: between the cells of its file.
+        encoding: of its file.
+    """
+
+    headings: list[str]
+    rows: list[list[str]]
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+    def content(self) -> bytes:
+        """The file."""
+        out = io.StringIO()
+        csv.writer(out, delimiter=self.delimiter, lineterminator="\r\n").writerows([self.headings, *self.rows])
+        return out.getvalue().encode(self.encoding)
+
+
+@dataclass(frozen=True)
+class Export:
+    """Grades as a table, and what its reader should know.
+
+    Attributes:
+        table: the grades.
+        remarks: a sentence each.
+    """
+
+    table: Table
+    remarks: list[str] = field(default_factory=list)
+
+
+def export(
+    graded: Mapping[str, Sequence[SubmissionResult]],
+    roster: Path | None = None,
+    student_heading: str = STUDENT,
+    headings: Mapping[str, str] | None = None,
+) -> Export:
+    """The grades of these lessons as a table.
+
+    Args:
+        graded: for each lesson its results, from `standings`.
+        roster: a CSV file that the learning platform has exported; its rows and columns are kept.
+        student_heading: the heading of the column with the students' ids.
+        headings: for a lesson the heading of its column; otherwise its name. A column of the roster that has this
+            heading is filled, else there is one more.
+
+    Raises:
+        BadInput: the roster cannot be read, or has no such column; a heading is for a lesson that is not exported.
+    """
+    named = {lesson: (headings or {}).get(lesson, lesson) for lesson in graded}
+    for lesson in (headings or {}).keys() - graded.keys():
+        raise BadInput(f"a heading is given for {lesson}, which is not exported; there are: {', '.join(graded)}")
+    points = {lesson: {one.student: one.total for one in results} for lesson, results in graded.items()}
+    remarks = [remark for lesson, results in graded.items() for remark in _remarks(lesson, results)]
+    if roster is None:
+        students = sorted({student for column in points.values() for student in column})
+        table = Table([student_heading], [[student] for student in students])
+    else:
+        table = _read(roster)
+        students = _ids(roster, table, student_heading)
+        remarks += _strangers(points, students)
+    for lesson, heading in named.items():
+        _fill(table, heading, [points[lesson].get(student) for student in students])
+    if roster is None:
+        table.headings = [_plain(heading) for heading in table.headings]
+        table.rows = [[_plain(student), *cells] for student, *cells in table.rows]
+    return Export(table, remarks)
+
+
+def _remarks(lesson: str, results: Sequence[SubmissionResult]) -> list[str]:
+    """What the numbers of a lesson don't say."""
+    said = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
+    lost = [one.student for one in results if one.total is None]
+    if lost:
+        said.append(f"{lesson}: no score, so that nothing is written: {some(lost)}.")
+    waiting = sum(bool(one.waiting) for one in results)
+    if waiting:
+        said.append(f"{lesson}: of {waiting} a written answer has not been read yet; its points are missing.")
+    return said
+
+
+def _strangers(points: Points, students: Sequence[str]) -> list[str]:
+    """Who has a grade and no row in the roster, and who has a row and no grade."""
+    known = set(students) - {""}
+    graded = {student for column in points.values() for student in column}
+    said = []
+    if graded - known:
+        said.append(f"Not in the roster, and left out: {some(sorted(graded - known))}.")
+    if known - graded:
+        said.append(f"In the roster, and nothing handed in: {some(sorted(known - graded))}.")
+    return said
+
+
+def _read(path: Path) -> Table:
+    """A file that a learning platform has exported: commas, semicolons or tabs, in UTF-8."""
+    try:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise BadInput(f"cannot read the roster {path}: {error.strerror}; name a CSV file") from error
+    except UnicodeDecodeError:
+        raise BadInput(f"the roster {path} is not in UTF-8; export it again as CSV in UTF-8") from None
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
+    except csv.Error as error:
+        raise BadInput(f"the roster {path} is no CSV file: {error}; export it again as CSV") from error
+    if not rows:
+        raise BadInput(f"the roster {path} is empty; export it again as CSV")
+    width = len(rows[0])
+    for number, row in enumerate(rows, 1):
+        if len(row) > width:
+            raise BadInput(f"row {number} of the roster {path} has {len(row)} cells, its first row {width}; mend it")
+    encoding = "utf-8-sig" if content.startswith(codecs.BOM_UTF8) else "utf-8"
+    return Table(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding)
+
+
+def _ids(path: Path, table: Table, heading: str) -> list[str]:
+    """The student of each row of a roster; empty in rows that are nobody's, as Canvas's of possible points is."""
+    if heading not in table.headings:
+        known = ", ".join(filter(None, table.headings))
+        raise BadInput(f"the roster {path} has no column {heading!r}; choose one by --student-column: {known}")
+    place = table.headings.index(heading)
+    students = [row[place].strip() for row in table.rows]
+    twice = [student for student, times in Counter(filter(None, students)).items() if times > 1]
+    if twice:
+        raise BadInput(f"the roster {path} has {twice[0]!r} in two rows of its column {heading!r}; remove one")
+    return students
+
+
+def _fill(table: Table, heading: str, points: Sequence[float | None]) -> None:
+    """Write points into the column of this name; where there is no score, the cell stays as it is."""
+    if heading not in table.headings:
+        table.headings.append(heading)
+        for row in table.rows:
+            row.append("")
+    place = table.headings.index(heading)
+    for row, score in zip(table.rows, points, strict=True):
+        if score is not None:
+            row[place] = f"{score:g}"
+
+
+def _plain(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell

@@ -1,0 +1,458 @@
+"""Feedback for one student: one HTML page with the points, the verdicts, and the notebook.
+
+The page stands alone. It needs no network, runs no script (and forbids any, should one slip in), follows the
+reader's light or dark theme, and puts the student's own work in front: cells of the lesson that were not changed
+are folded away under their headings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import mistune
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from autograder.gradebook.record import HandGrade
+from autograder.gradebook.results import ExerciseResult
+from autograder.intake import sanitise
+from autograder.words import count
+from course_lib.checking.observation import Outcome
+from course_lib.checking.render import HEADINGS
+
+HIGHLIGHT_CHARACTERS = 50_000
+"""Longer cells are shown without colours."""
+
+MARKDOWN_CHARACTERS = 2 * sanitise.MARKDOWN_CHARACTERS
+"""Longer cells are shown without formatting; what `sanitise.markdown` lets through is shorter."""
+
+
+def render_feedback(
+    notebook: Mapping[str, Any] | None,
+    student: str,
+    lesson: str,
+    verdict_html_by_exercise: Mapping[str, str],
+    points: float | None,
+    max_points: float,
+    repairs: Sequence[str],
+    results: Sequence[ExerciseResult] = (),
+    problem: str = "",
+    by_hand: Sequence[HandGrade] = (),
+    title: str = "",
+    questions: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """One student's feedback on one lesson, as a page for `feedback/<student>/<lesson>/<lesson>.html`.
+
+    Args:
+        notebook: the graded notebook, from `Repaired.notebook`; None where there was none to grade.
+        student: the student's id.
+        lesson: the lesson's folder name.
+        verdict_html_by_exercise: `Verdict.html()` of each exercise; trusted, unlike all else.
+        points: what the exercises have earned; None where nothing could be graded.
+        max_points: the most that the exercises give.
+        repairs: the receipt of the repair.
+        results: for the overview, one line an exercise.
+        problem: why there is no score, or another sentence to stand by the points.
+        by_hand: what a person has given and written, as the gradebook has it.
+        title: the lesson's title, where the notebook does not say it.
+        questions: the cells of the lesson's written answers, where there is no notebook that has them.
+    """
+    verdicts, styles = _without_styles(verdict_html_by_exercise)
+    cells = notebook["cells"] if notebook else []
+    given = {cell.cell: cell for cell in by_hand}
+    written = [cell for cell in (questions if notebook is None else cells) if _is_written(cell)]
+    waiting = [cell for cell in written if _is_filled(cell) and not _is_read(given.get(_grade_id(cell)))]
+    total, most = _total(points, max_points, by_hand, written, waiting)
+    blocks = list(_blocks(cells, verdicts, given))
+    anchors = set(_ANCHOR.findall("".join(blocks)))
+    rows = [*(_row(result, _given_for(result, cells, given)) for result in results)]
+    rows += [_written_row(cell, given.get(_grade_id(cell)), notebook is None) for cell in written]
+    return _template().render(
+        student=student,
+        title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or lesson,
+        css=Markup(feedback_css()),
+        verdict_styles=[Markup(style) for style in styles],
+        points=None if total is None else f"{total:g}",
+        max_points=f"{most:g}",
+        max_word="point" if most == 1 else "points",
+        percent=f"{100 * max(0.0, min(1.0, (total or 0) / most)):.1f}" if most else "0",
+        waiting=count(sum(map(_points, waiting)), "more point") if waiting else "",
+        given=_given_in_words(by_hand),
+        graded=points is not None,
+        repairs=repairs,
+        problem=problem,
+        overview=rows,
+        anchors=anchors,
+        blocks=blocks,
+        is_folded=any("<details" in block for block in blocks),
+    )
+
+
+def _total(
+    points: float | None,
+    max_points: float,
+    by_hand: Sequence[HandGrade],
+    written: Sequence[Mapping[str, Any]],
+    waiting: Sequence[Mapping[str, Any]],
+) -> tuple[float | None, float]:
+    """All points, and the most of them, as nbgrader adds them up; without answers that nobody has read yet."""
+    most = max_points + sum(map(_points, written)) - sum(map(_points, waiting))
+    if points is None and not any(cell.is_given for cell in by_hand):
+        return None, most
+    return (points or 0.0) + sum(cell.gained for cell in by_hand), most
+
+
+def _is_read(cell: HandGrade | None) -> bool:
+    """Whether a person has given points for a written answer."""
+    return cell is not None and cell.written and cell.points is not None
+
+
+def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
+    """How much of the total is a person's; empty where nothing is."""
+    if not any(cell.is_given for cell in by_hand):
+        return ""
+    given = sum(cell.given for cell in by_hand)
+    return f"{count(given, 'point')} {'was' if given == 1 else 'were'} given by a person."
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One line of the overview."""
+
+    exercise: str
+    state: str
+    word: str
+    points: str
+
+    @property
+    def anchor(self) -> str:
+        return _anchor(self.exercise)
+
+
+def _given_for(
+    result: ExerciseResult, cells: Sequence[Mapping[str, Any]], given: Mapping[str, HandGrade]
+) -> HandGrade | None:
+    """What a person has given for an exercise in place of its automatic points, or beside them."""
+    checks = [cell for cell in cells if _kind(cell) == "check" and _katze(cell)["exercise"] == result.exercise]
+    names = map(_grade_id, checks)
+    return next((given[name] for name in names if name in given and given[name].is_given), None)
+
+
+def _row(result: ExerciseResult, given: HandGrade | None = None) -> _Row:
+    if given is not None:
+        score = (given.automatic or 0.0) + given.gained
+        return _Row(result.exercise, _state(score, result.max_points), "Points by a person", _earned(score, given))
+    if result.outcome is Outcome.PASSED:
+        state = "passed"
+    elif result.outcome in (Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED) or result.points is None:
+        state = "waiting"
+    else:
+        state = "partly" if result.points else "failed"
+    word = "Partly right" if state == "partly" else HEADINGS[result.outcome]
+    earned = "no score" if result.points is None else f"{result.points:g}"
+    return _Row(result.exercise, state, word, f"{earned} / {result.max_points}")
+
+
+def _state(score: float, most: float) -> str:
+    return "passed" if score >= most else "partly" if score > 0 else "failed"
+
+
+def _earned(score: float, given: HandGrade) -> str:
+    return f"{score:g} / {given.max_points:g}"
+
+
+def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None, unreadable: bool = False) -> _Row:
+    name = _katze(cell).get("exercise") or "written"
+    if given is not None and given.is_given:
+        return _Row(name, _state(given.gained, given.max_points), "Read by a person", _earned(given.gained, given))
+    if unreadable:
+        word, earned = HEADINGS[Outcome.UNREADABLE], "no score"
+    else:
+        word, earned = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
+    return _Row(name, "waiting", word, f"{earned} / {_points(cell):g}")
+
+
+def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = cell["metadata"].get("katze", {})
+    return found
+
+
+def _is_written(cell: Mapping[str, Any]) -> bool:
+    meta = cell["metadata"].get("nbgrader", {})
+    return bool(meta.get("grade") and meta.get("solution")) or bool(meta.get("task"))
+
+
+def _is_filled(cell: Mapping[str, Any]) -> bool:
+    return _katze(cell).get("origin") == "student"
+
+
+def _grade_id(cell: Mapping[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+
+
+def _points(cell: Mapping[str, Any]) -> float:
+    return float(cell["metadata"]["nbgrader"].get("points", 0))
+
+
+def _anchor(exercise: str) -> str:
+    return "exercise-" + re.sub(r"[^A-Za-z0-9_-]", "-", exercise)
+
+
+def lesson_title(notebook: Mapping[str, Any]) -> str:
+    """The first heading of a lesson's notebook; empty where there is none."""
+    for cell in notebook["cells"]:
+        match = _HEADING.match("".join(cell["source"])) if cell["cell_type"] == "markdown" else None
+        if match and len(match["level"]) == 1:
+            return match["text"]
+    return ""
+
+
+def _without_styles(verdicts: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The verdicts without their style sheets, and each different sheet once."""
+    styles = dict.fromkeys(style for html in verdicts.values() for style in _STYLE.findall(html))
+    return {exercise: _STYLE.sub("", html) for exercise, html in verdicts.items()}, list(styles)
+
+
+# --- cells
+
+
+def _blocks(
+    cells: Sequence[Mapping[str, Any]], verdicts: Mapping[str, str], given: Mapping[str, HandGrade]
+) -> Iterator[Markup]:
+    """The notebook, top to bottom; runs of unchanged lesson cells are folded, and their headings stay."""
+    folded: list[str] = []
+    anchored: set[str] = set()
+    for cell in cells:
+        if _is_lesson(cell):
+            text = cell["source"] if cell["cell_type"] == "markdown" else ""
+            headings = _headings(text)
+            begins = _HEADING.match(text) is not None
+            if headings and begins:  # then it is over this cell, else over what follows
+                yield from _fold(folded)
+                yield from headings
+            folded.append(_cell(cell, "", "", verdicts))
+            if headings and not begins:
+                yield from _fold(folded)
+                yield from headings
+        else:
+            yield from _fold(folded)
+            exercise = _katze(cell).get("exercise") or ""
+            anchor = "" if exercise in anchored or _kind(cell) == "check" else exercise
+            anchored |= {anchor}
+            yield Markup(_cell(cell, _label(cell), anchor, verdicts))
+            if _grade_id(cell) in given:
+                yield from _by_hand(given[_grade_id(cell)])
+    yield from _fold(folded)
+
+
+def _headings(source: str) -> list[Markup]:
+    """The headings in a text below that of the whole lesson, outside its blocks of code."""
+    found = [_HEADING.match(line) for line in _FENCED.sub("", source).split("\n")]
+    return [
+        Markup(f'<h{level} class="heading">{_inline(heading["text"])}</h{level}>')
+        for heading in found
+        if heading is not None and (level := min(3, len(heading["level"]))) > 1
+    ]
+
+
+def _by_hand(cell: HandGrade) -> Iterator[Markup]:
+    """What a person has given for a cell, and written below it."""
+    words = []
+    if cell.points is not None:
+        words.append(f"{cell.points:g} of {count(cell.max_points, 'point')}, given by a person.")
+    if cell.extra_credit:
+        words.append(f"{count(cell.extra_credit, 'point')} of extra credit.")
+    if words or cell.comment:
+        said = f"<p>{escape(' '.join(words))}</p>" if words else ""
+        comment = f'<p class="comment">{escape(cell.comment)}</p>' if cell.comment else ""
+        yield Markup(f'<div class="by-hand">{said}{comment}</div>')
+
+
+def _fold(folded: list[str]) -> Iterator[Markup]:
+    if folded:
+        cells = count(len(folded), "cell")
+        yield Markup(f'<details class="lesson"><summary>{cells} of the lesson</summary>{"".join(folded)}</details>')
+        folded.clear()
+
+
+def _kind(cell: Mapping[str, Any]) -> str:
+    return str(_katze(cell).get("kind", cell["cell_type"]))
+
+
+def _is_lesson(cell: Mapping[str, Any]) -> bool:
+    """Whether a cell is the lesson's own, unchanged, and nobody's answer."""
+    return _katze(cell).get("origin") != "student" and _kind(cell) in ("code", "markdown")
+
+
+def _label(cell: Mapping[str, Any]) -> str:
+    exercise = _katze(cell).get("exercise")
+    name = f"<code>{escape(exercise)}</code>" if exercise else ""
+    match _kind(cell):
+        case "answer" | "written" if not _is_filled(cell):
+            words = "Nothing written yet"
+        case "answer":
+            words = "Your answer"
+        case "written":
+            words = "Your answer, for a person to read"
+        case "code" if exercise:
+            words = "A further copy of your answer"
+        case _:
+            words = "Your own cell"
+    return f'<div class="label"><span>{words}</span>{name}</div>'
+
+
+def _cell(cell: Mapping[str, Any], label: str, anchor: str, verdicts: Mapping[str, str]) -> str:
+    identity = f' id="{_anchor(anchor)}"' if anchor else ""
+    if _kind(cell) == "check":
+        verdict = verdicts.get(_katze(cell).get("exercise") or "")
+        return f'<div class="verdict"{identity}>{verdict}</div>' if verdict else ""
+    style = "cell answer" if _kind(cell) in ("answer", "written") else "cell"
+    if cell["cell_type"] == "markdown":
+        body = f'<div class="text">{_markdown(cell["source"], cell.get("attachments"))}</div>'
+    else:
+        body = f'<pre class="source">{_code(_MARKER.sub("", cell["source"]))}</pre>{_outputs(cell["outputs"])}'
+    return f'<div class="{style}"{identity}>{label}{body}</div>'
+
+
+def _outputs(outputs: Sequence[Mapping[str, Any]]) -> str:
+    shown = "".join(map(_output, outputs))
+    return f'<div class="outputs">{shown}</div>' if shown else ""
+
+
+def _output(output: Mapping[str, Any]) -> str:
+    match output["output_type"]:
+        case "stream":
+            style = ' class="warn"' if output["name"] == "stderr" else ""
+            return f"<pre{style}>{_terminal(output['text'])}</pre>"
+        case "error":
+            trace = "\n".join(output["traceback"]) or f"{output['ename']}: {output['evalue']}"
+            return f'<pre class="error">{_terminal(trace)}</pre>'
+        case _:
+            return _data(output["data"])
+
+
+def _data(data: Mapping[str, str]) -> str:
+    """The richest part of an output that is safe to show."""
+    for kind in ("image/png", "image/jpeg"):
+        if kind in data and _BASE64.fullmatch(data[kind]):
+            return f'<img alt="" src="data:{kind};base64,{data[kind]}">'
+    if "text/html" in data:
+        return f"<div>{sanitise.html(data['text/html'])}</div>"
+    return f"<pre>{_terminal(data.get('text/plain', ''))}</pre>"
+
+
+def _terminal(text: str) -> str:
+    """Text as a terminal would leave it: without colours, and with each line as it was last written."""
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in _COLOUR.sub("", text).rstrip("\n").split("\n"))
+    return escape("\n".join(lines))
+
+
+# --- text and code
+
+
+@lru_cache(maxsize=2048)
+def _code(source: str) -> str:
+    """Python source as HTML; the cells of a lesson are the same for everyone, so they are coloured once."""
+    if len(source) > HIGHLIGHT_CHARACTERS:
+        return escape(source)
+    return str(highlight(source, _LEXER, _FORMATTER)).rstrip("\n")
+
+
+def _markdown(source: str, attachments: Mapping[str, Mapping[str, str]] | None) -> str:
+    return _rendered(source, attachments) if attachments else _plain_markdown(source)
+
+
+@lru_cache(maxsize=1024)
+def _plain_markdown(source: str) -> str:
+    return _rendered(source, {})
+
+
+def _rendered(source: str, attachments: Mapping[str, Mapping[str, str]]) -> str:
+    """Markdown as HTML; as it was written, where it is too long for the parser or nested too deeply."""
+    if len(source) <= MARKDOWN_CHARACTERS:
+        try:
+            return str(_parser(_Renderer(attachments))(source))
+        except RecursionError:
+            pass
+    return f'<pre class="source">{escape(source)}</pre>'
+
+
+@lru_cache(maxsize=1024)
+def _inline(source: str) -> str:
+    """A heading's text, without the heading."""
+    return re.sub(r"^<h\d>|</h\d>$", "", _plain_markdown(f"# {source}").strip())
+
+
+def _parser(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
+    return mistune.Markdown(renderer, plugins=[mistune.plugins.import_plugin(name) for name in _PLUGINS])
+
+
+class _Renderer(mistune.HTMLRenderer):
+    """Markdown as HTML: raw HTML is shown as text, images come from attachments alone."""
+
+    def __init__(self, attachments: Mapping[str, Mapping[str, str]]) -> None:
+        super().__init__(escape=True)
+        self._attachments = attachments
+
+    def text(self, text: str) -> str:
+        return escape(unescape(text), quote=False)
+
+    def heading(self, text: str, level: int, **attributes: Any) -> str:
+        below = min(6, level + 2)  # the page has headings of its own above those of a cell
+        return f"<h{below}>{text}</h{below}>\n"
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        language = (info or "").split()
+        body = _code(code) if language[:1] in (["python"], ["py"]) else escape(code)
+        return f"<pre>{body}</pre>\n"
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        images = self._attachments.get(url.removeprefix("attachment:"), {})
+        for kind, encoded in images.items():
+            if kind in ("image/png", "image/jpeg") and _BASE64.fullmatch(encoded):
+                return f'<img alt="{escape(text)}" src="data:{kind};base64,{encoded}">'
+        return f"[{escape(text) or 'image'}]"
+
+    def inline_math(self, text: str) -> str:
+        return f'<span class="math">{escape(text)}</span>'
+
+    def block_math(self, text: str) -> str:
+        return f'<p class="math">{escape(text.strip())}</p>\n'
+
+    def block_html(self, html: str) -> str:
+        return "" if _COMMENT.fullmatch(html.strip()) else f"<p>{escape(html.strip())}</p>\n"
+
+
+@cache
+def _template() -> Template:
+    folder = Path(__file__).parent
+    environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("feedback.html")
+
+
+@cache
+def feedback_css() -> str:
+    """The style sheet of the pages that graders write."""
+    return Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+
+
+_MARKER = re.compile(r"^# katze: [^\n]*\n")
+_PLUGINS = ("table", "strikethrough", "math")
+_LEXER = PythonLexer(stripnl=False, ensurenl=False)
+_FORMATTER = HtmlFormatter(nowrap=True)
+_HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<text>[^\n]+)")
+_FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
+_ANCHOR = re.compile(r' id="(exercise-[A-Za-z0-9_-]+)"')
+_STYLE = re.compile(r"<style>.*?</style>\s*", re.S)
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COMMENT = re.compile(r"<!--.*?-->", re.S)

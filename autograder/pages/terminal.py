@@ -1,0 +1,247 @@
+"""Tables for the terminal: a graded class, and the list of exercises."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
+
+from autograder.errors import BadInput
+from autograder.gradebook.record import Change, Standing
+from autograder.gradebook.results import ClassResult, ExerciseResult, Grading, SubmissionResult
+from autograder.words import MOST_NAMES, count
+from course_lib import exercises
+from course_lib.checking import Outcome
+
+ENOUGH_FOR_A_PACE = 20
+"""Submissions from which on a pace says something: before, it is that of opening the first box."""
+
+GAP, WIDEST = "   ", 40
+"""Between two columns; and characters of the widest."""
+
+COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
+
+
+def print_class(graded: ClassResult, console: Console | None = None) -> None:
+    """What this run has graded, a row for each student; what a regrade has changed; and how long it took.
+
+    Submissions that had not changed are counted only: `katze log` tells of each.
+    """
+    console = console or Console()
+    now = [submission for submission in graded.submissions if submission.student in graded.gradings]
+    if now:
+        _print_table(graded.lesson, now, console)
+    again = {student: one for student, one in graded.gradings.items() if not one.first}
+    if again:
+        _print_changes(again, console)
+    for refusal in graded.refused:
+        console.print(Text(f"not graded: {refusal.problem}", style="red"), soft_wrap=True)
+    unchanged = len(graded.submissions) - len(now)
+    if unchanged:
+        console.print(f"{graded.lesson}: {count(unchanged, 'submission')} unchanged, not graded again", highlight=False)
+    _print_by_hand(graded, console)
+    pace = f", {60 * len(now) / graded.seconds:.0f} submissions a minute" if len(now) >= ENOUGH_FOR_A_PACE else ""
+    boxes = f"; {graded.boxes}" if now else ""
+    console.print(f"{graded.seconds:.1f} s{pace}{boxes}", highlight=False)
+
+
+def _print_by_hand(graded: ClassResult, console: Console) -> None:
+    """What was brought to pages, and what waits for a person, with the next step."""
+    for reason, students in (
+        ("points or comments by hand have changed", graded.pages),
+        ("another program had put its own pages in place of Katze's", graded.replaced_pages),
+    ):
+        anew = [student for student in students if student not in graded.gradings]  # of others it goes without saying
+        if anew:
+            names = f" ({', '.join(anew)})" if len(anew) <= MOST_NAMES else ""
+            console.print(
+                f"{reason}: {count(len(anew), 'feedback page')} written anew{names}", highlight=False, markup=False
+            )
+    for student in graded.stale_pages:
+        console.print(
+            f"{student}: the feedback page could not be written anew, because the notebook in autograded/ is not what "
+            f"was written; run `katze grade {graded.lesson} --student {student} --force`",
+            highlight=False,
+            markup=False,
+        )
+    waiting = sum(len(submission.waiting) for submission in graded.submissions)
+    if waiting:
+        verb, them = ("waits", "it") if waiting == 1 else ("wait", "them")
+        console.print(
+            f"{count(waiting, 'written answer')} {verb} for a person: grade {them} in formgrader (`jupyter lab`), then "
+            f"run `katze grade {graded.lesson}` again to bring the points to the feedback pages",
+            highlight=False,
+            markup=False,
+        )
+
+
+def _print_table(lesson: str, submissions: list[SubmissionResult], console: Console) -> None:
+    """Points, outcomes by name, the mistakes that have names, and repairs: below a student what does not fit beside."""
+    by_hand = [_by_hand(one) for one in submissions]
+    columns = [
+        _column("student", [one.student for one in submissions]),
+        _column("points", [_points(one) for one in submissions], right=True),
+        *([_column("by hand", by_hand)] if any(by_hand) else []),
+    ]
+    heading, *rows = (GAP.join(row) for row in zip(*columns, strict=True))
+    console.print(f"{lesson}: {count(len(submissions), 'submission')}\n", highlight=False)
+    console.print(Text(f"{heading}{GAP}outcomes\n{'─' * console.width}", "bold"))
+    for row, submission in zip(rows, submissions, strict=True):
+        outcomes = Text.from_markup(_outcomes(submission)).split("\n")
+        beside = console.width - cell_len(row + GAP)
+        if all(line.cell_len <= beside for line in outcomes):
+            space = " " * cell_len(row)
+            lines = [Text(space if number else row) + Text(GAP) + line for number, line in enumerate(outcomes)]
+            console.print(Text("\n").join(lines))
+        else:
+            console.print(Text(row.rstrip()))
+            console.print(Padding(Text("\n").join(outcomes), (0, 0, 0, 4), expand=False))
+    console.print()
+
+
+def _column(heading: str, cells: list[str], right: bool = False) -> list[str]:
+    """A heading and its cells, made equally wide with spaces; one that is very long stands out."""
+    width = min(WIDEST, max(map(cell_len, [heading, *cells])))
+    spaces = [" " * (width - cell_len(cell)) for cell in [heading, *cells]]
+    return [space + cell if right else cell + space for space, cell in zip(spaces, [heading, *cells], strict=True)]
+
+
+def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
+    """What is other than before, with the reasons, alike changes together; those who came out the same are counted."""
+    changed = {student: one for student, one in again.items() if one.changes}
+    console.print(
+        f"graded again: {count(len(again), 'submission')}, {len(changed) or 'none'} of them with another result",
+        highlight=False,
+    )
+    reasons = _by_reason(again)
+    for reason, students in reasons.items():
+        console.print(f"  [dim]{escape(reason)}: {count(students, 'submission')}[/]", highlight=False)
+    alike: dict[tuple[tuple[str, ...], tuple[Change, ...]], list[str]] = {}
+    for student, one in sorted(changed.items()):
+        alike.setdefault((one.why, one.changes), []).append(student)
+    for (why, changes), names in sorted(alike.items(), key=lambda group: -len(group[1])):
+        who = ", ".join(names) if len(names) <= MOST_NAMES else count(len(names), "student")
+        reason = "; ".join(why) if len(reasons) > 1 else ""
+        console.print(
+            Padding(Text.assemble((who, "bold"), "  " * bool(reason), (reason, "dim")), (0, 0, 0, 2), expand=False)
+        )
+        for change in changes:
+            console.print(Padding(Text(_changed(change)), (0, 0, 0, 6), expand=False))
+
+
+def _changed(change: Change) -> str:
+    """A change in a line; of what stays the same, once: "attention.scale: passed, 1 -> 3 points"."""
+    before, after = change.before, change.after
+    if before and after and before.points is not None and replace(before, points=after.points) == after:
+        return f"{change.exercise}: {_ending(after)}, {before.points:g} -> {_worth(after)}"
+    return f"{change.exercise}: {told(before)} -> {told(after)}"
+
+
+def _by_reason(again: Mapping[str, Grading]) -> Counter[str]:
+    return Counter(reason for one in again.values() for reason in one.why)
+
+
+def told(standing: Standing | None) -> str:
+    """How an exercise stands, in a few words: "wrong (keys_as_rows), 0 points"."""
+    if standing is None:
+        return "not in the lesson"
+    return f"{_ending(standing)}, {_worth(standing)}"
+
+
+def _worth(standing: Standing) -> str:
+    return "no score" if standing.points is None else count(standing.points, "point")
+
+
+def _ending(standing: Standing) -> str:
+    return f"{standing.outcome} ({standing.misconception})" if standing.misconception else str(standing.outcome)
+
+
+def _points(submission: SubmissionResult) -> str:
+    """All points but those that wait for a person, as nbgrader adds them up."""
+    if submission.total is None:
+        return "no score"
+    return f"{submission.total:g} / {submission.max_total:g}"
+
+
+def _by_hand(submission: SubmissionResult) -> str:
+    """What of the points a person has given, and what waits for one."""
+    parts = []
+    if any(cell.is_given for cell in submission.by_hand):
+        given = sum(cell.given for cell in submission.by_hand)
+        parts.append(f"{given:g} given")
+    if submission.waiting:
+        parts.append(f"{sum(cell.max_points for cell in submission.waiting):g} more wait")
+    return ", ".join(parts)
+
+
+def _outcomes(submission: SubmissionResult) -> str:
+    """How many exercises ended how; which ones did not pass, and the mistakes that have names; remarks below."""
+    by_outcome: dict[Outcome, list[ExerciseResult]] = {}
+    for result in submission.exercises:
+        by_outcome.setdefault(result.outcome, []).append(result)
+    parts = [
+        f"[{COLOURS.get(outcome, 'yellow')}]{len(results)} {outcome}[/]{escape(_which(results, submission))}"
+        for outcome, results in sorted(by_outcome.items(), key=lambda item: item[0] is not Outcome.PASSED)
+    ]
+    remarks = [submission.problem] if submission.problem else []
+    if submission.repairs:
+        remarks.append(count(len(submission.repairs), "repair"))
+    remarks += submission.remarks
+    return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
+
+
+def _which(results: list[ExerciseResult], submission: SubmissionResult) -> str:
+    """The exercises that did not pass, with the names of their mistakes; empty where it goes without saying."""
+    if results[0].outcome is Outcome.PASSED:
+        return ""
+    if len(results) == len(submission.exercises) and not any(result.misconception for result in results):
+        return ""
+    names = [
+        result.exercise.partition(".")[2] + (f" ({result.misconception})" if result.misconception else "")
+        for result in results
+    ]
+    return f": {', '.join(names)}"
+
+
+def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
+    """The exercises as JSON records, all or those of one lesson.
+
+    Raises:
+        BadInput: there is no such lesson.
+    """
+    found = [exercise for exercise in exercises.all() if lesson in (None, exercise.lesson)]
+    if not found:
+        known = ", ".join(sorted({exercise.lesson for exercise in exercises.all()}))
+        raise BadInput(f"no exercises in lesson {lesson!r}; there are: {known}")
+    return [
+        {
+            "id": exercise.id,
+            "lesson": exercise.lesson,
+            "points": exercise.points,
+            "minutes": exercise.minutes,
+            "misconceptions": len(exercise.misconceptions),
+            "statement": exercise.statement,
+        }
+        for exercise in found
+    ]
+
+
+def print_exercises(records: list[dict[str, Any]], console: Console | None = None) -> None:
+    """Under its lesson each exercise, with its points, minutes and known mistakes, and what it asks for."""
+    console = console or Console()
+    for lesson, group in itertools.groupby(records, key=lambda record: str(record["lesson"])):
+        console.print(f"[bold]{escape(lesson)}[/]", highlight=False)
+        for record in group:
+            points, minutes = count(record["points"], "point"), record["minutes"]
+            mistakes = count(record["misconceptions"], "known mistake")
+            facts = f"{points}, {count(minutes, 'minute')}, {mistakes}"
+            console.print(f"  [cyan]{escape(record['id'])}[/]  [dim]{facts}[/]", highlight=False)
+            console.print(Padding(Text(record["statement"]), (0, 0, 0, 6)))

@@ -1,0 +1,121 @@
+"""What can be seen inside bubblewrap, before a box confines itself on top."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import course_lib
+from autograder.box import Level, self_test
+from autograder.box.confinement import bubblewrap
+from autograder.box.confinement.bubblewrap import Bubblewrap
+
+REPOSITORY = Path(course_lib.__file__).parents[2]
+
+Inside = Callable[[str], Any]
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Inside:
+    """Evaluates an expression inside; only `tmp_path / "root"` is shared."""
+    problems = self_test(Level.L3)
+    if problems:
+        pytest.skip(f"no boxes at level L3 here: {problems}")
+    root = tmp_path / "root"
+    root.mkdir()
+
+    def evaluate(expression: str) -> Any:
+        enclosure = Bubblewrap()
+        code = f"import json, os, socket, sys; sys.path += {enclosure.packages!r}; print(json.dumps({expression}))"
+        command = enclosure.command(root, {}, ["-I", "-S", "-B", "-c", code])
+        done = subprocess.run(command, env={"PATH": "/usr/bin:/bin"}, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    return evaluate
+
+
+def test_only_what_a_box_needs_is_there(inside: Inside, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    paths = [REPOSITORY / "course_lib", REPOSITORY / ".git", REPOSITORY / "autograder", "/etc/passwd", "/bin/sh"]
+    assert not any(inside(f"[os.path.exists(path) for path in {[*map(str, paths), str(tmp_path / 'secret')]!r}]"))
+    assert inside(f"os.listdir({str(tmp_path)!r})") == ["root"]
+    assert inside("__import__('numpy').__name__") == "numpy"
+
+
+def test_what_leads_to_the_reference_is_hidden_in_the_folders_of_packages(inside: Inside) -> None:
+    found = inside("""[
+        os.path.join(folder, name)
+        for folder in sys.path if os.path.isdir(folder)
+        for name in os.listdir(folder)
+        if name.startswith(("course_lib", "autograder", "katze", "__editable__")) or name.endswith(".pth")
+    ]""")
+    readable = inside(f"[path for path in {found!r} if os.path.isdir(path) and os.listdir(path)]")
+    assert readable == []
+    assert inside(f"[path for path in {found!r} if os.path.isfile(path) and os.access(path, os.R_OK)"
+                  " and os.stat(path).st_size]") == []  # fmt: skip
+
+
+def test_nothing_outside_the_folder_can_be_written(inside: Inside, tmp_path: Path) -> None:
+    places = ["/", "/etc", "/proc/sys/kernel", os.path.dirname(bubblewrap.interpreter()), *Bubblewrap().packages]
+    assert not any(inside(f"[os.access(place, os.W_OK) for place in {places!r}]"))
+    inside("[open('here', 'w').close()]")
+    assert (tmp_path / "root/here").exists()
+
+
+def test_other_processes_and_networks_do_not_exist(inside: Inside) -> None:
+    assert len(inside("[name for name in os.listdir('/proc') if name.isdigit()]")) <= 2
+    assert [name for _, name in inside("socket.if_nameindex()")] == ["lo"]
+    assert inside("open('/proc/self/status').read().split('CapEff:')[1].split()[0]") == "0" * 16
+
+
+def test_a_folder_of_many_libraries_is_shown_whole_without_its_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    libraries = tmp_path / "lib"
+    (libraries / "python3.99").mkdir(parents=True)
+    (libraries / "libone.so.1").touch()
+    monkeypatch.setattr(bubblewrap, "library_folders", lambda: [libraries])
+    monkeypatch.setattr(bubblewrap, "standard_library", set)
+    monkeypatch.setattr(bubblewrap, "FILES", ())
+    one = str(libraries / "libone.so.1")
+    assert bubblewrap.mounts([]) == ["--ro-bind", one, one]
+    for number in range(100):
+        (libraries / f"lib{number}.so").touch()
+    whole, hidden = str(libraries), str(libraries / "python3.99")
+    assert bubblewrap.mounts([]) == ["--ro-bind", whole, whole, "--tmpfs", hidden, "--remount-ro", hidden]
+
+
+def test_files_folders_and_links_are_hidden_each_in_its_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "course_lib").mkdir()
+    (tmp_path / "katze.pth").touch()
+    (tmp_path / "autograder").symlink_to(tmp_path)
+    (tmp_path / "torch").mkdir()
+    monkeypatch.setattr(bubblewrap, "library_folders", list)
+    monkeypatch.setattr(bubblewrap, "standard_library", set)
+    monkeypatch.setattr(bubblewrap, "FILES", ())
+    folder, file = str(tmp_path / "course_lib"), str(tmp_path / "katze.pth")
+    assert bubblewrap.mounts([tmp_path, tmp_path / "absent"]) == [
+        *("--ro-bind", str(tmp_path), str(tmp_path)),
+        *("--tmpfs", folder, "--remount-ro", folder),
+        *("--ro-bind", "/dev/null", file),
+    ]
+
+
+def test_the_interpreter_is_a_file_of_its_own_and_no_link() -> None:
+    path = Path(bubblewrap.interpreter())
+    assert path.is_file()
+    assert not path.is_symlink()
+    assert path.name.startswith("python")
+
+
+def test_there_is_no_bubblewrap_but_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert bubblewrap.program() is None

@@ -1,0 +1,236 @@
+"""Answers are observed in the box as they are outside, and fail there without harm."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from autograder.box import Box, BoxLost, Limits, Zygote
+from course_lib.checking.exercise import Case
+from course_lib.checking.observation import Foreign, Observation, Outcome, observe
+
+POOLING = """
+import torch
+from torch import nn
+
+class Pooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model))
+
+    def forward(self, x):
+        return torch.softmax(x @ self.query, -1) @ x
+"""
+
+
+class Pooling(nn.Module):
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(x @ self.query, -1) @ x
+
+
+def scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    return q @ k.mT
+
+
+def defined(box: Box, body: str, name: str = "answer") -> str:
+    """Define a function of any arguments in the box; its name."""
+    result = box.run_cell(f"import os, sys, time, torch\ndef {name}(*args, **kwargs):\n    {body}")
+    assert result.ok, result.raised
+    return name
+
+
+def observed(box: Box, body: str, *args: Any) -> Observation:
+    return box.observe(defined(box, body), Case("a case", args=args))
+
+
+def test_a_function_answers_as_it_would_outside(box: Box) -> None:
+    case = Case("a case", args=(torch.randn(2, 3, 4), torch.randn(2, 5, 4)), gradients=(0, 1))
+    box.run_cell("def scores(q, k):\n    return q @ k.mT")
+    inside, outside = box.observe("scores", case), observe(scores, case)
+    assert inside.returned
+    assert torch.equal(inside.value, outside.value)
+    assert len(inside.gradients) == 2
+    for mine, theirs in zip(inside.gradients, outside.gradients, strict=True):
+        assert mine is not None
+        assert theirs is not None
+        assert torch.equal(mine, theirs)
+
+
+def test_a_class_is_built_loaded_and_called(box: Box) -> None:
+    weights = {"query": torch.randn(4)}
+    case = Case("a case", (torch.randn(3, 4),), construct={"d_model": 4}, weights=weights, gradients=(0,))
+    case = Case(**{**vars(case), "weight_gradients": True})
+    assert box.run_cell(POOLING).ok
+    inside, outside = box.observe("Pooling", case), observe(Pooling, case)
+    assert torch.equal(inside.value, outside.value)
+    for mine, theirs in zip(inside.gradients, outside.gradients, strict=True):
+        assert mine is not None
+        assert theirs is not None
+        assert torch.allclose(mine, theirs)
+
+
+def test_every_kind_of_value_crosses_both_ways(box: Box) -> None:
+    value = [None, True, 3, 2.5, float("inf"), "ä", (1, [2]), {"a": torch.tensor(1.5)}, torch.ones(2).bool()]
+    arrived = observed(box, "return args[0]", value)
+    assert repr(arrived.value) == repr(value)
+    for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.bool):
+        tensor = torch.arange(6).reshape(2, 3).to(dtype)
+        back = observed(box, "return args[0]", tensor).value
+        assert back.dtype == dtype
+        assert torch.equal(back, tensor)
+
+
+def test_a_transposed_input_arrives_transposed(box: Box) -> None:
+    arrived = observed(box, "return args[0].is_contiguous(), args[0].stride()", torch.randn(2, 3).mT)
+    assert arrived.value == (False, (1, 3))
+
+
+def test_an_exception_is_recorded_with_its_line(box: Box) -> None:
+    box.run_cell("def answer(x):\n    y = x + 1\n    return y[7]")
+    seen = box.observe("answer", Case("a case", (torch.ones(2),)))
+    assert (seen.returned, seen.failure) == (False, Outcome.RAISED)
+    assert seen.raised is not None
+    assert (seen.raised.type_name, seen.raised.line, seen.raised.code) == ("IndexError", 3, "return y[7]")
+
+
+def test_a_name_that_does_not_exist(box: Box) -> None:
+    assert box.observe("nothing", Case("a case")) == Observation(False, failure=Outcome.NEVER_DEFINED)
+
+
+def test_the_stub_is_not_attempted(box: Box) -> None:
+    assert observed(box, "raise NotImplementedError()").failure is Outcome.NOT_ATTEMPTED
+
+
+def test_changes_of_the_inputs_are_reported(box: Box) -> None:
+    seen = observed(box, "args[1].zero_(); return args[0]", torch.ones(2), torch.ones(2))
+    assert seen.modified == (1,)
+
+
+def test_a_parameter_comes_back_as_a_tensor(box: Box) -> None:
+    seen = observed(box, "return torch.nn.Parameter(args[0])", torch.ones(2)).value
+    assert type(seen) is torch.Tensor
+    assert torch.equal(seen, torch.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("body", "type_name"),
+    [
+        ("return torch.ones(2).as_subclass(type('Equal', (torch.Tensor,), {'__eq__': lambda a, b: True}))", "Equal"),
+        ("return torch.ones(2).as_subclass(type('Equal', (torch.nn.Parameter,), {}))", "Equal"),
+        ("return object()", "object"),
+        ("return 1j", "complex"),
+        ("return torch.ones(2, dtype=torch.complex64)", "torch.Tensor (complex64, strided, cpu)"),
+        ("return torch.eye(2).to_sparse()", "torch.Tensor (float32, sparse_coo, cpu)"),
+    ],
+)
+def test_what_is_not_plain_data_is_named_only(box: Box, body: str, type_name: str) -> None:
+    assert observed(box, body).value == Foreign(type_name)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return list(range(1_000_000))",
+        "return 1 << 100_000",
+        "return torch.zeros(50_000_000)",
+        "return torch.empty(20_000_000, 0)",
+        "return torch.zeros(5_000_000, dtype=torch.bool)",
+        "return 'x' * 100_000_000",
+        "x = []\n    for _ in range(100): x = [x]\n    return x",
+    ],
+)
+def test_a_value_that_is_too_large_to_cross_is_foreign(box: Box, body: str) -> None:
+    seen = observed(box, body)
+    assert seen.returned
+    assert isinstance(seen.value, Foreign)
+    assert "cannot be compared" in seen.value.type_name
+    assert box.run_cell("1").ok
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sys.exit()",
+        "raise SystemExit(0)",
+        "raise GeneratorExit",
+        "raise type('Own', (BaseException,), {})",
+        "return answer()",
+        "x = []; x.append(x); return x",
+        "raise KeyboardInterrupt",
+    ],
+)
+def test_no_exception_leaves_the_call(box: Box, body: str) -> None:
+    seen = observed(box, body)
+    assert not seen.returned
+    assert seen.failure is Outcome.RAISED
+    assert box.run_cell("1").ok
+
+
+def test_nothing_that_a_call_prints_comes_back(box: Box) -> None:
+    name = defined(
+        box, "print('SECRET', args); display(3); sys.stderr.write('SECRET'); os.write(1, b'SECRET'); return 1"
+    )
+    assert box.observe(name, Case("a case"), hidden=False).value == 1
+    assert "SECRET" not in str(box.run_cell("2"))
+
+
+def test_after_hidden_inputs_cells_show_nothing(box: Box) -> None:
+    name = defined(box, "global kept; kept = args; return 1")
+    box.observe(name, Case("a case", (41,)), hidden=True)
+    result = box.run_cell("print(kept)\nkept")
+    assert (result.ok, result.outputs) == (True, [])
+    result = box.run_cell("raise ValueError(kept)")
+    assert result.raised is not None
+    assert (result.ok, result.outputs, result.raised.type_name, result.raised.message) == (False, [], "ValueError", "")
+    result = box.run_cell("raise type(str(kept), (Exception,), {})")
+    assert result.raised is not None
+    assert result.raised.type_name == "Exception"
+
+
+def test_after_visible_inputs_cells_show_what_they_do(box: Box) -> None:
+    box.observe(defined(box, "return 1"), Case("a case"), hidden=False)
+    assert box.run_cell("3").outputs
+
+
+def test_a_case_does_not_tell_its_name(box: Box) -> None:
+    box.run_cell("import gc")
+    name = defined(box, "return [c.name + c.part for c in gc.get_objects() if type(c).__name__ == 'Case']")
+    assert box.observe(name, Case("a telling name", part="a telling part")).value == ["values"]
+
+
+PATCHES = {
+    "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda a, b: a",
+    "observation": "import course_lib.checking.observation as o\no._plain = o._identical = o.observe = lambda *a: 3",
+    "protocol": "import autograder.box.protocol as p\np.encode_frame = p._pack = p.save = None",
+    "child": "from autograder.box.inside import child as c\nc.observe = c._reply = c.Inhabitant.answer = None",
+    "json": "import json\njson.dumps = json.loads = None",
+    "builtins": "import builtins\nbuiltins.isinstance = lambda *a: True\nbuiltins.len = lambda x: 0",
+    "shell": "ip = get_ipython()\nip.recorder = None\nip.run = None\nip.user_ns.clear()",
+    "streams": "import sys\nsys.stdout = sys.stderr = sys.__stdout__ = None",
+    "os": "import os\nos.write = os.read = None",
+    "exit": "import os\nos._exit = lambda status: None",
+    "struct": "import struct, torch\ntorch.Tensor.clone = torch.Tensor.detach = lambda self: 1",
+}
+
+
+@pytest.mark.parametrize("patch", PATCHES)
+def test_whatever_is_patched_hurts_only_its_own_box(zygote: Zygote, patch: str) -> None:
+    """A wrong answer stays wrong: it may be lost, foreign or a failure, but it never becomes the right one."""
+    case = Case("a case", (torch.ones(2),))
+    with zygote.open_box(limits=Limits(call_seconds=5, cell_seconds=5)) as box, zygote.open_box() as neighbour:
+        value = None
+        with contextlib.suppress(BoxLost):
+            box.run_cell("def answer(x): return x + 1")
+            box.run_cell(PATCHES[patch])
+            value = box.observe("answer", case).value
+        assert not (isinstance(value, torch.Tensor) and torch.equal(value, torch.ones(2)))
+        neighbour.run_cell("def answer(x): return x + 0")
+        assert torch.equal(neighbour.observe("answer", case).value, torch.ones(2))

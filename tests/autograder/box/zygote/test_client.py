@@ -1,0 +1,632 @@
+"""However a box ends, the grader learns why, in time, and every other box goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, self_test
+from autograder.box.processes import Doing, Reading
+from autograder.box.protocol import OUT_OF_MEMORY_STATUS
+from autograder.box.zygote.zygote import keepers
+from autograder.errors import BadInput
+from course_lib.checking.exercise import Case
+from course_lib.checking.observation import Foreign, Outcome
+from tests.autograder.box.conftest import QUICK, WITHHELD
+
+FORGE = (
+    "import json, os, struct\n"
+    "def send(header, payload=b''):\n"
+    "    data = header if isinstance(header, bytes) else json.dumps(header).encode()\n"
+    "    data = struct.pack('>4sII', b'KTZ1', len(data), len(payload)) + data + payload\n"
+    "    while data: data = data[os.write(wire, data):]\n"
+    "import asyncio, stat\nloop = asyncio.get_event_loop_policy().get_event_loop()\n"
+    "known = loop._ssock.fileno(), loop._csock.fileno()\n"
+    "def is_socket(fd):\n"
+    "    try: return stat.S_ISSOCK(os.fstat(fd).st_mode)\n"
+    "    except OSError: return False\n"
+    "[wire] = [fd for fd in range(3, 2000) if is_socket(fd) and fd not in known]\n"
+)
+
+DRIP = (
+    "import time\nos.write(wire, struct.pack('>4sII', b'KTZ1', 100_000, 0))\n"
+    "def drip(times):\n"
+    "    for _ in range(times):\n"
+    "        os.write(wire, b'x')\n"
+    "        if times > 1: time.sleep(0.01)\n"
+)
+
+COMPUTED = "it used more than 1 s of processor time"
+WAITED = "it waited for more than 1 s without computing"
+
+# What a student's cell may do, the outcome, and a word of the reason.
+ENDINGS = {
+    "exit": ("import os; os._exit(0)", Outcome.DIED, "exit status 0"),
+    "exit with a status": ("import os; os._exit(3)", Outcome.DIED, "exit status 3"),
+    "segmentation fault": ("import ctypes; ctypes.string_at(0)", Outcome.DIED, "SIGSEGV"),
+    "abort": ("import os; os.abort()", Outcome.DIED, "SIGABRT"),
+    "kills itself": ("import os; os.kill(os.getpid(), 9)", Outcome.DIED, "SIGKILL"),
+    "endless loop": ("while True: pass", Outcome.TIMED_OUT, COMPUTED),
+    "sleeps": ("import time; time.sleep(1000)", Outcome.TIMED_OUT, WAITED),
+    "sleeps again and again": ("import time\nwhile True: time.sleep(0.001)", Outcome.TIMED_OUT, WAITED),
+    "waits for a lock": ("import threading; a = threading.Lock(); a.acquire(); a.acquire()", Outcome.TIMED_OUT, WAITED),
+    "cannot be interrupted": (
+        "import signal\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\n"
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        Outcome.TIMED_OUT,
+        COMPUTED,
+    ),
+    "leaves its session": (
+        "import os, time\ntry: os.setsid()\nexcept OSError: pass\ntime.sleep(1000)",
+        Outcome.TIMED_OUT,
+        WAITED,
+    ),
+    "closes the connection": (
+        "import os, time; os.closerange(3, 1000); time.sleep(1000)",
+        Outcome.DIED,
+        "closed its connection",
+    ),
+    "garbage on the wire": (f"{FORGE}os.write(wire, b'garbage ' * 100)", Outcome.DIED, "not a frame"),
+    "a forged answer": (
+        f"{FORGE}send({{'id': '0' * 16, 'kind': 'cell', 'cell': {{}}}})",
+        Outcome.DIED,
+        "an answer to another question",
+    ),
+    "endless frame": (f"{FORGE}send(b'{{}}', b'x' * (1 << 27))", Outcome.DIED, "too long"),
+    "half a frame": (
+        f"{FORGE}import time; os.write(wire, struct.pack('>4sII', b'KTZ1', 100, 0)); time.sleep(1000)",
+        Outcome.TIMED_OUT,
+        WAITED,
+    ),
+    "drips": (
+        f"{FORGE}import time\nos.write(wire, struct.pack('>4sII', b'KTZ1', 1000, 0))\n"
+        "while True: os.write(wire, b'x'); time.sleep(0.01)",
+        Outcome.TIMED_OUT,
+        WAITED,
+    ),
+    "deep JSON": (f"{FORGE}send(b'[' * 1_000_000)", Outcome.DIED, "unreadable JSON"),
+    "fills the disk": (
+        "i = 0\nwhile True:\n    open(str(i), 'wb').write(b'x' * (1 << 20)); i += 1",
+        Outcome.DIED,
+        "MB to disk",
+    ),
+    "many small files": ("i = 0\nwhile True:\n    open(str(i), 'w').close(); i += 1", Outcome.DIED, "files"),
+    "many threads": (
+        "import threading, time\nthreading.stack_size(1 << 16)\n"
+        "while True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
+        Outcome.DIED,
+        "threads",
+    ),
+    "drips and hides its files in the end": (
+        f"{FORGE}{DRIP}for i in range(400): drip(1); open(str(i), 'w').close()\n"
+        "drip(50)\nfor i in range(400): drip(1); os.remove(str(i))\ndrip(10_000)",
+        Outcome.DIED,
+        "files",
+    ),
+    "drips and ends its threads in the end": (
+        f"{FORGE}{DRIP}import threading\nthreading.stack_size(1 << 16)\nend = threading.Event()\n"
+        "for i in range(300): drip(1); threading.Thread(target=end.wait, daemon=True).start()\n"
+        "drip(50); end.set(); drip(10_000)",
+        Outcome.DIED,
+        "threads",
+    ),
+    "folders deeper than any path": (
+        "import os, time\nfor i in range(30): os.mkdir('x' * 200); os.chdir('x' * 200)\n"
+        "for i in range(400): open(str(i), 'w').close()\ntime.sleep(1000)",
+        Outcome.DIED,
+        "files",
+    ),
+    "folders deeper than anyone looks": (
+        "import os, time\nfor i in range(100): os.mkdir('x'); os.chdir('x')\ntime.sleep(1000)",
+        Outcome.DIED,
+        "cannot be looked into",
+    ),
+    "stack overflow": (
+        "import sys; sys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr([self])\nrepr(A())",
+        Outcome.DIED,
+        "SIG",
+    ),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_box_that_ends_says_how_and_leaves_the_others_alone(zygote: Zygote, ending: str) -> None:
+    source, outcome, reason = ENDINGS[ending]
+    limits = Limits(cell_seconds=1.0, memory_bytes=1 << 30, folder_bytes=32 << 20, files=300)
+    with zygote.open_box() as neighbour, zygote.open_box(limits=limits) as box:
+        neighbour.run_cell("x = 41")
+        with pytest.raises(BoxLost) as caught:
+            box.run_cell(source)
+        assert caught.value.outcome is outcome, caught.value
+        assert reason in caught.value.reason
+        with pytest.raises(BoxLost, match=reason):
+            box.run_cell("1")
+        assert neighbour.run_cell("x + 1").outputs[0]["data"]["text/plain"] == "42"
+    with zygote.open_box() as fresh:
+        assert fresh.run_cell("1").ok
+
+
+def test_what_a_box_has_made_is_seen_however_fast_it_answers(zygote: Zygote) -> None:
+    with zygote.open_box(limits=Limits(files=50)) as box:
+        with contextlib.suppress(BoxLost):  # where that took long enough to be seen at once
+            box.run_cell("for i in range(60): open(str(i), 'w').close()")
+        time.sleep(0.2)
+        with pytest.raises(BoxLost, match="more than 50 files"):
+            box.run_cell("1")
+
+
+SECRET_ENDINGS = {
+    "exit status": ("import os; os._exit(x)", Outcome.DIED, "its process ended"),
+    "signal": ("import os; os.kill(os.getpid(), x)", Outcome.DIED, "its process ended"),
+    "out of memory": (f"import os; os._exit({OUT_OF_MEMORY_STATUS})", Outcome.OUT_OF_MEMORY, "it ran out of memory"),
+    "forged answer": (f"{FORGE}os.write(wire, b'x' * 100)", Outcome.DIED, "its process ended"),
+    "too slow": ("import time; time.sleep(1000)", Outcome.TIMED_OUT, "it took too long"),
+}
+
+
+@pytest.mark.parametrize("ending", SECRET_ENDINGS)
+@pytest.mark.parametrize("in_call", [True, False], ids=["in the call", "in a later cell"])
+def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(zygote: Zygote, ending: str, in_call: bool) -> None:
+    source, outcome, reason = SECRET_ENDINGS[ending]
+    case = Case("a hidden case", (11,))
+    with zygote.open_box(limits=QUICK) as box:
+        box.run_cell(f"def end(): exec({source!r}, globals())\ndef answer(y):\n    global x; x = y\n    return 1")
+        box.run_cell("def answer_and_end(y):\n    answer(y); end()")
+        assert not box.sealed
+        if not in_call:
+            box.observe("answer", case)
+            assert box.sealed
+        with pytest.raises(BoxLost) as caught:
+            box.observe("answer_and_end", case) if in_call else box.run_cell("end()")
+        assert (caught.value.outcome, caught.value.reason) == (outcome, reason)
+        assert box.sealed
+
+
+def forged_cell(outputs: str) -> str:
+    """A cell whose answer says that it showed `outputs`, whatever the box allows."""
+    return (
+        "import autograder.box.inside.child as child\n"
+        "def forge(result):\n"
+        f"    outputs = {outputs}\n"
+        "    return {'outputs': outputs, 'ok': True, 'raised': None, 'failure': None, 'seconds': 0.0}\n"
+        "child.encode_cell = forge"
+    )
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        "[{'output_type': 'stream', 'name': 'stdout', 'text': 'x' * 7_000_000}]",
+        "[{'output_type': 'display_data', 'data': {'text/html': 'x' * 4_000}, 'metadata': {}}] * 1_000",
+        "[{'output_type': 'error', 'ename': 'E', 'evalue': 'x' * 700_000, 'traceback': []}] * 2",
+        "[{'output_type': 'error', 'ename': 'E', 'evalue': '', 'traceback': ['ä' * 700_000]}]",
+    ],
+    ids=["text", "displays", "errors", "traceback"],
+)
+def test_no_more_output_comes_back_than_a_box_may_show(box: Box, outputs: str) -> None:
+    [output] = box.run_cell(forged_cell(outputs)).outputs
+    assert output["output_type"] == "stream"
+    assert output["text"] == "[katze] This cell's output was left out: it shows more than 1 MB.\n"
+
+
+def test_no_more_values_come_back_than_a_grader_can_look_at(box: Box) -> None:
+    outputs = "[{'output_type': 'display_data', 'data': {'application/json': [[]] * 200_000}, 'metadata': {}}]"
+    with pytest.raises(BoxLost, match="too many values"):
+        box.run_cell(forged_cell(outputs))
+
+
+def test_numpys_scalars_come_back_as_pythons(box: Box) -> None:
+    box.run_cell(
+        "import numpy\ndef f():\n"
+        "    x = numpy.array([0.25, 0.5])\n"
+        "    return [numpy.array(list('BEA'))[1], x.max(), x.argmax(), x[0] > 0, x]"
+    )
+    [seen] = box.observe_cases("f", [Case("no arguments")], hidden=False)
+    assert seen.value == ["E", 0.5, 1, True, Foreign("numpy.ndarray")]
+    assert [type(item) for item in seen.value] == [str, float, int, bool, Foreign]
+
+
+def test_visible_cases_do_not_seal_a_box(box: Box) -> None:
+    box.run_cell("def answer(x): return x")
+    box.observe("answer", Case("a case", (1,)), hidden=False)
+    assert not box.sealed
+
+
+def test_a_sealed_box_cannot_tell_anything_by_the_time_it_claims_to_have_taken(box: Box) -> None:
+    box.run_cell("import time\nnow = time.perf_counter()\ntime.perf_counter = lambda: now\ndef answer(): return 1")
+    assert box.run_cell("1").seconds == 0
+    box.observe("answer", Case("a hidden case"))
+    assert box.run_cell("1").seconds > 0
+
+
+HOARD = (
+    "import ctypes, os, time\nmap_file, kept = ctypes.CDLL(None).mmap, []\n"
+    "map_file.argtypes = [ctypes.c_void_p, *[ctypes.c_long] * 5]\n"
+    "for i in range({}):\n    file = open('x', 'wb+'); os.remove('x')\n    {}\ntime.sleep(10)"
+)
+REMOVED = {
+    "open": HOARD.format(50, "file.write(b'x' * (1 << 20)); file.flush(); kept.append(file)"),
+    "allocated": HOARD.format(50, "os.posix_fallocate(file.fileno(), 0, 1 << 20); kept.append(file)"),
+    "mapped": HOARD.format(
+        100, "file.write(b'x' * (1 << 20)); file.flush(); map_file(0, 4096, 0, 2, file.fileno(), 0); file.close()"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", REMOVED)
+def test_removed_files_that_a_box_still_holds_count(zygote: Zygote, way: str) -> None:
+    """No look at the folder can count them."""
+    limits = Limits(folder_bytes=20 << 20, file_bytes=1 << 20, cell_seconds=5.0)
+    with zygote.open_box(limits=limits) as box, pytest.raises(BoxLost) as caught:
+        box.run_cell(REMOVED[way])
+    assert (caught.value.outcome, caught.value.reason) == (Outcome.DIED, "it wrote more than 20 MB to disk")
+
+
+def test_an_ordinary_temporary_file_is_nobodys_concern(zygote: Zygote) -> None:
+    with zygote.open_box() as box:
+        result = box.run_cell(
+            "import numpy as np, tempfile, time\nwith tempfile.TemporaryFile() as file:\n"
+            "    a = np.memmap(file, dtype=np.float32, mode='w+', shape=(1000, 1000))\n"
+            "    a[:] = 1; time.sleep(0.5)\nfloat(a.sum())"
+        )
+    assert result.outputs[0]["data"]["text/plain"] == "1000000.0"
+
+
+def test_a_box_cannot_hide_its_open_files(box: Box) -> None:
+    result = box.run_cell("import ctypes\nctypes.CDLL(None).prctl(4, 0, 0, 0, 0)")  # PR_SET_DUMPABLE
+    assert result.outputs[0]["data"]["text/plain"] == "-1"
+
+
+def test_a_fork_or_thread_left_behind_does_not_outlive_its_box(zygote: Zygote) -> None:
+    with zygote.open_box() as box:
+        box.run_cell("import threading, time, os\nthreading.Thread(target=time.sleep, args=(1000,)).start()")
+        process = int(box.run_cell("os.getpid()").outputs[0]["data"]["text/plain"])
+        assert Path(f"/proc/{process}").exists()
+    assert not Path(f"/proc/{process}").exists()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = bytearray(4 << 30)",
+        "import torch; x = torch.zeros(1 << 30)",
+        "import numpy; x = numpy.ones(1 << 29)",
+        "x = []\nwhile True: x.append(bytearray(1 << 20))",
+        "x = 'x'\nwhile True: x += x",
+    ],
+)
+def test_too_much_memory_is_reported_and_survived(quick_box: Box, source: str) -> None:
+    result = quick_box.run_cell(source)
+    assert not result.ok
+    assert result.failure is Outcome.OUT_OF_MEMORY
+    assert quick_box.run_cell("x = None\n1").ok
+
+
+def test_too_much_memory_in_a_call(quick_box: Box) -> None:
+    quick_box.run_cell("import torch\ndef answer(x): return torch.zeros(1 << 30)")
+    assert quick_box.observe("answer", Case("a case", (1,))).failure is Outcome.OUT_OF_MEMORY
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("while True: pass", Outcome.TIMED_OUT),
+        ("import time; time.sleep(1000)", Outcome.TIMED_OUT),
+        ("import os; os._exit(0)", Outcome.DIED),
+        ("import ctypes; ctypes.string_at(0)", Outcome.DIED),
+    ],
+)
+def test_a_call_that_ends_its_box(quick_box: Box, body: str, outcome: Outcome) -> None:
+    quick_box.run_cell(f"def answer(x):\n    {body}")
+    with pytest.raises(BoxLost) as caught:
+        quick_box.observe("answer", Case("a case", (torch.ones(2),)))
+    assert caught.value.outcome is outcome
+
+
+def test_a_box_that_does_not_listen_does_not_block_the_grader(zygote: Zygote) -> None:
+    """The child stops reading; the question is larger than any buffer of the connection."""
+    with zygote.open_box(limits=QUICK) as box:
+        box.run_cell("import threading, os, time\ndef answer(x): return 1")
+        box.run_cell(
+            "import os, signal\nsignal.signal(signal.SIGALRM, lambda *a: time.sleep(1000))\nsignal.setitimer(0, 0.2)"
+        )
+        time.sleep(0.5)
+        with pytest.raises(BoxLost) as caught:
+            box.observe("answer", Case("a case", (torch.zeros(3, 1_000_000), torch.zeros(3, 1_000_000))))
+        assert caught.value.outcome is Outcome.TIMED_OUT
+
+
+def test_what_is_said_before_the_question_is_refused(zygote: Zygote) -> None:
+    with zygote.open_box(limits=QUICK) as box:
+        box.run_cell(
+            f"{FORGE}import threading, time\n"
+            "def later():\n    time.sleep(0.2)\n    send({'id': '', 'kind': 'cell'})\n"
+            "threading.Thread(target=later).start()"
+        )
+        time.sleep(0.6)
+        with pytest.raises(BoxLost, match="an answer to no question"):
+            box.run_cell("1")
+
+
+BUSY = "import time\nend = time.thread_time() + {}\nwhile time.thread_time() < end: pass"
+
+
+def test_the_time_of_a_submission_is_limited_as_a_whole(zygote: Zygote) -> None:
+    with zygote.open_box(seconds=1.0) as box:
+        box.run_cell(BUSY.format(0.7))
+        with pytest.raises(BoxLost) as caught:
+            box.run_cell("while True: pass")
+    assert caught.value.outcome is Outcome.TIMED_OUT
+    assert caught.value.reason == "the time for the whole submission was used up"
+    assert caught.value.out_of_time
+
+
+@pytest.mark.parametrize("ending", ["while True: pass", "import time; time.sleep(1000)"])
+def test_a_box_that_cannot_be_seen_from_here_is_watched_by_the_zygote(
+    zygote: Zygote, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr(keepers, "_process_of", lambda handle: 0)
+    with zygote.open_box(limits=QUICK) as box, pytest.raises(BoxLost) as caught:
+        box.run_cell(ending)
+    assert box.process == 0
+    assert caught.value.reason == (COMPUTED if "while" in ending else WAITED)
+
+
+def test_threads_are_summed(quick_box: Box) -> None:
+    """Each of four uses less than is allowed to all."""
+    source = "import hashlib, threading, time\ndef work():\n    while time.thread_time() < 0.4: hashlib.sha256(data)\n"
+    source += "data = bytes(1 << 22)\nthreads = [threading.Thread(target=work) for _ in range(4)]\n"
+    source += "[thread.start() for thread in threads]\nwork()\n[thread.join() for thread in threads]\ntime.sleep(9)"
+    with pytest.raises(BoxLost) as caught:
+        quick_box.run_cell(source)
+    assert caught.value.reason == COMPUTED
+
+
+def test_at_level_1_the_processes_that_a_box_has_started_count() -> None:
+    source = (
+        "import os, sys\n"
+        "child = os.posix_spawn(sys.executable, [sys.executable, '-S', '-c', 'while True: pass'], os.environ)\n"
+        "os.waitpid(child, 0)"
+    )
+    with Zygote(level=Level.L1, limits=QUICK, trains=False) as zygote:
+        with zygote.open_box() as box, pytest.raises(BoxLost) as caught:
+            box.run_cell(source)
+        assert caught.value.reason == COMPUTED
+        with zygote.open_box() as box, pytest.raises(BoxLost) as caught:
+            box.run_cell("import time; time.sleep(1000)")
+        assert caught.value.reason == WAITED
+
+
+def test_a_box_that_is_kept_from_computing_is_not_blamed(zygote: Zygote) -> None:
+    """For longer than it may compute, and longer than it may wait."""
+    with zygote.open_box(limits=Limits(cell_seconds=0.5)) as box:
+
+        def keep() -> None:
+            while (reading := box._keeper.look()) is None or reading.computed < before + 0.1:
+                time.sleep(0.01)
+            os.kill(box.process, signal.SIGSTOP)
+            time.sleep(1.5)
+            os.kill(box.process, signal.SIGCONT)
+
+        first = box._keeper.look()
+        assert first is not None
+        before = first.computed
+        keeper = threading.Thread(target=keep)
+        keeper.start()
+        assert box.run_cell(BUSY.format(0.3)).ok
+        keeper.join()
+
+
+@pytest.mark.parametrize(("doing", "starved"), [(Doing.COMPUTES, True), (Doing.STOPPED, False)])
+def test_the_clock_on_the_wall_ends_what_nothing_else_ends(
+    zygote: Zygote, monkeypatch: pytest.MonkeyPatch, doing: Doing, starved: bool
+) -> None:
+    """Of one that could have computed it is said that it was not let; one that has stopped itself did that."""
+    with zygote.open_box(limits=Limits(cell_seconds=0.2, wall_factor=2.0, wall_seconds=1.0)) as box:
+        monkeypatch.setattr(box._watch, "_look", lambda: Reading(0.0, doing))
+        with pytest.raises(BoxLost) as caught:
+            box.run_cell("import time; time.sleep(1000)")
+    assert (caught.value.outcome, caught.value.reason) == (Outcome.TIMED_OUT, "it was not done after 1 s")
+    assert (caught.value.setting, caught.value.starved) == ("wall_seconds", starved)
+    assert box.starved is starved
+
+
+def test_a_box_has_used_up_what_it_computed_or_waited(zygote: Zygote) -> None:
+    for source in ("while True: pass", "import time; time.sleep(1000)"):
+        with zygote.open_box(limits=QUICK) as box, pytest.raises(BoxLost):
+            box.run_cell(source)
+        assert box.share >= QUICK.cell_seconds
+
+
+def test_processor_time_is_limited(zygote: Zygote) -> None:
+    with zygote.open_box(limits=Limits(processor_seconds=1)) as box, pytest.raises(BoxLost) as caught:
+        box.run_cell("while True: pass")
+    assert caught.value.outcome is Outcome.TIMED_OUT
+    assert "processor" in caught.value.reason
+
+
+def test_files_and_their_number_are_limited(zygote: Zygote) -> None:
+    with zygote.open_box(limits=Limits(file_bytes=1 << 20, open_files=32)) as box:
+        result = box.run_cell("open('large', 'wb').write(b'x' * (1 << 22))")
+        assert result.raised is not None
+        assert result.raised.type_name == "OSError"
+        result = box.run_cell("files = [open(str(i), 'w') for i in range(100)]")
+        assert result.raised is not None
+        assert result.raised.type_name == "OSError"
+        assert box.run_cell("1").ok
+
+
+def test_each_channel_serves_a_thread(zygote: Zygote) -> None:
+    wrong: list[str] = []
+
+    def work(channel: int) -> None:
+        for number in range(5):
+            with zygote.open_box(channel) as box:
+                shown = box.run_cell(f"{channel} + {number}").outputs[0]["data"]["text/plain"]
+                if shown != str(channel + number):
+                    wrong.append(shown)
+
+    threads = [threading.Thread(target=work, args=(channel,)) for channel in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_forked_worker_uses_a_channel_of_its_own(zygote: Zygote) -> None:
+    worker = os.fork()
+    if worker == 0:
+        status = 1
+        try:
+            with zygote.open_box(1) as box:
+                status = 0 if box.run_cell("1").ok else 2
+        finally:
+            os._exit(status)
+    with zygote.open_box(0) as box:
+        assert box.run_cell("1").ok
+    _, status = os.waitpid(worker, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_an_unknown_module_cannot_be_withheld() -> None:
+    with pytest.raises(BadInput, match=r"course_lib\.nothing"):
+        Zygote(("course_lib.nothing",))
+
+
+def test_a_fresh_process_for_each_box() -> None:
+    """What macOS gets, at the level that it gets, and at the one it does not."""
+    for level in (Level.L1, Level.L2):
+        with Zygote(WITHHELD, level, start="spawn") as spawner:
+            with spawner.open_box(limits=QUICK) as box:
+                box.run_cell("def answer(x): return x + 1")
+                assert torch.equal(box.observe("answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
+                assert not box.run_cell("import course_lib.attention").ok
+                with pytest.raises(BoxLost) as caught:
+                    box.run_cell("while True: pass")
+                assert caught.value.outcome is Outcome.TIMED_OUT
+            with spawner.open_box() as box, pytest.raises(BoxLost, match="exit status 3"):
+                box.run_cell("import os; os._exit(3)")
+
+
+LEAVE_PROCESSES_BEHIND = """
+import os, sys, time
+sleep = [sys.executable, "-S", "-c", "import time; time.sleep(1000)"]
+child = os.posix_spawn(sys.executable, sleep, os.environ)
+session = os.posix_spawn(sys.executable, sleep, os.environ, setsid=True)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        with open("draft", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename("draft", "orphan")
+        time.sleep(1000)
+    os._exit(0)
+while not os.path.exists("orphan"):
+    time.sleep(0.01)
+print(child, session, open("orphan").read())
+"""
+
+
+def test_at_level_1_what_a_box_has_started_ends_with_it() -> None:
+    with Zygote(WITHHELD, Level.L1) as zygote:
+        with zygote.open_box() as box:
+            result = box.run_cell(LEAVE_PROCESSES_BEHIND)
+            assert result.ok, result.raised
+            processes = [int(number) for number in result.outputs[0]["text"].split()]
+            assert len(processes) == 3
+            assert all(Path(f"/proc/{process}").exists() for process in processes)
+        assert not [process for process in processes if Path(f"/proc/{process}").exists()]
+        with zygote.open_box() as box:
+            assert not box.run_cell("import course_lib.attention").ok
+            assert box.run_cell("1").ok
+
+
+def test_closing_a_zygote_ends_its_boxes_and_removes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    zygote = Zygote(WITHHELD)
+    box = zygote.open_box()
+    process = int(box.run_cell("import os; os.getpid()").outputs[0]["data"]["text/plain"])
+    zygote.close()
+    assert not Path(f"/proc/{process}").exists()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(BoxUnavailable):
+        box.run_cell("1")
+
+
+def test_the_end_of_a_zygote_is_no_students_fault() -> None:
+    with Zygote(WITHHELD) as zygote:
+        box = zygote.open_box()
+        assert zygote._process is not None
+        zygote._process.kill()
+        zygote._process.wait()
+        with pytest.raises(BoxUnavailable):
+            box.run_cell("1")
+        with pytest.raises(BoxUnavailable):
+            zygote.open_box()
+
+
+def left(folder: Path) -> list[str]:
+    """What there is in a folder, but for empty folders: from inside bubblewrap the outermost cannot be removed.
+
+    By `os.walk`, which does not mind that what it walks is being removed.
+    """
+    return [place for place, folders, files in os.walk(folder) if files or (folders and place != str(folder))]
+
+
+@pytest.mark.parametrize("level", [Level.L1, Level.L3], ids=lambda level: level.name)
+def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path, level: Level) -> None:
+    if level is Level.L3 and self_test(level):
+        pytest.skip("no boxes at level L3 here")
+    code = (
+        "import os\nfrom autograder.box import Level, Zygote\n"
+        f"zygote = Zygote(level=Level.{level.name})\nbox = zygote.open_box()\nbox.run_cell('1')\n"
+        "print(box.process, flush=True)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False, timeout=600)
+    process = int(done.stdout)
+    deadline = time.monotonic() + 300
+    while (left(tmp_path) or Path(f"/proc/{process}").exists()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left(tmp_path) == []
+    assert not Path(f"/proc/{process}").exists()
+
+
+def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_answer(zygote: Zygote) -> None:
+    control = zygote._channels[0]._control
+    ours, theirs = socket.socketpair()
+    with ours, theirs, tempfile.TemporaryDirectory() as folder:
+        wish = {"do": "open", "id": "of the dead", "folder": folder, "seed": None, "limits": asdict(zygote.limits)}
+        socket.send_fds(control, [json.dumps(wish).encode()], [theirs.fileno()])
+        theirs.close()
+        with zygote.open_box() as box:
+            assert box.run_cell("1 + 1").ok
+        ours.settimeout(20)
+        assert ours.recv(1)  # the box of the dead is still there, and greets
+        zygote.take_over(0)
+        while ours.recv(1 << 16):
+            pass
+
+
+@pytest.mark.parametrize("trains", [True, False])
+def test_what_training_needs_is_loaded_where_it_is_wanted_and_works_where_it_is_not(trains: bool) -> None:
+    with Zygote(level=Level.L0, trains=trains) as zygote, zygote.open_box() as box:
+        loaded = box.run_cell("import sys\nprint('torch._dynamo' in sys.modules)")
+        trained = box.run_cell("import torch\ntorch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1).step()")
+    assert loaded.outputs[0]["text"] == f"{trains}\n"
+    assert trained.ok

@@ -1,0 +1,159 @@
+"""A course on disk: found from anywhere inside, configured by nbgrader's own file, with one secret."""
+
+from __future__ import annotations
+
+import pickle
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+
+CONFIG = 'c = get_config()\nc.Katze.repository = "someone/their-course"\n'
+
+
+def make_course(root: Path, settings: str = "") -> Course:
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "nbgrader_config.py").write_text(CONFIG + settings)
+    return Course.find(root)
+
+
+def test_this_repository_is_a_course() -> None:
+    root = Path(__file__).parents[3]
+    course = Course.find(root / "tests" / "autograder")
+    assert course.root == root
+    assert course.course_id == "katze"
+    assert course.repository == "katze-course/katze"
+    assert course.solutions == root / "solutions"
+    assert course.source == root / "build" / "source"
+    assert course.release == root / "notebooks"
+    assert course.submitted == root / "submitted"
+    assert course.gradebook == root / "gradebook.db"
+    assert course.config.HTMLExporter.sanitize_html is True
+
+
+def test_defaults_are_nbgraders(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    names = {"source", "release", "submitted", "autograded", "feedback", "solutions"}
+    assert {getattr(course, name) for name in names} == {tmp_path / name for name in names}
+    assert course.gradebook == tmp_path / "gradebook.db"
+
+
+def test_a_course_is_found_from_below_and_the_nearest_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_course(tmp_path)
+    inner = make_course(tmp_path / "build" / "demo")
+    below = inner.root / "submitted" / "ada"
+    below.mkdir(parents=True)
+    assert Course.find(below) == inner
+    monkeypatch.chdir(tmp_path / "build")
+    assert Course.find().root == tmp_path
+
+
+def test_no_course_and_no_folder_are_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no nbgrader_config.py"):
+        Course.find(tmp_path)
+    with pytest.raises(BadInput, match="no folder"):
+        Course.find(tmp_path / "absent")
+
+
+def test_folders_and_gradebook_follow_nbgraders_settings(tmp_path: Path) -> None:
+    course = make_course(
+        tmp_path / "course",
+        f'c.CourseDirectory.release_directory = "handed/out"\nc.Katze.solutions_directory = "{tmp_path}/written"\n'
+        'c.CourseDirectory.db_url = "sqlite:///grades/all.db"\n',
+    )
+    assert course.release == tmp_path / "course" / "handed" / "out"
+    assert course.solutions == tmp_path / "written"
+    assert course.gradebook == tmp_path / "course" / "grades" / "all.db"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ('c.Katze.repository = "https://github.com/a/b"\n', "OWNER/NAME"),
+        ('c.Katze.repository = "a/b\\n%pip install c"\n', "OWNER/NAME"),
+        ("c.CourseDirectory.release_directory = 3\n", "release_directory must be a string"),
+        ('c.CourseDirectory.db_url = "postgresql://host/grades"\n', "sqlite:///FILE"),
+        ("1 / 0\n", "ZeroDivisionError"),
+        ("def (\n", "SyntaxError"),
+    ],
+)
+def test_unusable_settings_are_bad_input(tmp_path: Path, settings: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        make_course(tmp_path, settings)
+
+
+def test_a_missing_repository_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    with pytest.raises(BadInput, match="c.Katze.repository"):
+        Course.find(tmp_path)
+
+
+def test_lessons_are_folders_with_a_notebook_of_their_name(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    assert course.lessons() == []
+    for name in ("02_masking/02_masking", "01_attention/01_attention", "01_attention/notes", "data/other"):
+        path = course.release / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    assert course.lessons() == ["01_attention", "02_masking"]
+    assert course.release_notebook("02_masking") == course.release / "02_masking" / "02_masking.ipynb"
+
+
+@pytest.mark.parametrize("lesson", ["03_absent", "../release/01_attention", "", "01_attention\n", "/etc"])
+def test_an_unknown_lesson_is_bad_input_and_names_the_known_ones(tmp_path: Path, lesson: str) -> None:
+    course = make_course(tmp_path)
+    path = course.release / "01_attention" / "01_attention.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    with pytest.raises(BadInput, match="there are: 01_attention$"):
+        course.release_notebook(lesson)
+
+
+def test_the_secret_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        drawn = set(pool.map(lambda _: course.secret(), range(32)))
+    assert len(drawn) == 1
+    assert len(drawn.pop()) == 32
+    files = list((tmp_path / ".katze").iterdir())
+    assert [file.name for file in files] == ["secret"]
+    assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
+
+
+def test_two_courses_have_different_secrets(tmp_path: Path) -> None:
+    assert make_course(tmp_path / "a").secret() != make_course(tmp_path / "b").secret()
+
+
+def test_a_damaged_secret_is_bad_input_and_left_alone(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    course.secret()
+    path = tmp_path / ".katze" / "secret"
+    path.write_bytes(b"short")
+    with pytest.raises(BadInput, match="5 bytes, not 32"):
+        course.secret()
+    assert path.read_bytes() == b"short"
+
+
+def test_a_course_can_be_sent_to_a_worker(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    assert pickle.loads(pickle.dumps(course)) == course
+
+
+def test_limits_are_read_and_exercises_that_do_not_exist_are_told(tmp_path: Path) -> None:
+    course = make_course(
+        tmp_path,
+        'c.Katze.limits = {"submission_seconds": 120}\n'
+        'c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}\n',
+    )
+    assert course.limits.submission_seconds == 120
+    assert course.exercise_limits["attention.scores"].call_seconds == 20
+    course.require_exercises({"attention.scores": 1, "attention.scale": 2}.__getitem__)
+    with pytest.raises(BadInput, match=r"no exercise 'attention\.scores'; see `katze exercises`"):
+        course.require_exercises({"attention.scale": 2}.__getitem__)
+    hash(course)
+    with pytest.raises(BadInput, match=r"c\.Katze\.limits: there is no limit 'seconds'"):
+        make_course(tmp_path / "other", 'c.Katze.limits = {"seconds": 120}\n')

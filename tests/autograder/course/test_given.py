@@ -1,0 +1,20 @@
+"""What a notebook gives is found, and only as much of it as is needed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from autograder.course.given import needed_of_notebook
+
+NOTEBOOK = Path(__file__).parents[3] / "notebooks" / "08_subwords" / "08_subwords.ipynb"
+
+
+def given(code: str) -> str:
+    return "\n".join(map(ast.unparse, needed_of_notebook(NOTEBOOK, code)))
+
+
+def test_imports_and_constants_are_given_where_they_are_mentioned() -> None:
+    assert given("def decode(pieces): return ''.join(pieces).replace(MARK, ' ')") == "MARK = '▁'"
+    assert given("counts = Counter()") == "from collections import Counter"
+    assert given("x = 1") == ""

@@ -1,0 +1,479 @@
+"""The release: from text to notebooks, byte for byte the same, and in agreement with the exercises."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+
+from autograder.course.course import Course
+from autograder.course.release import BADGE, INSTALL, Role, check_release, release, solution_lessons
+from autograder.errors import BadInput
+from course_lib import exercises
+from course_lib.checking import Case, Exercise
+
+REPOSITORY = Path(__file__).parents[3]
+
+CONFIG = """
+c = get_config()
+c.Katze.repository = "someone/their-course"
+c.CourseDirectory.course_id = "toy"
+c.CourseDirectory.source_directory = "build/source"
+c.CourseDirectory.release_directory = "notebooks"
+"""
+
+LESSON = '''\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Something
+#     language: python
+#     name: something
+# ---
+
+# %% [markdown]
+# # Doubling
+#
+# Twice is more than once: $2x$.
+
+# %%
+from course_lib.checking import check
+
+# %% tags=["demo"]
+1 + 1
+
+# %% nbgrader={"grade_id": "toy-double-answer", "solution": true}
+def double(x):
+    """Twice x."""
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+
+# %% nbgrader={"grade_id": "toy-double-check", "grade": true, "locked": true, "points": 3}
+check("toy.double")
+### BEGIN HIDDEN TESTS
+check("toy.double", hidden=True)
+### END HIDDEN TESTS
+
+# %%
+1 + 1
+
+# %% [markdown] nbgrader={"grade_id": "toy-why_double-written", "grade": true, "solution": true, "points": 2}
+# Because two is more than one.
+'''
+
+
+def toy(name: str = "double", points: int = 3, lesson: str = "01_toy") -> Exercise:
+    return Exercise(
+        id=f"toy.{name}",
+        lesson=lesson,
+        name=name,
+        title="Twice",
+        statement="Return twice the argument.",
+        points=points,
+        minutes=1,
+        section="Doubling",
+        source="S0",
+        reference=lambda x: 2 * x,
+        cases=lambda generator, hidden: [Case("one", (1,))],
+        misconceptions=(),
+        correct=(),
+    )
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    (tmp_path / "nbgrader_config.py").write_text(CONFIG)
+    write_lesson(tmp_path, LESSON)
+    return Course.find(tmp_path)
+
+
+def write_lesson(root: Path, text: str, lesson: str = "01_toy") -> None:
+    path = root / "solutions" / lesson / f"{lesson}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def released(course: Course, exercises: list[Exercise] | None = None) -> NotebookNode:
+    (path,) = release(course, exercises=exercises or [toy()])
+    return nbformat.read(path, as_version=4)
+
+
+def by_grade_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# ---- what students get
+
+
+def test_students_get_stubs_and_visible_checks_with_markers_first(course: Course) -> None:
+    cells = by_grade_id(released(course))
+    assert cells["toy-double-answer"].source == (
+        '# katze: toy.double answer\ndef double(x):\n    """Twice x."""\n'
+        "    # YOUR CODE HERE\n    raise NotImplementedError()"
+    )
+    assert cells["toy-double-check"].source == '# katze: toy.double check\ncheck("toy.double")'
+    assert cells["toy-why_double-written"].source == "<!-- katze: toy.why_double written -->\n\nYOUR ANSWER HERE"
+
+
+def test_graded_cells_carry_nbgraders_full_metadata(course: Course) -> None:
+    cells = by_grade_id(released(course))
+    check = cells["toy-double-check"].metadata
+    assert (check.editable, check.deletable) == (False, False)
+    assert {
+        key: check.nbgrader[key] for key in ("grade", "solution", "locked", "task", "points", "schema_version")
+    } == {
+        "grade": True,
+        "solution": False,
+        "locked": True,
+        "task": False,
+        "points": 3,
+        "schema_version": 3,
+    }
+    assert all(len(cell.metadata.nbgrader.checksum) == 32 for cell in cells.values())
+
+
+def test_nothing_of_a_run_is_in_a_release(course: Course) -> None:
+    notebook = released(course)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert notebook.metadata == {
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+        assert set(cell.metadata) <= {"nbgrader", "tags", "editable", "deletable"}
+
+
+def test_the_source_keeps_solutions_and_hidden_checks(course: Course) -> None:
+    released(course)
+    source = nbformat.read(course.source / "01_toy" / "01_toy.ipynb", as_version=4)
+    cells = by_grade_id(source)
+    assert "return 2 * x" in cells["toy-double-answer"].source
+    assert "hidden=True" in cells["toy-double-check"].source
+    assert "Because two is more than one." in cells["toy-why_double-written"].source
+
+
+def test_badge_and_install_cell_come_first_and_follow_the_repository(course: Course) -> None:
+    badge, install = released(course).cells[:2]
+    assert badge.metadata.tags == [badge.id] == [BADGE]
+    assert badge.source.endswith(
+        "(https://colab.research.google.com/github/someone/their-course/blob/main/notebooks/01_toy/01_toy.ipynb)"
+    )
+    assert install.metadata.tags == [install.id] == [INSTALL]
+    assert "git+https://github.com/someone/their-course" in install.source
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("someone/their-course", "fork/other"))
+    badge, install, *_ = released(Course.find(course.root)).cells
+    assert "fork/other" in badge.source
+    assert "fork/other" in install.source
+    assert "someone" not in badge.source + install.source
+
+
+def test_the_install_cell_touches_nothing_that_is_there(course: Course) -> None:
+    install = released(course).cells[1].source
+    (pip,) = [line for line in install.splitlines() if "pip" in line]
+    assert " --no-deps " in pip
+    assert "torch" not in pip
+    assert "numpy" not in pip
+
+
+def test_the_install_cell_runs_and_installs_nothing_where_the_course_is_installed(course: Course) -> None:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    code = TransformerManager().transform_cell(released(course).cells[1].source)
+    calls: list[Any] = []
+    exec(code, {"get_ipython": lambda: calls.append("pip")})
+    assert calls == []
+
+
+def test_assets_of_a_lesson_are_released_with_it_and_the_instructors_page_is_not(course: Course) -> None:
+    folder = course.solutions / "01_toy"
+    (folder / "figures").mkdir()
+    (folder / "figures" / "cat.svg").write_text("<svg/>")
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / ".ipynb_checkpoints" / "old.txt").write_text("old")
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "x.pyc").write_bytes(b"x")
+    (folder / "README.md").write_text("The answers, for instructors.")
+    release(course, exercises=[toy()])
+    assert set(snapshot(course.release / "01_toy")) == {"01_toy.ipynb", "figures/cat.svg"}
+
+
+# ---- ids
+
+
+def test_ids_are_grade_ids_or_depend_on_content_alone(course: Course) -> None:
+    before = released(course)
+    ids = [cell.id for cell in before.cells]
+    assert len(set(ids)) == len(ids)
+    assert by_grade_id(before)["toy-double-answer"].id == "toy-double-answer"
+    lines = LESSON.replace("# %%\nfrom", "# %% [markdown]\n# A new paragraph.\n\n# %%\nfrom")
+    write_lesson(course.root, lines)
+    after = [cell.id for cell in released(course).cells]
+    assert [identity for identity in after if identity in ids] == ids
+    assert len(after) == len(ids) + 1
+
+
+def test_two_builds_give_the_same_bytes(course: Course) -> None:
+    release(course, exercises=[toy()])
+    first = snapshot(course.root)
+    release(course, exercises=[toy()])
+    assert snapshot(course.root) == first
+
+
+def test_a_file_that_stays_the_same_keeps_its_time(course: Course) -> None:
+    (path,) = release(course, exercises=[toy()])
+    os.utime(path, (0, 0))
+    release(course, exercises=[toy()])
+    assert path.stat().st_mtime == 0
+
+
+# ---- drift
+
+
+def test_no_drift_after_a_release(course: Course) -> None:
+    release(course, exercises=[toy()])
+    assert check_release(course, exercises=[toy()]) == []
+
+
+def test_drift_is_named_and_nothing_is_written(course: Course) -> None:
+    assert check_release(course, exercises=[toy()]) == ["notebooks/01_toy/01_toy.ipynb is missing: run `katze release`"]
+    assert not course.release.exists()
+    (path,) = release(course, exercises=[toy()])
+    path.write_text(path.read_text().replace("Twice is more", "Twice is less"))
+    (path.parent / "old.svg").write_text("")
+    shutil.copytree(path.parent, course.release / "00_gone")
+    (course.release / "00_gone" / "01_toy.ipynb").rename(course.release / "00_gone" / "00_gone.ipynb")
+    before = snapshot(course.root)
+    assert check_release(course, exercises=[toy()]) == [
+        "notebooks/01_toy/01_toy.ipynb differs from what its solutions give: run `katze release`",
+        "notebooks/01_toy/old.svg is left over: the solutions have no such file; remove it",
+        "notebooks/00_gone is left over: no solutions give it; remove it",
+    ]
+    assert check_release(course, ["01_toy"], exercises=[toy()]) == check_release(course, exercises=[toy()])[:2]
+    assert snapshot(course.root) == before
+
+
+def test_a_changed_repository_is_drift(course: Course) -> None:
+    release(course, exercises=[toy()])
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("someone", "fork"))
+    assert len(check_release(Course.find(course.root), exercises=[toy()])) == 1
+
+
+# ---- bad input
+
+
+SECOND_ANSWER = """\
+# %% nbgrader={"grade_id": "toy-double-answer", "solution": true}
+def double(x):
+    ### BEGIN SOLUTION
+    return x + x
+    ### END SOLUTION
+
+# %% [markdown] nbg"""
+
+WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"toy-double-answer"', '"Double"', "grade_id 'Double' must read"),
+        ('"toy-double-answer"', '"../x-answer"', "grade_id '../x-answer' must read"),
+        ('"grade_id": "toy-double-answer", ', "", "grade_id '' must read"),
+        ("toy-double-answer", f"toy-{'x' * 60}-answer", "must read"),
+        ('answer", "sol', 'answer", "grade": true, "sol', "answer must be a code cell with grade false, solution true"),
+        ("toy-why_double-written", "toy-double-check", "check must be a code cell with grade true, solution false"),
+        ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' stands on 2 cells"),
+        ('tags=["demo"]', 'tags="demo"', "is no notebook: 'demo' is not of type 'array'"),
+        ('"points": 3', '"points": 1', "toy-double-check gives 1 point, and the exercise has 3 points; mend "),
+        (', "points": 3', "", "toy-double-check gives no points, and the exercise has 3 points; mend "),
+        ('"points": 3', '"points": "4"', "toy-double-check gives '4' points, and the exercise has 3 points; mend "),
+        ("toy-double-check", "toy-triple-check", "has no toy.triple in this lesson"),
+        (
+            'nbgrader={"grade_id": "toy-double-check"',
+            'tags=["x"] other={"a": "b"',
+            "no cell with grade_id 'toy-double-check'",
+        ),
+        ('check("toy.double")\n', 'check("toy.other")\n', r'must call check\("toy.double"\) and check nothing else'),
+        ('check("toy.double")\n', "check(name)\n", "must call .* and check nothing else"),
+        ('check("toy.double")\n', 'check("toy.double"\n', "toy-double-check is not Python"),
+        ("### BEGIN SOLUTION", "# begin", "toy-double-answer needs a region"),
+        ("    ### END SOLUTION\n", "", "nbgrader cannot build it: .*no end solution"),
+        (
+            "# %%\nfrom",
+            "# %%\n### BEGIN SOLUTION\n### END SOLUTION\nfrom",
+            "nbgrader cannot build it: .*non-solution cell",
+        ),
+        ("def double(x)", "def twice(x)", "must leave the student a definition of double"),
+        (
+            "def double(x):\n" + WHOLE_ANSWER,
+            "### BEGIN SOLUTION\ndef double(x):\n",
+            "must leave the student a definition",
+        ),
+    ],
+)
+def test_a_lesson_that_disagrees_is_bad_input_and_nothing_is_written(
+    course: Course, old: str, new: str, message: str
+) -> None:
+    assert old in LESSON
+    write_lesson(course.root, LESSON.replace(old, new))
+    before = snapshot(course.root)
+    with pytest.raises(BadInput, match=f"^01_toy: .*{message}") as caught:
+        release(course, exercises=[toy()])
+    assert "\n" not in str(caught.value)
+    assert snapshot(course.root) == before
+
+
+def test_where_points_disagree_the_lines_to_mend_are_told(course: Course) -> None:
+    own = '"grade_id": "attention-scale-check", "grade": true, "locked": true, "points": 3'
+    lesson = LESSON.replace('"grade_id": "toy-double-check", "grade": true, "locked": true, "points": 3', own)
+    lesson = lesson.replace("toy-double", "attention-scale").replace("toy.double", "attention.scale")
+    write_lesson(course.root, lesson, "01_attention")
+    with pytest.raises(BadInput) as caught:
+        release(course, ["01_attention"], exercises=[exercises.find("attention.scale")])
+    place, own_place = re.findall(r"([\w./]+\.py), line (\d+)", str(caught.value))
+    assert place[0] == "solutions/01_attention/01_attention.py"
+    assert own in lesson.splitlines()[int(place[1]) - 1]
+    assert own_place[0].endswith("course_lib/exercises/attention.py")
+    assert Path(own_place[0]).read_text().splitlines()[int(own_place[1]) - 1] == "    points=1,"
+
+
+def test_a_check_before_its_answer_is_bad_input(course: Course) -> None:
+    head, answer, check, *rest = LESSON.split("# %% nbgrader")
+    write_lesson(course.root, "# %% nbgrader".join([head, check, answer, *rest]))
+    with pytest.raises(BadInput, match="toy-double-check stands before toy-double-answer"):
+        release(course, exercises=[toy()])
+
+
+def test_every_exercise_of_the_lesson_must_be_there_and_no_other(course: Course) -> None:
+    with pytest.raises(BadInput, match="the exercise toy.absent has no cell with grade_id 'toy-absent-answer'"):
+        release(course, exercises=[toy(), toy("absent")])
+    with pytest.raises(BadInput, match="has no toy.double in this lesson"):
+        release(course, exercises=[toy(lesson="02_other")])
+
+
+def test_unknown_lessons_are_bad_input_and_known_ones_are_named(course: Course) -> None:
+    for lesson in ("02_absent", "../solutions/01_toy", ""):
+        with pytest.raises(BadInput, match="there are: 01_toy$"):
+            release(course, ["01_toy", lesson], exercises=[toy()])
+    assert not course.release.exists()
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"# ---\n# jupyter:\n#   kernelspec: 3\n# ---\n\n# %%\n1\n"])
+def test_a_file_that_is_no_notebook_is_bad_input(course: Course, content: bytes) -> None:
+    (course.solutions / "01_toy" / "01_toy.py").write_bytes(content)
+    with pytest.raises(BadInput, match="01_toy.py is no notebook: ") as caught:
+        release(course, exercises=[toy()])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_course_without_solutions_is_bad_input(course: Course) -> None:
+    shutil.rmtree(course.solutions)
+    with pytest.raises(BadInput, match="no lessons in"):
+        release(course)
+
+
+def test_one_broken_lesson_keeps_all_from_being_written(course: Course) -> None:
+    write_lesson(course.root, "# %%\n1\n", "02_empty")
+    assert solution_lessons(course) == ["01_toy", "02_empty"]
+    with pytest.raises(BadInput, match="02_empty: the exercise toy.double"):
+        release(course, exercises=[toy(), toy(lesson="02_empty")])
+    assert not course.release.exists()
+    assert not course.source.exists()
+
+
+def test_one_lesson_can_be_released_by_itself(course: Course) -> None:
+    write_lesson(course.root, "# %%\n1\n", "02_empty")
+    assert release(course, ["02_empty", "02_empty"], exercises=[toy()]) == [
+        course.release / "02_empty" / "02_empty.ipynb"
+    ]
+    assert course.lessons() == ["02_empty"]
+
+
+# ---- roles
+
+
+def test_a_role_gives_its_grade_id_and_its_marker_and_is_read_back() -> None:
+    role = Role("attention.dot_product_variance", "answer")
+    assert role.grade_id == "attention-dot_product_variance-answer"
+    assert role.marker == "# katze: attention.dot_product_variance answer"
+    assert Role.parse(role.grade_id) == role
+    assert Role.parse("attention-answer") is None
+    assert Role.parse("attention-scores-answer\n") is None
+
+
+# ---- nbgrader itself
+
+
+def nbgrader(course: Course, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the plain command, as an instructor would with the environment active (nbgrader runs `alembic`)."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course.root,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_release_touches_no_gradebook(course: Course) -> None:
+    course.gradebook.write_bytes(b"grades")
+    release(course, exercises=[toy()])
+    assert course.gradebook.read_bytes() == b"grades"
+
+
+@pytest.mark.slow
+def test_plain_nbgrader_works_on_the_course(tmp_path: Path) -> None:
+    """A lesson all the way with nbgrader's own commands: a student who submits the solution, and one who nothing."""
+    lesson = "02_masking"
+    shutil.copyfile(REPOSITORY / "nbgrader_config.py", tmp_path / "nbgrader_config.py")
+    shutil.copytree(REPOSITORY / "solutions", tmp_path / "solutions")
+    course = Course.find(tmp_path)
+    (notebook,) = release(course, [lesson])
+    shutil.copytree(course.source / lesson, course.submitted / "solution" / lesson)
+    shutil.copytree(course.release / lesson, course.submitted / "untouched" / lesson)
+
+    ours = snapshot(course.release)
+    shutil.rmtree(course.release)
+    for step in ("generate_assignment", "autograde", "generate_feedback"):
+        done = nbgrader(course, step, lesson)
+        assert done.returncode == 0, done.stderr
+    assert snapshot(course.release) == ours
+
+    with Gradebook(f"sqlite:///{course.gradebook}") as gradebook:
+        scores = {
+            (student, grade.name): grade.auto_score
+            for student in ("solution", "untouched")
+            for grade in gradebook.find_submission_notebook(lesson, lesson, student).grades
+        }
+    for exercise in exercises.of_lesson(lesson):
+        check = Role(exercise.id, "check").grade_id
+        assert scores["solution", check] == exercise.points
+        assert scores["untouched", check] == 0
+    page = (course.feedback / "solution" / lesson / f"{lesson}.html").read_text()
+    assert 'class="katze-verdict katze-pass"' in page
+    assert "&lt;style" not in page
+
+    validated = nbgrader(course, "validate", str(course.submitted / "solution" / lesson / notebook.name))
+    assert "Success" in validated.stdout + validated.stderr

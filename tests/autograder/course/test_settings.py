@@ -1,0 +1,95 @@
+"""The limits that a course sets: every one can be, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from traitlets.config.loader import Config
+
+from autograder.course.settings import limits_from
+from autograder.errors import BadInput
+from autograder.limits import Allowance, Limits
+
+
+def config(**katze: Any) -> Config:
+    made = Config()
+    made.Katze.update(katze)
+    return made
+
+
+def test_without_settings_there_are_the_defaults() -> None:
+    limits, allowances = limits_from(Config())
+    assert dataclasses.replace(limits, memory_ceiling_bytes=0) == Limits()
+    assert allowances == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "memory_bytes",
+        "processor_seconds",
+        "file_bytes",
+        "folder_bytes",
+        "files",
+        "open_files",
+        "threads",
+        "output_bytes",
+        "cell_seconds",
+        "call_seconds",
+        "submission_seconds",
+        "wall_factor",
+        "wall_seconds",
+    ],
+)
+def test_every_limit_can_be_set(name: str) -> None:
+    value = getattr(Limits(), name) + 1
+    limits, _ = limits_from(config(limits={name: value}))
+    assert getattr(limits, name) == value
+
+
+def test_a_box_may_use_the_time_of_a_whole_submission_unless_the_course_says_less() -> None:
+    assert limits_from(config(limits={"submission_seconds": 120.5}))[0].processor_seconds == 121
+    assert limits_from(config(limits={"submission_seconds": 5}))[0].processor_seconds == Limits().processor_seconds
+    both = {"submission_seconds": 120, "processor_seconds": 30}
+    assert limits_from(config(limits=both))[0].processor_seconds == 30
+
+
+def test_an_exercise_may_use_more_and_the_box_must_allow_it() -> None:
+    settings = {"attention.scores": {"call_seconds": 20}, "masking.causal_mask": {"memory_bytes": 4 << 30}}
+    limits, allowances = limits_from(config(limits={"memory_bytes": 1 << 30}, exercise_limits=settings))
+    assert allowances == {
+        "attention.scores": Allowance(call_seconds=20),
+        "masking.causal_mask": Allowance(memory_bytes=4 << 30),
+    }
+    assert (limits.memory_bytes, limits.memory_ceiling_bytes) == (1 << 30, 4 << 30)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"limits": {"cell_second": 5}}, "c.Katze.limits: there is no limit 'cell_second'; there are: memory_bytes, "),
+        ({"limits": {"frame_bytes": 5}}, "there is no limit 'frame_bytes'"),
+        ({"limits": {"cell_seconds": 0}}, "cell_seconds must be a number above 0, not 0"),
+        ({"limits": {"cell_seconds": -1.5}}, "above 0, not -1.5"),
+        ({"limits": {"cell_seconds": float("nan")}}, "above 0, not nan"),
+        ({"limits": {"cell_seconds": float("inf")}}, "above 0, not inf"),
+        ({"limits": {"cell_seconds": "10"}}, "must be a number above 0, not '10'"),
+        ({"limits": {"cell_seconds": True}}, "must be a number above 0, not True"),
+        ({"limits": {"threads": 1.5}}, "threads must be a whole number above 0, not 1.5"),
+        ({"limits": {"memory_bytes": 2}}, "memory_bytes must be at least 67108864, not 2"),
+        ({"limits": {"open_files": 3}}, "open_files must be at least 16"),
+        ({"limits": {"output_bytes": 1 << 30}}, "output_bytes must be at most 4194304"),
+        ({"limits": [1]}, "c.Katze.limits must be a dict with names for keys, not [1]"),
+        ({"limits": {5: 1}}, "must be a dict with names for keys"),
+        ({"exercise_limits": {"a.b": 20}}, "c.Katze.exercise_limits['a.b'] must be a dict"),
+        ({"exercise_limits": {"a.b": {"files": 20}}}, "c.Katze.exercise_limits['a.b']: there is no limit 'files'"),
+        ({"exercise_limits": {"a.b": {"call_seconds": 0}}}, "call_seconds must be a number above 0"),
+    ],
+)
+def test_what_is_no_limit_is_refused_in_one_line(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        limits_from(config(**settings))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,181 @@
+"""The gradebook's file: made whole or not at all, refused where it cannot be used, held by one run at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nbgrader import api
+from nbgrader.api import Gradebook, get_alembic_version
+from sqlalchemy.exc import OperationalError
+
+from autograder.errors import BadInput
+from autograder.gradebook import file
+from autograder.gradebook.file import GradebookFile
+
+WITH_SCRIPTS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+"""A PATH on which nbgrader finds its `alembic`."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "gradebook.db"
+
+
+@contextlib.contextmanager
+def prepared(path: Path) -> Iterator[GradebookFile]:
+    """The gradebook as a run that is going to write has it."""
+    with GradebookFile(path) as opened:
+        opened.prepare()
+        yield opened
+
+
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return sorted(connection.execute(query).fetchall())
+
+
+def test_a_new_gradebook_needs_no_alembic_on_the_path(path: Path, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", WITH_SCRIPTS)
+        wanted = get_alembic_version()
+    monkeypatch.setenv("PATH", "/nowhere")
+    with prepared(path):
+        pass
+    assert rows(path, "SELECT version_num FROM alembic_version") == [(wanted,)]
+    with Gradebook(f"sqlite:///{path}") as book:  # would look for alembic, had the file no tables
+        assert book.assignments == []
+
+
+def test_looking_at_a_gradebook_writes_nothing(path: Path):
+    with GradebookFile(path) as opened:
+        assert not opened.has_records()
+    assert not path.exists()
+    with prepared(path) as opened:
+        assert opened.has_records()
+    before = path.read_bytes()
+    with GradebookFile(path) as opened:
+        assert opened.has_records()
+    assert path.read_bytes() == before
+
+
+def test_a_gradebook_is_made_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(*arguments: object) -> None:
+        raise OperationalError("x", {}, sqlite3.OperationalError("database or disk is full"))
+
+    monkeypatch.setattr(api.Base.metadata, "create_all", fail)
+    with pytest.raises(BadInput, match="cannot make the gradebook"), prepared(path):
+        pass
+    assert {found.name for found in path.parent.iterdir()} <= {".gradebook.db.lock"}
+
+
+def test_an_empty_file_becomes_a_gradebook(path: Path):
+    path.touch()
+    with prepared(path):
+        pass
+    assert rows(path, "SELECT count(*) FROM alembic_version") == [(1,)]
+
+
+def refused(path: Path, match: str) -> None:
+    before = path.read_bytes() if path.is_file() else b""
+    with pytest.raises(BadInput, match=match) as raised, prepared(path):
+        pass
+    assert "\n" not in str(raised.value)
+    assert before == (path.read_bytes() if path.is_file() else b"")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ("UPDATE alembic_version SET version_num = '724cde206c17'", "older nbgrader.*nbgrader db upgrade"),
+        ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "newer nbgrader"),
+        ("DELETE FROM alembic_version", "no complete gradebook"),
+        ("DROP TABLE alembic_version", "no complete gradebook"),
+        ("UPDATE katze_schema SET version = 99", "newer Katze .version 99.*update Katze"),
+        ("UPDATE katze_schema SET version = 'x'", "newer Katze"),
+    ],
+)
+def test_a_gradebook_of_another_version_is_refused(path: Path, change: str, match: str):
+    with prepared(path):
+        pass
+    with sqlite3.connect(path) as connection:
+        connection.execute(change)
+    refused(path, match)
+
+
+def test_a_file_that_is_no_gradebook_is_refused(path: Path):
+    path.write_bytes(b"student,points\nada,100\n" * 100)
+    refused(path, "not a gradebook")
+    path.unlink()
+    path.mkdir()
+    refused(path, "cannot be written")
+    refused(path.parent / "nowhere" / "gradebook.db", "no folder")
+
+
+def test_a_damaged_gradebook_is_refused(path: Path):
+    with prepared(path):
+        pass
+    content = bytearray(path.read_bytes())
+    content[4096:12288] = bytes(8192)
+    path.write_bytes(content)
+    refused(path, "damaged")
+
+
+def test_a_gradebook_that_may_only_be_read_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch):
+    with prepared(path):
+        pass
+    monkeypatch.setattr(file.os, "access", lambda *arguments: False)
+    refused(path, "cannot be written")
+
+
+def test_nothing_is_begun_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(file, "FREE_BYTES", 1 << 60)
+    refused(path, "nearly full.*make room, then run this again")
+
+
+def test_a_gradebook_that_another_program_writes_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch):
+    with prepared(path):
+        pass
+    monkeypatch.setattr(file, "WAIT_SECONDS", 0.05)
+    with sqlite3.connect(path, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        refused(path, "another program is writing it")
+        other.execute("ROLLBACK")
+
+
+def test_a_second_run_is_refused_until_the_first_has_finished(path: Path):
+    with prepared(path):
+        refused(path, f"another run is grading .*process {os.getpid()}")
+    with prepared(path):
+        pass
+
+
+def test_the_lock_ends_with_the_process_that_took_it(path: Path):
+    """A worker forked while grading goes on living when the grader is killed; the gradebook is free then."""
+    grader = os.fork()
+    if grader == 0:
+        with prepared(path):
+            if os.fork() == 0:
+                time.sleep(30)
+            else:
+                path.with_name("ready").touch()
+                time.sleep(30)
+        os._exit(0)
+    os.setpgid(grader, grader)
+    try:
+        while not path.with_name("ready").exists():
+            time.sleep(0.01)
+        refused(path, "another run is grading")
+        os.kill(grader, signal.SIGKILL)
+        os.waitpid(grader, 0)
+        with prepared(path):
+            pass
+    finally:
+        os.killpg(grader, signal.SIGKILL)

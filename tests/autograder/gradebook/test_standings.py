@@ -1,0 +1,98 @@
+"""The grades of a class, read back from its gradebook, and the two commands that show them."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from autograder.cli import main
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook.standings import SET_ASIDE, most_points, standings
+from autograder.grading.batch import grade_lesson
+from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A class in which one student's notebook cannot be read, and one was given points by hand."""
+    course = make_course(tmp_path_factory.mktemp("course"))
+    hand_in(course, "hana", BY_NAME["hana_slides_numbers"])
+    hand_in(course, "gus", BY_NAME["gus_untouched"])
+    hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
+    grade_lesson(course, LESSON)
+    change(course, "UPDATE grade SET manual_score = 1.5, needs_manual_grade = 0 WHERE auto_score IS NULL AND cell_id = "
+           "(SELECT id FROM base_cell WHERE type = 'GradeCell' AND name LIKE '%-written') AND notebook_id = "
+           "(SELECT page.id FROM submitted_notebook page JOIN submitted_assignment s ON s.id = page.assignment_id "
+           "WHERE s.student_id = 'hana')")  # fmt: skip
+    return course
+
+
+def change(course: Course, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
+        book.execute(statement)
+
+
+def test_totals_are_those_of_nbgrader_and_no_score_is_none(course: Course) -> None:
+    [results] = standings(course, []).values()
+    assert [(one.student, one.total) for one in results] == [("gus", 0), ("hana", 12.5), ("zora", None)]
+    assert most_points(results) == 19
+
+
+def test_a_grade_that_was_set_aside_is_no_score(course: Course) -> None:
+    change(course, "UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
+    [_, hana, _] = standings(course, [LESSON])[LESSON]
+    change(course, "UPDATE katze_submission SET void = '' WHERE student = 'hana'")
+    assert (hana.total, hana.problem) == (None, SET_ASIDE)
+
+
+def test_who_was_removed_from_the_gradebook_is_left_out(course: Course) -> None:
+    change(course, "UPDATE student SET id = 'removed' WHERE id = 'gus'")
+    students = [one.student for one in standings(course, [LESSON])[LESSON]]
+    change(course, "UPDATE student SET id = 'gus' WHERE id = 'removed'")
+    assert students == ["hana", "zora"]
+
+
+def test_what_was_not_graded_is_refused(course: Course, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="nothing of 02_masking has been graded yet; run `katze grade 02_masking`"):
+        standings(course, ["02_masking"])
+    with pytest.raises(BadInput, match="no lesson '03_foo'"):
+        standings(course, ["03_foo"])
+    with pytest.raises(BadInput, match="there is no gradebook"):
+        standings(make_course(tmp_path), [])
+
+
+def test_export_prints_or_writes(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--course", str(course.root)]
+    assert main(["export", *where]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"student,{LESSON}\ngus,0\nhana,12.5\nzora,\n"
+    assert "no score, so that nothing is written: zora." in printed.err
+    file, roster = tmp_path / "out.csv", tmp_path / "roster.csv"
+    roster.write_text("Login,HW 1\nhana,\n")
+    filled = ["--roster", str(roster), "--student-column", "Login", "--lesson-column", f"{LESSON}=HW 1"]
+    assert main(["export", LESSON, *filled, "--to", str(file), *where]) == 0
+    assert file.read_bytes() == b"Login,HW 1\r\nhana,12.5\r\n"
+    assert capsys.readouterr().out == f"written: {file}\n"
+
+
+def test_report_writes_a_page(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "class.html"
+    assert main(["report", LESSON, str(page), "--course", str(course.root)]) == 0
+    assert capsys.readouterr().out == f"written: {page}\n"
+    assert "<title>Lesson 01 · Attention · the class</title>" in page.read_text(encoding="utf-8")
+    assert main(["report", LESSON, "-", "--course", str(course.root)]) == 0
+    assert capsys.readouterr().out == page.read_text(encoding="utf-8")
+
+
+def test_misused_commands_say_what_they_want(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong in (["export", "--lesson-column", LESSON], ["export", "--to", "/nowhere/x.csv"], ["report", LESSON]):
+        with pytest.raises(SystemExit) as stopped:
+            main([*wrong, "--course", str(course.root)])
+        assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert f"'{LESSON}' is not LESSON=NAME" in said
+    assert "cannot write /nowhere/x.csv" in said

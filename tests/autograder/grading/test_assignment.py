@@ -1,0 +1,107 @@
+"""A lesson as it is graded: its release fits its exercises, and all that decides a grade is in its conditions."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.grading.assignment import Assignment, _grading_code, withheld_modules
+from autograder.limits import Allowance
+from course_lib import exercises
+from tests.autograder.small_class import LESSON, ROOT, make_course
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return make_course(tmp_path)
+
+
+def load(course: Course) -> Assignment:
+    return Assignment.load(course, LESSON, course.limits, skip_demos=True, feedback=True)
+
+
+def test_every_exercise_has_its_cell_and_its_fingerprint(course: Course) -> None:
+    assignment = load(course)
+    wanted = [exercise.id for exercise in exercises.of_lesson(LESSON)]
+    assert list(assignment.fingerprints) == wanted
+    assert {name: assignment.cells[name] for name in wanted} == {
+        name: name.replace(".", "-", 1) + "-check" for name in wanted
+    }
+    assert load(course) == dataclasses.replace(assignment, release=load(course).release)
+
+
+def test_the_conditions_name_versions_limits_and_no_secret(course: Course) -> None:
+    conditions = load(course).conditions
+    assert {"Katze", "Python", "torch", "checks", "library"} <= set(conditions.versions)
+    assert course.secret().hex() not in repr(conditions)
+    assert conditions.settings["withheld modules"] == list(withheld_modules(LESSON))
+
+
+def test_an_exercise_s_own_limits_are_its_own(course: Course) -> None:
+    allowed = {"attention.scores": Allowance(call_seconds=20.0)}
+    before, after = load(course), load(dataclasses.replace(course, exercise_limits=allowed))
+    assert after.conditions == before.conditions
+    changed = {name for name in before.fingerprints if before.fingerprints[name] != after.fingerprints[name]}
+    assert changed == {"attention.scores"}
+
+
+def test_the_code_that_grades_is_found_with_all_it_imports() -> None:
+    found = {str(path.relative_to(ROOT)) for path in _grading_code()}
+    assert {
+        "autograder/grading/submission.py",
+        "autograder/intake/submission.py",
+        "autograder/box/inside/child.py",
+        "autograder/box/confinement/seccomp.py",
+        "course_lib/checking/compare.py",
+        "course_lib/checking/judge.py",
+    } <= found
+    assert not {"autograder/cli.py", "autograder/pages/feedback.py", "autograder/pages/terminal.py"} & found
+
+
+def broken(course: Course, change: Any) -> None:
+    path = course.release_notebook(LESSON)
+    release = json.loads(path.read_text())
+    change(release)
+    path.write_text(json.dumps(release))
+
+
+def check_cell(release: dict[str, Any]) -> dict[str, Any]:
+    return next(cell for cell in release["cells"] if cell["metadata"].get("nbgrader", {}).get("grade"))
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda release: release["cells"].clear(), "has no place in it, and 2 points in this Katze"),
+        (lambda release: check_cell(release)["metadata"]["nbgrader"].update(points=7), "has 7 points in it"),
+        (lambda release: check_cell(release)["metadata"].clear(), "another version of the course"),
+        (lambda release: release.pop("cells"), "cannot be read .KeyError.; run `katze release`"),
+        (lambda release: release["cells"].append(3), "cannot be read"),
+    ],
+)
+def test_a_release_that_does_not_fit_is_refused(course: Course, change: Any, match: str) -> None:
+    broken(course, change)
+    with pytest.raises(BadInput, match=match) as refused:
+        load(course)
+    assert "\n" not in str(refused.value)
+    assert "katze release" in str(refused.value)
+
+
+def test_a_release_that_is_no_json_is_refused(course: Course) -> None:
+    course.release_notebook(LESSON).write_text('{"cells": [')
+    with pytest.raises(BadInput, match="cannot be read"):
+        load(course)
+
+
+def test_a_lesson_that_this_version_lacks_is_refused(course: Course) -> None:
+    folder = course.release / "99_later"
+    folder.mkdir()
+    (folder / "99_later.ipynb").write_text(course.release_notebook(LESSON).read_text())
+    with pytest.raises(BadInput, match="has no exercises for 99_later; there are: 00_words_in_a_bag, 01_attention"):
+        Assignment.load(course, "99_later", course.limits, skip_demos=True, feedback=True)

@@ -1,0 +1,411 @@
+"""Grading a class: what a second, a killed, a forced and a failing run do and leave."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from autograder.box import Limits
+from autograder.course.course import SECRET_BYTES, Course
+from autograder.errors import BadInput, Interrupted
+from autograder.gradebook import GradebookWriter
+from autograder.grading import assignment, batch, plan, publish, workers
+from autograder.grading.batch import grade_lesson
+from autograder.grading.plan import FORCED, LEFT_UNDONE, SET_ASIDE, SUBMITTED_AGAIN, Task
+from autograder.grading.recording import Finished
+from autograder.grading.submission import AnswerKeys
+from course_lib.checking import Outcome
+from tests.autograder.small_class import (
+    BY_NAME,
+    LESSON,
+    ROOT,
+    answer,
+    by_student,
+    everything,
+    hand_in,
+    make_course,
+    rows,
+    why,
+)
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A course, graded by one version of the code even while somebody edits it, and in the order of the names."""
+    monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
+    course = make_course(tmp_path)
+    (course.root / ".katze").mkdir()
+    (course.root / ".katze" / "secret").write_bytes(SECRET)
+    return course
+
+
+SECRET = (28).to_bytes(SECRET_BYTES, "big")
+"""With it hidden inputs, and so the order of grading, go by the names that are used here."""
+
+
+def test_submissions_are_graded_in_the_order_of_the_names_that_are_used_here() -> None:
+    slots = [AnswerKeys(SECRET).slot(name) for name in ("ada", "ben", "eve", "quin", "rob")]
+    assert slots == sorted(slots)
+
+
+def scores(course: Course, student: str) -> set[tuple[float | None, bool]]:
+    """The automatic scores of a student in nbgrader's tables, and whether they wait for a human."""
+    query = """
+        SELECT auto_score, needs_manual_grade FROM grade
+        JOIN submitted_notebook n ON n.id = grade.notebook_id
+        JOIN submitted_assignment a ON a.id = n.assignment_id WHERE student_id = ?
+    """
+    return {(score, bool(waits)) for score, waits in rows(course, query, student)}
+
+
+def comments(course: Course, student: str) -> set[str]:
+    query = """
+        SELECT auto_comment FROM comment JOIN submitted_notebook n ON n.id = comment.notebook_id
+        JOIN submitted_assignment a ON a.id = n.assignment_id WHERE student_id = ?
+    """
+    return {comment for (comment,) in rows(course, query, student)}
+
+
+def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ada_reference", "hana_slides_numbers", "zora_not_a_notebook"):
+        hand_in(course, name, BY_NAME[name])
+    first = grade_lesson(course, LESSON)
+    before = course.gradebook.read_bytes()
+    monkeypatch.setattr(batch, "Zygote", None)
+    monkeypatch.setattr(batch, "choose_level", None)
+    second = grade_lesson(course, LESSON)
+    assert second.gradings == {}
+    assert second.submissions == first.submissions
+    assert course.gradebook.read_bytes() == before
+
+
+def test_only_what_was_handed_in_again_is_graded_again(course: Course) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    grade_lesson(course, LESSON)
+    hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+    second = grade_lesson(course, LESSON)
+    assert why(second) == {"ben": (SUBMITTED_AGAIN,)}
+    assert {name: one.points for name, one in by_student(second).items()} == {"ada": 17, "ben": 11, "eve": 17}
+    changes = {change.exercise: change for change in second.gradings["ben"].changes}
+    assert changes["attention.scale"].before.outcome is Outcome.PASSED  # type: ignore[union-attr]
+    assert changes["attention.scale"].after.misconception == "divided_by_number_of_keys"  # type: ignore[union-attr]
+
+
+def test_a_second_run_replaces_what_the_first_one_left(course: Course) -> None:
+    hand_in(course, "ada")
+    grade_lesson(course, LESSON)
+    autograded = course.autograded / "ada" / LESSON / f"{LESSON}.ipynb"
+    assert autograded.exists()
+    (course.submitted / "ada" / LESSON / f"{LESSON}.ipynb").write_bytes(b"{")
+    results = by_student(grade_lesson(course, LESSON))
+    assert results["ada"].points is None
+    assert not autograded.exists()
+    assert "no score" in (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text().lower()
+    assert scores(course, "ada") == {(None, True)}
+
+
+def test_without_feedback_no_page_tells_of_an_earlier_grade(course: Course) -> None:
+    hand_in(course, "ada")
+    grade_lesson(course, LESSON)
+    hand_in(course, "ada", BY_NAME["hana_slides_numbers"])
+    grade_lesson(course, LESSON, feedback=False)
+    assert not (course.feedback / "ada" / LESSON / f"{LESSON}.html").exists()
+
+
+def test_limits_can_be_set(course: Course) -> None:
+    hand_in(course, "quin", BY_NAME["quin_endless_cell"])
+    graded = grade_lesson(course, LESSON, limits=Limits(cell_seconds=0.5), feedback=False)
+    assert by_student(graded)["quin"].points == 16
+    notebook = (course.autograded / "quin" / LESSON / f"{LESSON}.ipynb").read_text()
+    assert "the other exercises keep their points" in notebook
+    assert not course.feedback.exists()
+
+
+# --- exact
+
+
+TELLS_THE_RUN = """
+import os, random, torch
+def dot_product_scores(q, k):
+    raise ValueError(f"{object()} {os.getcwd()} {list({'a', 'b', 'c', 'd', 'e'})} {random.random()} {torch.rand(1)}")
+"""
+"""An answer whose message depends on all that chance decides: addresses, folders, sets and random numbers."""
+
+
+def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = (
+        "ada_reference", "hana_slides_numbers", "kai_leaves_torch", "lea_mistakes_of_her_own", "max_syntax_error",
+        "nils_raises_on_import", "rosa_exits", "urs_patched_observer", "vera_always_equal", "zoe_stripped_metadata",
+        "zora_not_a_notebook",
+    )  # fmt: skip
+    for name in names:
+        hand_in(course, name, BY_NAME[name])
+    answer(course, "tell", {"attention-scores-answer": TELLS_THE_RUN})
+    grade_lesson(course, LESSON, workers=1)
+    first = everything(course)
+    assert any("0x…" in row[-1] and "~" in row[-1] for row in first if row[0] == "tell" and row[-1])
+
+    in_order = batch.in_parallel
+
+    def backwards(
+        assignment: object, zygote: object, keys: object, tasks: list[Task], *more: Any
+    ) -> Iterator[Finished]:
+        return in_order(assignment, zygote, keys, tasks[::-1], *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(batch, "in_parallel", backwards)
+    grade_lesson(course, LESSON, workers=2, force=True)
+    assert everything(course) == first
+
+
+# --- interrupted
+
+
+RUN = """
+import sys
+from autograder.grading import assignment
+from autograder.cli import main
+assignment._versions = lambda withheld: {"Katze": "1"}
+sys.exit(main(["grade", "01_attention", "--workers", "1", *sys.argv[1:]]))
+"""
+
+
+def killed_when(course: Course, *arguments: str, query: str) -> None:
+    """Start a run, and kill it when a query on the gradebook first finds something."""
+    run = subprocess.Popen(
+        [sys.executable, "-c", RUN, *arguments],
+        cwd=course.root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 60
+    while time.monotonic() < until and run.poll() is None:
+        with contextlib.suppress(sqlite3.Error):
+            if course.gradebook.exists() and rows(course, query):
+                break
+        time.sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    assert run.wait() == -signal.SIGKILL
+    while members(run.pid):
+        assert time.monotonic() < until, "a run that was killed leaves processes"
+        time.sleep(0.05)
+
+
+def members(session: int) -> list[int]:
+    """The living processes of a session."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, own = entry.read_text().rpartition(")")[2].split()[:4]
+            if int(own) == session and state != "Z":
+                found.append(int(entry.parent.name))
+    return found
+
+
+@pytest.mark.slow
+def test_a_killed_run_is_resumed_with_nothing_lost_and_nothing_twice(course: Course) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    hand_in(course, "quin", BY_NAME["quin_endless_cell"])  # the run stays with it for ten seconds
+    hand_in(course, "rob")
+    killed_when(course, query="SELECT 1 FROM katze_submission WHERE student = 'eve'")
+    assert rows(course, "SELECT finished FROM katze_run") == [(None,)]
+    hand_in(course, "quin")
+    resumed = grade_lesson(course, LESSON)
+    assert set(why(resumed)) == {"quin", "rob"}
+    assert {one.points for one in resumed.submissions} == {17.0}
+    assert rows(course, "SELECT student, count(*) FROM katze_event GROUP BY student") == [
+        (name, 1) for name in ("ada", "ben", "eve", "quin", "rob")
+    ]
+    assert rows(course, "SELECT count(*) FROM submitted_assignment") == [(5,)]
+    assert not list(course.root.rglob("*.part"))
+
+
+@pytest.mark.slow
+def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    grade_lesson(course, LESSON)
+    first = everything(course)
+    good = hand_in(course, "ben").read_bytes()
+    hand_in(course, "ben", BY_NAME["quin_endless_cell"])
+    killed_when(course, "--force", query="SELECT 1 FROM katze_submission WHERE student = 'ada' AND run = 2")
+    assert (2.0, False) in scores(course, "ada")
+    for name in ("ben", "eve"):
+        assert scores(course, name) == {(None, True)}
+        assert comments(course, name) == {SET_ASIDE}
+        assert not (course.feedback / name / LESSON / f"{LESSON}.html").exists()
+    (course.submitted / "ben" / LESSON / f"{LESSON}.ipynb").write_bytes(good)
+    resumed = grade_lesson(course, LESSON)
+    assert why(resumed)["eve"] == (LEFT_UNDONE,)
+    assert LEFT_UNDONE in why(resumed)["ben"]
+    assert everything(course) == first
+    kinds = rows(course, "SELECT kind FROM katze_event WHERE student = 'eve' ORDER BY id")
+    assert [kind for (kind,) in kinds] == ["graded", "set aside", "graded"]
+
+
+def test_ctrl_c_says_how_much_is_done_and_how_to_go_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    in_parallel = batch.in_parallel
+
+    def stopped_after_one(*arguments: Any) -> Iterator[Finished]:
+        yield next(in_parallel(*arguments))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "in_parallel", stopped_after_one)
+        with pytest.raises(Interrupted, match="1 of 3 done, and recorded; run `katze grade 01_attention` to go on"):
+            grade_lesson(course, LESSON)
+    assert set(why(grade_lesson(course, LESSON))) == {"ben", "eve"}
+
+
+def test_a_finished_forced_run_speaks_of_no_run_that_was_stopped(course: Course) -> None:
+    hand_in(course, "ada")
+    grade_lesson(course, LESSON)
+    grade_lesson(course, LESSON, force=True)
+    reasons = [why for (why,) in rows(course, "SELECT why FROM katze_event ORDER BY id")]
+    assert reasons == ['["not graded before"]', f'["{SET_ASIDE}"]', f'["{FORCED}"]']
+
+
+def test_an_empty_gradebook_beside_graded_notebooks_is_told(course: Course) -> None:
+    hand_in(course, "ada")
+    out = io.StringIO()
+    grade_lesson(course, LESSON, console=Console(file=out))
+    assert "is empty, though" not in out.getvalue()
+    course.gradebook.write_bytes(b"")
+    grade_lesson(course, LESSON, console=Console(file=out))
+    assert "is empty, though autograded/ holds graded notebooks" in out.getvalue()
+
+
+def test_a_student_s_own_cell_that_ends_its_box_is_told_to_the_instructor(course: Course) -> None:
+    path = hand_in(course, "ada")
+    notebook = json.loads(path.read_text())
+    own = {"cell_type": "code", "id": "own", "metadata": {}, "source": "import os; os._exit(0)"}
+    notebook["cells"].append({**own, "outputs": [], "execution_count": None})
+    path.write_text(json.dumps(notebook))
+    [graded] = grade_lesson(course, LESSON).submissions
+    assert graded.points == 17
+    [remark] = graded.remarks
+    assert re.fullmatch(r"cell \d+ ended its box: its process ended with exit status 0", remark)
+    page = (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "Python itself ended (by os._exit, or in a crash)" in page
+    assert "exit status" not in page
+
+
+def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fails(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    grade_lesson(course, LESSON)
+    grade = workers._grade
+
+    def grade_or_die(worker: object, task: Task) -> object:
+        if task.student == "ada":
+            os._exit(1)
+        return grade(worker, task)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "_grade", grade_or_die)
+        graded = grade_lesson(course, LESSON, force=True)
+    assert why(graded) == {"ada": (FORCED,), "ben": (FORCED,)}
+    assert {change.after.outcome for change in graded.gradings["ada"].changes if change.after} == {Outcome.UNGRADED}
+    assert graded.gradings["ben"].changes == ()
+    assert scores(course, "ada") == {(None, True)}
+    assert comments(course, "ada") == {"The grader's own process died over this submission, twice."}
+    assert not (course.autograded / "ada" / LESSON / f"{LESSON}.ipynb").exists()
+    before = rows(course, "SELECT sum(before_points) FROM katze_change")
+    assert before == [(17.0,)]
+    again = grade_lesson(course, LESSON)
+    assert why(again)["ada"][0] == plan.FAILED_BEFORE
+    assert by_student(again)["ada"].points == 17
+
+
+def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_grade(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    grade_lesson(course, LESSON)
+    record = GradebookWriter.record
+
+    def record_or_fail(self: GradebookWriter, student: str, *arguments: object) -> object:
+        if student == "ada" and arguments[1] is not None:
+            raise ArithmeticError("no such time")
+        return record(self, student, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(GradebookWriter, "record", record_or_fail)
+    results = by_student(grade_lesson(course, LESSON, force=True))
+    assert results["ada"].points is None
+    assert "ArithmeticError" in results["ada"].problem
+    assert results["ben"].points == 17
+    assert scores(course, "ada") == {(None, True)}
+
+
+# --- a full disk
+
+
+def full_for(student: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = publish.write
+
+    def write_or_fail(path: Path, text: str) -> tuple[str, int]:
+        if student in path.parts:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return write(path, text)
+
+    monkeypatch.setattr(publish, "write", write_or_fail)
+
+
+def test_a_full_disk_stops_the_run_and_the_next_one_goes_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ada", "ben", "eve"):
+        hand_in(course, name)
+    with monkeypatch.context() as patch:
+        full_for("ben", patch)
+        with pytest.raises(BadInput, match="the disk is full: make room"):
+            grade_lesson(course, LESSON)
+    assert "ben" not in {student for (student,) in rows(course, "SELECT student FROM katze_submission")}
+    resumed = grade_lesson(course, LESSON)
+    assert "ada" not in why(resumed)
+    assert {one.points for one in resumed.submissions} == {17.0}
+
+
+def test_a_gradebook_that_can_grow_no_more_keeps_what_was_recorded(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+    grade_lesson(course, LESSON)
+    before = everything(course)
+    for name in ("ben", "eve", "rob"):
+        hand_in(course, name)
+    [(pages,)] = rows(course, "PRAGMA page_count")
+    connect = sqlite3.connect
+
+    def connect_to_a_full_disk(*arguments: object, **options: object) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)  # type: ignore[call-overload]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection  # type: ignore[no-any-return]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", connect_to_a_full_disk)
+        with pytest.raises(BadInput, match="the disk is full: make room and run this again; what was recorded stays"):
+            grade_lesson(course, LESSON)
+    assert set(before) <= set(everything(course))
+    assert "ada" not in why(grade_lesson(course, LESSON))

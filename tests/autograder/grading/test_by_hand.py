@@ -1,0 +1,182 @@
+"""Points and comments given by hand: on the page, in the totals, and as nbgrader adds them up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course.course import Course
+from autograder.gradebook.results import ClassResult
+from autograder.grading import assignment, batch
+from autograder.grading.batch import grade_lesson
+from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course
+
+STUDENTS = ("ada", "ben")
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A graded class of two, which from now on nobody can grade: there are no boxes."""
+    monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
+    course = make_course(tmp_path_factory.mktemp("course"))
+    for name in STUDENTS:
+        hand_in(course, name)
+    hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
+    grade_lesson(course, LESSON, workers=2)
+    monkeypatch.setattr(batch, "Zygote", None)
+    return course
+
+
+def give(course: Course, student: str, cell: str = "attention-why_scale-written", **values: object) -> None:
+    """What formgrader writes when somebody types points, or a comment."""
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        comment = values.pop("comment", None)
+        if values:
+            grade = book.find_grade(cell, LESSON, LESSON, student)
+            for name, value in values.items():
+                setattr(grade, name, value)
+            grade.needs_manual_grade = False
+        if comment is not None:
+            book.find_comment(cell, LESSON, LESSON, student).manual_comment = comment
+        book.db.commit()
+
+
+def page(course: Course, student: str) -> str:
+    return (course.feedback / student / LESSON / f"{LESSON}.html").read_text()
+
+
+def assert_agree_with_nbgrader(course: Course, graded: ClassResult) -> None:
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        theirs = {one.student.id: one.score for one in book.assignment_submissions(LESSON)}
+    assert {one.student: one.total or 0.0 for one in graded.submissions} == theirs
+    in_json = {record["student"]: record["total"]["points"] or 0.0 for record in graded.records()}
+    assert in_json == theirs
+
+
+def test_what_waits_is_counted_and_is_no_zero(course: Course) -> None:
+    graded = grade_lesson(course, LESSON)
+    ada = by_student(graded)["ada"]
+    assert (ada.total, ada.max_total, [cell.max_points for cell in ada.waiting]) == (17, 17, [2])
+    assert by_student(graded)["zora"].waiting == ()
+    assert "Up to 2 more points can be given by a person" in page(course, "ada")
+    assert "<strong>No score</strong> <span>out of 19" in page(course, "zora")
+    assert_agree_with_nbgrader(course, graded)
+
+
+def test_points_by_hand_come_to_the_page_without_grading(course: Course) -> None:
+    others = page(course, "ben")
+    give(course, "ada", manual_score=1.5, comment="Well <i>said</i>.")
+    graded = grade_lesson(course, LESSON)
+    assert (graded.gradings, graded.pages) == ({}, ("ada",))
+    written = page(course, "ada")
+    for part in ("<strong>18.5</strong> <span>of 19 points", "1.5 / 2", "1.5 of 2 points, given by a person."):
+        assert part in written
+    assert "Well &lt;i&gt;said&lt;/i&gt;." in written
+    assert page(course, "ben") == others
+    assert by_student(graded)["ada"].waiting == ()
+    assert_agree_with_nbgrader(course, graded)
+
+    before = course.gradebook.read_bytes()
+    assert grade_lesson(course, LESSON).pages == ()
+    assert course.gradebook.read_bytes() == before
+
+
+def test_points_in_place_of_automatic_ones_and_extra_credit_count_as_in_nbgrader(course: Course) -> None:
+    give(course, "ada", "attention-scores-check", manual_score=1.0, extra_credit=0.5)
+    give(course, "ada", "attention-scale-answer", comment="A comment on an answer.")
+    graded = grade_lesson(course, LESSON)
+    assert by_student(graded)["ada"].total == 16.5
+    assert "A comment on an answer." in page(course, "ada")
+    assert_agree_with_nbgrader(course, graded)
+    give(course, "ada", "attention-scores-check", manual_score=None, extra_credit=None)
+    graded = grade_lesson(course, LESSON)
+    assert graded.pages == ("ada",)
+    assert_agree_with_nbgrader(course, graded)
+
+
+def test_what_could_not_be_read_can_have_points_by_hand(course: Course) -> None:
+    give(course, "zora", "attention-scores-check", manual_score=2.0)
+    graded = grade_lesson(course, LESSON)
+    assert graded.pages == ("zora",)
+    assert "<strong>2</strong>" in page(course, "zora")
+    assert_agree_with_nbgrader(course, graded)
+
+
+def test_points_survive_grading_again_and_are_on_the_new_page(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    give(course, "ada", manual_score=2.0)
+    monkeypatch.undo()
+    monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
+    graded = grade_lesson(course, LESSON, students=["ada"], force=True)
+    assert graded.pages == ("ada",)
+    assert "<strong>19</strong> <span>of 19 points" in page(course, "ada")
+
+
+def test_a_page_in_whose_place_nbgrader_has_put_its_own_is_written_anew(course: Course) -> None:
+    before = {name: page(course, name) for name in (*STUDENTS, "zora")}
+    assert grade_lesson(course, LESSON).replaced_pages == ()
+    for name in ("ben", "zora"):
+        (course.feedback / name / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
+    graded = grade_lesson(course, LESSON, feedback=False)
+    assert graded.replaced_pages == ()
+    graded = grade_lesson(course, LESSON)
+    assert (graded.gradings, graded.pages, graded.replaced_pages) == ({}, (), ("ben", "zora"))
+    assert {name: page(course, name) for name in before} == before
+    assert grade_lesson(course, LESSON).replaced_pages == ()
+
+
+def test_a_page_of_the_same_size_is_compared_by_its_bytes_where_it_is_newer(course: Course) -> None:
+    path = course.feedback / "ada" / LESSON / f"{LESSON}.html"
+    before = path.read_bytes()
+    later = path.stat().st_mtime + 60
+    os.utime(path, (later, later))
+    assert grade_lesson(course, LESSON).replaced_pages == ()
+    path.write_bytes(before.replace(b"17", b"19"))
+    os.utime(path, (later, later))
+    assert grade_lesson(course, LESSON).replaced_pages == ("ada",)
+    assert path.read_bytes() == before
+
+
+def test_a_replaced_page_shows_the_points_by_hand_as_well(course: Course) -> None:
+    give(course, "ada", manual_score=2.0)
+    (course.feedback / "ada" / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
+    graded = grade_lesson(course, LESSON)
+    assert (graded.pages, graded.replaced_pages) == (("ada",), ())
+    assert "<strong>19</strong> <span>of 19 points" in page(course, "ada")
+    (course.feedback / "ada" / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
+    assert grade_lesson(course, LESSON).replaced_pages == ("ada",)
+    assert "<strong>19</strong> <span>of 19 points" in page(course, "ada")
+
+
+def test_a_page_whose_notebook_was_edited_is_told(course: Course) -> None:
+    path = course.autograded / "ada" / LESSON / f"{LESSON}.ipynb"
+    path.write_text(path.read_text().replace("Right,", "Rigth,"))  # of the same size
+    give(course, "ada", manual_score=2.0)
+    before = page(course, "ada")
+    graded = grade_lesson(course, LESSON)
+    assert (graded.pages, graded.stale_pages) == ((), ("ada",))
+    assert page(course, "ada") == before
+
+
+def test_without_feedback_no_page_is_written(course: Course) -> None:
+    give(course, "ada", manual_score=2.0)
+    before = page(course, "ada")
+    graded = grade_lesson(course, LESSON, feedback=False)
+    assert graded.pages == ()
+    assert page(course, "ada") == before
+    assert by_student(graded)["ada"].total == 19
+
+
+def test_records_of_the_version_before_are_read_and_not_graded_again(course: Course) -> None:
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
+        for column in ("remarks", "by_hand"):
+            book.execute(f"ALTER TABLE katze_submission DROP COLUMN {column}")
+        book.execute("UPDATE katze_schema SET version = 2")
+    assert grade_lesson(course, LESSON).gradings == {}
+    give(course, "ada", manual_score=2.0)
+    graded = grade_lesson(course, LESSON)
+    assert (graded.gradings, graded.pages) == ({}, ("ada",))
+    assert grade_lesson(course, LESSON).pages == ()

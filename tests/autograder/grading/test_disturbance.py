@@ -1,0 +1,197 @@
+"""A cell that breaks Python or torch for all that follows costs its own exercise, not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.box import Level, Zygote, self_test
+from autograder.grading.submission import Graded, grade_cells
+from autograder.limits import Limits
+from autograder.repair import Cell, CellKind
+from course_lib import exercises
+from course_lib.checking import PUBLIC_SEED, AnswerKey
+
+SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
+SCALE = "def scale_scores(scores, d_head):\n    return scores / math.sqrt(d_head)"
+CONTEXT = (
+    "def contextual_embedding(embeddings, position):\n"
+    "    exps = [math.exp(max(row @ embeddings[position], torch.tensor(-1e9))) for row in embeddings]\n"
+    "    weights = torch.tensor(exps, dtype=embeddings.dtype) / sum(exps)\n"
+    "    return torch.einsum('w,wd->d', weights, embeddings)\n"
+)
+OUTPUT = (
+    "def weighted_values(alpha, v):\n    out = torch.zeros(*alpha.shape[:-1], v.shape[-1]).to(v)\n"
+    "    for key in range(len(v.unbind(-2))):\n"
+    "        out = out + alpha[..., key : key + 1] * v[..., key : key + 1, :]\n"
+    "    return torch.matmul(torch.eye(alpha.shape[-2]).to(v), out)"
+)
+
+DISTURBANCES = {
+    "matmul taken away": ("torch.Tensor.__matmul__ = None", "torch.Tensor.__matmul__"),
+    "a function replaced": ("torch.matmul = lambda a, b: a", "torch.matmul"),
+    "a builtin replaced": ("import builtins\nbuiltins.range = lambda *ends: []", "builtins.range"),
+    "a builtin's name taken": ("range = 3", "the built-in name range"),
+    "a module's name taken": ("math = 3", "the name math of the module math"),
+    "the default device": ("torch.set_default_device('meta')", "torch's default device"),
+    "double precision by default, and torch made strict": (
+        "torch.set_default_dtype(torch.float64)\ntorch.eye = lambda n: torch.ones(n, n)",
+        "torch's default dtype, torch.eye",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    problems = self_test()
+    if problems:
+        pytest.skip(f"no boxes at level L2 here: {problems}")
+    with Zygote(("course_lib.attention",), Level.L2) as warm:
+        yield warm
+
+
+def grade(zygote: Zygote, cells: list[Cell], seconds: float = 60.0) -> Graded:
+    def open_box(left: float):  # type: ignore[no-untyped-def]
+        return zygote.open_box(seconds=left)
+
+    return grade_cells(
+        cells, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits(submission_seconds=seconds)
+    )
+
+
+def answer(exercise: str, source: str) -> list[Cell]:
+    return [Cell(CellKind.ANSWER, source, exercise), Cell(CellKind.CHECK, f"check({exercise!r})", exercise)]
+
+
+IMPORTS = Cell(CellKind.CODE, "import math\nimport torch")
+
+
+def notebook(first: str) -> list[Cell]:
+    """Four right answers, the first of whose cells does something more."""
+    return [
+        IMPORTS,
+        *answer("attention.contextual_embedding", f"{CONTEXT}{first}"),
+        *answer("attention.scores", SCORES),
+        *answer("attention.scale", SCALE),
+        *answer("attention.output", OUTPUT),
+    ]
+
+
+def points(graded: Graded) -> dict[str, float | None]:
+    return {name: verdict.points for name, verdict in graded.verdicts.items() if verdict.exercise}
+
+
+@pytest.mark.parametrize("case", DISTURBANCES)
+def test_later_exercises_keep_their_points(zygote: Zygote, case: str) -> None:
+    cell, change = DISTURBANCES[case]
+    graded = grade(zygote, notebook(cell))
+    full = {name: float(exercises.find(name).points) for name in graded.verdicts}
+    own = "attention.contextual_embedding"
+    assert {name: got for name, got in points(graded).items() if name != own} == {
+        name: got for name, got in full.items() if name != own
+    }
+    spared = [verdict for name, verdict in graded.verdicts.items() if verdict.note and name != own]
+    assert spared
+    for verdict in spared:
+        assert verdict.passed
+        assert change in verdict.note
+        assert "cell 2 changes" in verdict.text().replace("\n  ", " ")
+    assert change in graded.notices[1]
+
+
+@pytest.mark.parametrize(
+    "cell", ["import builtins\ndel builtins.len", "torch.nn.Module = None\nimport os\nos.write = None"]
+)
+def test_a_cell_that_breaks_its_box_costs_itself(zygote: Zygote, cell: str) -> None:
+    got = points(grade(zygote, notebook(cell)))
+    assert got.pop("attention.contextual_embedding") == 0
+    assert got == {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
+
+
+def test_a_cell_of_no_exercise_is_left_out_for_all(zygote: Zygote) -> None:
+    cells = notebook("")
+    cells.insert(1, Cell(CellKind.CODE, "torch.Tensor.__matmul__ = torch.Tensor.matmul = None"))
+    assert all(verdict.passed for verdict in grade(zygote, cells).verdicts.values())
+
+
+def test_two_cells_that_disturb_are_both_left_out_each_for_the_others(zygote: Zygote) -> None:
+    cells = [
+        IMPORTS,
+        *answer("attention.scores", f"{SCORES}\nmath = 3"),
+        *answer("attention.scale", f"{SCALE}\ntorch.eye = torch.ones"),
+        *answer("attention.output", OUTPUT),
+    ]
+    assert points(grade(zygote, cells)) == {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
+
+
+def test_an_exercise_pays_for_what_its_own_cell_changes(zygote: Zygote) -> None:
+    graded = grade(zygote, [IMPORTS, *answer("attention.scale", f"{SCALE}\nmath = 3")])
+    assert points(graded) == {"attention.scale": 0}
+    assert graded.notices == {}
+
+
+def test_a_wrong_answer_stays_wrong_and_nobody_is_blamed(zygote: Zygote) -> None:
+    cells = [IMPORTS, Cell(CellKind.CODE, "max = 3"), *answer("attention.scale", "scale_scores = lambda s, d: s")]
+    graded = grade(zygote, cells)
+    assert points(graded) == {"attention.scale": 0}
+    assert graded.verdicts["attention.scale"].misconception is not None
+    assert graded.notices == {}
+
+
+def test_no_points_without_a_right_answer_that_a_disturbing_cell_defines(zygote: Zygote) -> None:
+    cells = [
+        IMPORTS,
+        Cell(CellKind.CODE, "torch.eye = None\nhelper = lambda a, b: a @ b"),
+        *answer("attention.scores", "def dot_product_scores(q, k):\n    return helper(q, k)"),
+    ]
+    assert points(grade(zygote, cells)) == {"attention.scores": 0}
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "torch.manual_seed(0)\nimport numpy\nnumpy.random.seed(1)",
+        "import torch.nn.functional as F\nimport torch.utils.data, torch.optim\nlayer = torch.nn.Linear(2, 2)",
+        "optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)\noptimizer.step()",
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
+        "torch.set_printoptions(precision=3)\nx = torch.func.vmap(torch.sin)(torch.ones(3))",
+        "with torch.no_grad():\n    y = torch.ones(2) * 2\nwith torch.inference_mode():\n    z = y + 1",
+        "_ = open\nexit\ndisplay(1)\n%time 1",
+    ],
+)
+def test_ordinary_cells_change_nothing(zygote: Zygote, harmless: str) -> None:
+    with zygote.open_box() as box:
+        assert box.run_cell(f"import math\nimport torch\n{harmless}").ok
+        assert box.changes() == []
+
+
+def test_a_sealed_box_is_not_asked(zygote: Zygote) -> None:
+    with zygote.open_box() as box:
+        box.run_cell("def f(): pass")
+        box.observe("f", exercises.find("attention.scale").visible_cases()[0], hidden=True)
+        with pytest.raises(ValueError, match="sealed"):
+            box.changes()
+
+
+ATTENTION = (
+    "def scaled_dot_product_attention(q, k, v):\n"
+    "    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v"
+)
+
+
+@pytest.mark.parametrize(
+    "left_on",
+    [
+        "torch.inference_mode().__enter__()",
+        "torch.set_grad_enabled(False)",
+        "torch.manual_seed(7)\nimport random, numpy\nrandom.seed(1)\nnumpy.random.seed(1)",
+        "torch.use_deterministic_algorithms(True)",
+        "torch.autograd.set_detect_anomaly(True)",
+    ],
+)
+def test_modes_left_on_and_seeds_cost_nothing(zygote: Zygote, left_on: str) -> None:
+    graded = grade(zygote, [IMPORTS, Cell(CellKind.CODE, left_on), *answer("attention.scaled_dot_product", ATTENTION)])
+    assert points(graded) == {"attention.scaled_dot_product": 4}
+    assert graded.notices == {}
+    assert graded.verdicts["attention.scaled_dot_product"].note == ""

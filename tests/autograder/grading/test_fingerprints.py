@@ -1,0 +1,334 @@
+"""Fingerprints: they change with what decides a grade, and with nothing else."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from autograder.grading.fingerprints import changed, joined, of_exercise, of_modules, of_release, of_submission
+from course_lib import exercises
+from course_lib.checking import Exercise
+from tests.autograder.small_lesson import released
+
+TOY = '''
+"""A toy exercise."""
+
+import math
+
+import torch
+
+
+from course_lib.checking import Case, Exercise, Misconception
+from course_lib.exercises.common import kinds
+
+FACTOR = 2.0
+TABLE = {"a": torch.tensor([1.0, 2.0]), "b": {"x", "y", "z"}}
+
+
+def helper(x):
+    """Helps."""
+    return x * FACTOR
+
+
+def doubled(x):
+    """Doubles."""
+    # a comment
+    return helper(x)
+
+
+def cases(generator, hidden):
+    yield Case("one", (TABLE["a"],))
+    for kind in kinds(generator):
+        yield Case(kind.name, (kind.normal(3),))
+
+
+class Net(torch.nn.Module):
+    """Some net."""
+
+    width = 3
+
+    def forward(self, x):
+        return x + self.width
+
+
+EXERCISE = Exercise(
+    id="toy.double",
+    lesson="01_toy",
+    name="double",
+    title="Doubling",
+    statement="double(x): 2x",
+    points=2,
+    minutes=5,
+    section="Doubling",
+    source="nowhere",
+    reference=doubled,
+    cases=cases,
+    misconceptions=(Misconception("tripled", "Your answer triples.", lambda x: 3 * x),),
+    correct=(lambda x: x + x,),
+)
+'''
+
+
+def load(folder: Path, source: str) -> ModuleType:
+    path = folder / "toy_exercise.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_loader("toy_exercise", loader=None, origin=str(path))
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    exec(compile(source, str(path), "exec"), module.__dict__)
+    return module
+
+
+def fingerprint(folder: Path, *changes: tuple[str, str]) -> dict[str, object]:
+    source = TOY
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    return of_exercise(load(folder, source).EXERCISE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# a comment", "# another comment, and a longer one\n    # on two lines"),
+        ('"""Doubles."""', '"""Takes twice its argument."""'),
+        ('    """Doubles."""\n', ""),
+        ("\n\ndef doubled", "\n\n\n\n\ndef doubled"),
+        ("def helper(x):", "def helper(x: torch.Tensor) -> torch.Tensor:"),
+        ("lambda x: x + x", "lambda x: torch.add(x, x)"),
+        ('title="Doubling"', 'title="Twice"'),
+        ("minutes=5", "minutes=50"),
+    ],
+)
+def test_words_and_what_only_readers_see_do_not_count(tmp_path: Path, old: str, new: str) -> None:
+    assert fingerprint(tmp_path, (old, new)) == fingerprint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return helper(x)", "return helper(x) + 0"),
+        ("return x * FACTOR", "return FACTOR * x"),
+        ("FACTOR = 2.0", "FACTOR = 2.5"),
+        ("torch.tensor([1.0, 2.0])", "torch.tensor([1.0, 2.5])"),
+        ("torch.tensor([1.0, 2.0])", "torch.tensor([1.0, 2.0], dtype=torch.float64)"),
+        ('yield Case("one"', 'yield Case("uno"'),
+        ("kind.normal(3)", "kind.normal(4)"),
+        ("lambda x: 3 * x", "lambda x: 3.0 * x"),
+        ("Your answer triples.", "Your answer takes it three times."),
+        ('"tripled"', '"thrice"'),
+        ("points=2", "points=3"),
+        ('name="double"', 'name="twice"'),
+        ("correct=(", 'forbidden=("mul",),\n    correct=('),
+        ("correct=(", 'withheld=("course_lib.attention",),\n    correct=('),
+        ("reference=doubled", "reference=math.sqrt"),
+        ("reference=doubled", "reference=Net"),
+    ],
+)
+def test_what_decides_a_grade_counts(tmp_path: Path, old: str, new: str) -> None:
+    assert fingerprint(tmp_path, (old, new)) != fingerprint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("return x + self.width", "return self.width + x", False),
+        ("width = 3", "width = 4", False),
+        ('"""Some net."""', '"""Another text."""', True),
+    ],
+)
+def test_a_class_counts_by_what_it_does(tmp_path: Path, old: str, new: str, same: bool) -> None:
+    net = ("reference=doubled", "reference=Net")
+    assert (fingerprint(tmp_path, net, (old, new)) == fingerprint(tmp_path, net)) is same
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("return x * FACTOR", "return FACTOR * x"), "its definition"),
+        (("Your answer triples.", "Your answer takes it three times."), "its texts"),
+        (("points=2", "points=3"), "its points 2 -> 3"),
+    ],
+)
+def test_what_has_changed_in_an_exercise_is_told(tmp_path: Path, change: tuple[str, str], words: str) -> None:
+    before = joined(fingerprint(tmp_path), "c", {"call_seconds": 2})
+    assert changed(before, joined(fingerprint(tmp_path, change), "c", {"call_seconds": 2})) == words
+    both = changed(before, joined(fingerprint(tmp_path, change), "c", {"call_seconds": 10}))
+    assert both == f"{words}; its limit call_seconds 2 -> 10"
+
+
+def test_points_that_are_shared_out_otherwise_are_told() -> None:
+    parts: dict[str, object] = {"definition": "a", "texts": "b"}
+    before = joined({**parts, "points": {"values": 2, "gradient": 1}}, "c", {})
+    assert changed(before, joined({**parts, "points": {"values": 1, "gradient": 2}}, "c", {})) == (
+        "how its points are shared out"
+    )
+    assert changed(before, joined({**parts, "points": {"values": 2, "gradient": 1}}, "d", {})) == (
+        "its cells in the release"
+    )
+
+
+def test_a_set_counts_in_no_order(tmp_path: Path) -> None:
+    uses_table = ('yield Case("one", (TABLE["a"],))', 'yield Case("one", (TABLE,))')
+    same = fingerprint(tmp_path, uses_table, ('{"x", "y", "z"}', '{"z", "y", "x"}'))
+    assert same == fingerprint(tmp_path, uses_table)
+    assert fingerprint(tmp_path, uses_table, ('{"x", "y", "z"}', '{"x", "y"}')) != same
+
+
+def test_functions_that_call_each_other_end(tmp_path: Path) -> None:
+    round_and_round = ("return x * FACTOR", "return doubled(x) if x is None else x * FACTOR")
+    assert fingerprint(tmp_path, round_and_round) != fingerprint(tmp_path)
+
+
+@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+def test_an_exercise_of_the_course_changes_with_its_parts(exercise: Exercise) -> None:
+    whole = of_exercise(exercise)
+    fewer = dataclasses.replace(exercise, misconceptions=exercise.misconceptions[1:])
+    assert of_exercise(fewer) != whole
+    assert of_exercise(dataclasses.replace(exercise, correct=())) == whole
+
+
+def test_all_exercises_differ() -> None:
+    known = [str(of_exercise(exercise)["definition"]) for exercise in exercises.all()]
+    assert len(set(known)) == len(known)
+
+
+def test_fingerprints_are_the_same_in_every_process() -> None:
+    code = "from autograder.grading.fingerprints import of_exercise; from course_lib import exercises; "
+    code += "print([of_exercise(exercise) for exercise in exercises.of_lesson('01_attention')])"
+
+    def run(seed: str) -> str:
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        root = Path(__file__).parents[3]
+        done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, check=True)
+        return done.stdout.decode()
+
+    assert run("1") == run("2")
+
+
+# --- code
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("code.py", "def f(x):\n    return x + 2\n"), ("other.py", "def f(x):\n    return x + 1\n")]
+)
+def test_code_counts_by_its_bytes_and_its_name(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / "code.py"
+    file.write_text("def f(x):\n    return x + 1\n")
+    before = of_modules([file])
+    assert of_modules([file]) == before
+    other = tmp_path / name
+    other.write_text(text)
+    assert of_modules([other]) != before
+
+
+# --- a release
+
+
+def cell(notebook: dict[str, Any], identity: str) -> dict[str, Any]:
+    return next(one for one in notebook["cells"] if one["id"] == identity)
+
+
+def test_an_exercise_s_own_cells_count_for_it_alone() -> None:
+    common, own = of_release(released())
+    notebook = released()
+    cell(notebook, "one-a")["source"] += "  # more"
+    cell(notebook, "two-c")["metadata"]["nbgrader"]["locked"] = False
+    changed_common, changed = of_release(notebook)
+    assert changed_common == common
+    assert set(own) == {"small.one", "small.two"}
+    assert {name for name in own if changed[name] != own[name]} == {"small.one", "small.two"}
+
+
+@pytest.mark.parametrize(("identity", "same"), [("intro", True), ("imports", False), ("why", False)])
+def test_prose_does_not_count_and_code_does(identity: str, same: bool) -> None:
+    notebook = released()
+    cell(notebook, identity)["source"] += "\nmore"
+    assert (of_release(notebook)[0] == of_release(released())[0]) is same
+
+
+def test_a_new_exercise_leaves_the_others() -> None:
+    notebook = released()
+    new = copy.deepcopy([cell(notebook, "two-a"), cell(notebook, "two-c")])
+    for one in new:
+        one["metadata"]["nbgrader"]["grade_id"] = one["metadata"]["nbgrader"]["grade_id"].replace("two", "three")
+    notebook["cells"][8:8] = new
+    common, own = of_release(released())
+    new_common, with_new = of_release(notebook)
+    assert new_common == common
+    assert {name: with_new[name] for name in own} == own
+    assert set(with_new) - set(own) == {"small.three"}
+
+
+# --- a submission
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "ada" / "01_small"
+    folder.mkdir(parents=True)
+    (folder / "01_small.ipynb").write_text("{}")
+    return folder
+
+
+def test_bytes_and_names_count_and_times_do_not(folder: Path) -> None:
+    before = of_submission(folder)
+    os.utime(folder / "01_small.ipynb", (1, 1))
+    assert of_submission(folder) == before
+    (folder / "01_small.ipynb").write_text("[]")
+    changed = of_submission(folder)
+    assert changed != before
+    (folder / "01_small.ipynb").rename(folder / "other.ipynb")
+    assert of_submission(folder) not in (before, changed)
+
+
+def test_everything_that_is_handed_in_counts(folder: Path) -> None:
+    seen = {of_submission(folder)}
+    (folder / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC")
+    seen.add(of_submission(folder))
+    (folder / "deep").mkdir()
+    (folder / "deep" / "file.txt").write_text("x")
+    seen.add(of_submission(folder))
+    (folder / "deep" / "file.txt").write_text("y")
+    seen.add(of_submission(folder))
+    assert len(seen) == 4
+
+
+def test_links_pipes_and_what_is_huge_are_not_read(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("one")
+    (folder / "link").symlink_to(secret)
+    (folder / "loop").symlink_to(folder)
+    os.mkfifo(folder / "pipe")
+    before = of_submission(folder)
+    secret.write_text("two")
+    assert of_submission(folder) == before
+    with open(folder / "huge", "wb") as file:
+        file.truncate(1 << 40)
+    assert of_submission(folder) != before
+
+
+def test_a_submission_that_is_a_link_or_a_file_has_a_fingerprint(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    file = tmp_path / "file"
+    file.write_text("x")
+    assert len({of_submission(link), of_submission(file), of_submission(folder)}) == 3
+
+
+def test_numbers_of_every_kind_are_told_apart(tmp_path: Path) -> None:
+    value = "FACTOR = {}"
+    kinds = ["2.0", "2", "True", "2j", "'2'", "b'2'", "None", "(2,)", "[2]", "{2: 2}", "float('nan')", "torch.float16"]
+    seen = {str(fingerprint(tmp_path, ("FACTOR = 2.0", value.format(kind)))) for kind in kinds}
+    assert len(seen) == len(kinds)

@@ -1,0 +1,273 @@
+"""What a run has to do: everything that a grade follows from is noticed, and nothing else is."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.box import Level, Limits
+from autograder.course.course import Course
+from autograder.gradebook.file import GradebookFile
+from autograder.grading import assignment as assignment_module
+from autograder.grading.assignment import Assignment
+from autograder.grading.batch import grade_lesson
+from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
+from autograder.intake.submission import list_submissions
+from course_lib.checking import Exercise
+from course_lib.exercises import attention
+from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, rows, why
+
+Pinned = dict[str, str]
+VERSIONS = {"Katze": "1", "torch": "2.13", "checks": "a", "library": "b"}
+STUDENTS = ["ada_reference", "hana_slides_numbers", "zora_not_a_notebook"]
+
+
+@pytest.fixture(autouse=True)
+def versions(monkeypatch: pytest.MonkeyPatch) -> Pinned:
+    """The versions, as a test may change them."""
+    pinned = dict(VERSIONS)
+    monkeypatch.setattr(assignment_module, "_versions", lambda withheld: dict(pinned))
+    return pinned
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A graded class of three; one of them handed in what is no notebook."""
+    course = make_course(tmp_path_factory.mktemp("course"))
+    for name in STUDENTS:
+        hand_in(course, name, BY_NAME[name])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            assignment_module,
+            "_versions",
+            lambda withheld: {"Katze": "1", "torch": "2.13", "checks": "a", "library": "b"},
+        )
+        grade_lesson(course, LESSON)
+    return course
+
+
+@pytest.fixture
+def course(graded: Course, tmp_path: Path) -> Course:
+    """A copy of it, at another place."""
+    shutil.copytree(graded.root, tmp_path / "course")
+    return Course.find(tmp_path / "course")
+
+
+def planned(
+    course: Course,
+    limits: Limits | None = None,
+    skip_demos: bool = True,
+    feedback: bool = True,
+    weakest: Level = Level.L2,
+    force: bool = False,
+) -> Plan:
+    assignment = Assignment.load(course, LESSON, limits or course.limits, skip_demos, feedback)
+    with GradebookFile(course.gradebook) as file:
+        return make_plan(assignment, list_submissions(course.submitted, LESSON), file, weakest, force)
+
+
+def reasons(plan: Plan) -> set[tuple[str, ...]]:
+    return {task.why for task in plan.tasks}
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Exercise], Exercise]) -> None:
+    changed = [change(one) if one.id == name else one for one in attention.EXERCISES]
+    monkeypatch.setattr(attention, "EXERCISES", changed)
+
+
+def test_nothing_is_to_be_done_where_nothing_changed_even_at_another_place(course: Course) -> None:
+    plan = planned(course)
+    assert plan.tasks == ()
+    assert [record.student for record in plan.unchanged] == STUDENTS
+
+
+def test_who_was_never_graded_is_graded(course: Course) -> None:
+    hand_in(course, "new")
+    [task] = planned(course).tasks
+    assert (task.student, task.why, task.earlier) == ("new", (FIRST,), None)
+    course.gradebook.unlink()
+    assert reasons(planned(course)) == {(FIRST,)}
+
+
+def test_force_does_everything(course: Course) -> None:
+    assert reasons(planned(course, force=True)) == {(FORCED,)}
+
+
+def test_bytes_count_and_times_do_not(course: Course) -> None:
+    path = course.submitted / "ada_reference" / LESSON / f"{LESSON}.ipynb"
+    path.write_bytes(path.read_bytes())
+    assert planned(course).tasks == ()
+    path.write_bytes(path.read_bytes() + b"\n")
+    [task] = planned(course).tasks
+    assert (task.student, task.why) == ("ada_reference", (SUBMITTED_AGAIN,))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("torch", "torch 2.13 -> 2.14"),
+        ("Katze", "Katze 1 -> 2.14"),
+        ("checks", "Katze's own code that grades has changed"),
+        ("library", "the library in the boxes has changed"),
+    ],
+)
+def test_versions_count(course: Course, versions: Pinned, name: str, reason: str) -> None:
+    versions[name] = "2.14"
+    plan = planned(course)
+    assert reasons(plan) == {(reason,)}
+    assert len(plan.tasks) == 3
+
+
+def test_limits_and_demo_cells_count(course: Course) -> None:
+    limits = dataclasses.replace(course.limits, cell_seconds=11.0)
+    assert reasons(planned(course, limits)) == {("cell_seconds: 10.0 -> 11.0",)}
+    assert reasons(planned(course, skip_demos=False)) == {("cells tagged demo: left out -> run",)}
+
+
+def test_another_secret_gives_other_inputs(course: Course) -> None:
+    (course.root / ".katze" / "secret").unlink()
+    assert reasons(planned(course)) == {("the course has another secret",)}
+
+
+def test_a_release_with_other_code_counts_and_one_with_other_prose_does_not(course: Course) -> None:
+    path = course.release_notebook(LESSON)
+    release = json.loads(path.read_text())
+    prose = next(cell for cell in release["cells"] if cell["cell_type"] == "markdown" and not cell["metadata"])
+    prose["source"] = "Another introduction."
+    path.write_text(json.dumps(release))
+    assert planned(course).tasks == ()
+    code = next(cell for cell in release["cells"] if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"])
+    code["source"] = "import math"
+    path.write_text(json.dumps(release))
+    assert reasons(planned(course)) == {("the released notebook has changed",)}
+
+
+def test_a_grade_from_weaker_boxes_is_not_good_enough(course: Course) -> None:
+    level = rows(course, "SELECT max(level) FROM katze_exercise")[0][0]
+    assert planned(course, weakest=Level[level]).tasks == ()
+    plan = planned(course, weakest=Level.L4)
+    assert {task.student for task in plan.tasks} == {"ada_reference", "hana_slides_numbers"}
+    assert reasons(plan) == {(f"graded in boxes of level {level}, weaker than L4",)}
+
+
+@pytest.mark.parametrize("folder", ["autograded", "feedback"])
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["removed", "emptied"])
+def test_a_file_that_is_missing_is_made_again(course: Course, folder: str, harm: Callable[[Path], object]) -> None:
+    [path] = (course.root / folder / "ada_reference").rglob("*.*")
+    harm(path)
+    [task] = planned(course).tasks
+    assert task.student == "ada_reference"
+    [reason] = task.why
+    assert reason.startswith(f"{path.name} in {folder}/ is missing")
+    if folder == "feedback":
+        assert planned(course, feedback=False).tasks == ()
+
+
+def test_a_feedback_page_of_nbgrader_s_own_is_no_reason_to_grade_again(course: Course) -> None:
+    (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").write_text("with points given by hand")
+    assert planned(course).tasks == ()
+
+
+def write(course: Course, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as connection:
+        connection.execute(statement)
+
+
+def test_scores_that_another_program_has_written_are_put_right(course: Course) -> None:
+    write(course, "UPDATE grade SET auto_score = 2 WHERE auto_score = 0")
+    [task] = planned(course).tasks
+    assert (task.student, task.why) == ("hana_slides_numbers", (OVERWRITTEN,))
+
+
+def test_points_by_hand_are_nobody_s_mistake(course: Course) -> None:
+    write(course, "UPDATE grade SET manual_score = 1, needs_manual_grade = 0")
+    assert planned(course).tasks == ()
+
+
+def test_an_exercise_that_is_defined_anew_is_judged_alone(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = "exercise != 'attention.scale' AND submission IN (SELECT id FROM katze_submission WHERE notebook != '')"
+    others = [f"SELECT * FROM {table} WHERE {read} ORDER BY 1, 2, 3" for table in ("katze_exercise", "katze_case")]
+    before = [rows(course, query) for query in others]
+
+    def unscaled(scores: torch.Tensor, d_head: int) -> torch.Tensor:
+        return scores.clone()
+
+    replaced(
+        monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, reference=unscaled, misconceptions=())
+    )
+    again = grade_lesson(course, LESSON)
+    assert why(again) == {
+        "ada_reference": ("attention.scale: its definition",),
+        "hana_slides_numbers": ("attention.scale: its definition",),
+        "zora_not_a_notebook": ("attention.scale: its definition",),
+    }
+    [change] = again.gradings["ada_reference"].changes
+    assert change.exercise == "attention.scale"
+    assert (change.before.points, change.after.points) == (1, 0)  # type: ignore[union-attr]
+    assert {name: one.points for name, one in by_student(again).items()} == {
+        "ada_reference": 16, "hana_slides_numbers": 11, "zora_not_a_notebook": None,
+    }  # fmt: skip
+    assert [rows(course, query) for query in others] == before  # with their timings, and the run that judged them
+    assert planned(course).tasks == ()
+
+    page = (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").read_text()
+    assert "16" in page
+    notebook = (course.autograded / "ada_reference" / LESSON / f"{LESSON}.ipynb").read_text()
+    assert notebook.count("Right,") >= 7
+    graded = rows(course, "SELECT auto_score FROM grade WHERE auto_score IS NOT NULL")
+    assert sum(score for (score,) in graded) == 16 + 11
+
+
+def test_a_limit_a_text_and_a_new_release_of_an_exercise_are_told_as_such(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open(course.root / "nbgrader_config.py", "a") as config:
+        config.write('c.Katze.exercise_limits = {"attention.scale": {"call_seconds": 2}}\n')
+    assert reasons(planned(Course.find(course.root))) == {
+        ("attention.scale: its limit call_seconds the course's -> 2",)
+    }
+
+    def reworded(one: Exercise) -> Exercise:
+        first, *others = one.misconceptions
+        return dataclasses.replace(one, misconceptions=(dataclasses.replace(first, message="Otherwise."), *others))
+
+    with monkeypatch.context() as patch:
+        replaced(patch, "attention.scale", reworded)
+        assert reasons(planned(course)) == {("attention.scale: its texts",)}
+    path = course.release_notebook(LESSON)
+    path.write_text(path.read_text().replace("# katze: attention.scale answer", "# katze: attention.scale answer #"))
+    assert reasons(planned(course)) == {("attention.scale: its cells in the release",)}
+
+
+def test_a_record_of_an_earlier_fingerprint_says_no_more_than_it_knows(course: Course) -> None:
+    write(course, "UPDATE katze_exercise SET fingerprint = 'ab12' WHERE exercise = 'attention.scale'")
+    assert reasons(planned(course)) == {("attention.scale: redefined",)}
+
+
+def test_what_was_set_aside_by_force_is_not_also_missing(course: Course) -> None:
+    write(course, "UPDATE katze_submission SET void = 'set aside by --force'")
+    for path in (course.autograded / "ada_reference").rglob("*.ipynb"):
+        path.unlink()
+    assert {task.student: task.why for task in planned(course).tasks}["ada_reference"] == (LEFT_UNDONE,)
+
+
+def test_where_the_notebook_was_edited_nothing_is_kept(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = course.autograded / "ada_reference" / LESSON / f"{LESSON}.ipynb"
+    forged = path.read_text().replace("Right,", "Rigth,")
+    path.write_text(forged)  # of the same size
+    replaced(monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, misconceptions=()))
+    assert by_student(grade_lesson(course, LESSON))["ada_reference"].points == 17
+    assert "Rigth," not in path.read_text()
+    runs = rows(
+        course, "SELECT DISTINCT e.run FROM katze_exercise e JOIN katze_submission s ON s.id = submission "
+        "WHERE student = 'ada_reference'"
+    )  # fmt: skip
+    assert runs == [(2,)]

@@ -1,0 +1,157 @@
+"""Workers: what dies in them takes nobody with it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.box import Level, Limits, Zygote
+from autograder.course.course import Course
+from autograder.grading import batch, workers
+from autograder.grading.batch import grade_lesson
+from autograder.grading.plan import Task
+from autograder.grading.recording import Finished
+from course_lib.checking import Outcome
+from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, rows
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return make_course(tmp_path)
+
+
+def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        hand_in(course, f"student_{number}")
+    grade = workers._grade
+
+    def grade_or_die(worker: object, task: Task) -> object:
+        if task.student == "student_2":
+            os._exit(1)
+        return grade(worker, task)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(workers, "_grade", grade_or_die)
+    graded = grade_lesson(course, LESSON, workers=2)
+    results = by_student(graded)
+    assert graded.grader_failed
+    assert {result.outcome for result in results["student_2"].exercises} == {Outcome.UNGRADED}
+    assert results["student_2"].points is None
+    assert "twice" in results["student_2"].problem
+    assert [results[f"student_{number}"].points for number in (0, 1, 3, 4, 5)] == [17.0] * 5
+
+
+def test_submissions_with_the_same_hidden_inputs_are_graded_one_after_another(course: Course) -> None:
+    for number in range(8):
+        hand_in(course, f"student_{number}")
+    grade_lesson(course, LESSON)
+    query = "SELECT slot FROM katze_event JOIN katze_submission USING (lesson, student) ORDER BY katze_event.id"
+    slots = [slot for (slot,) in rows(course, query)]
+    assert len(slots) == 8
+    assert slots == sorted(slots)
+
+
+def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    grade = workers._grade
+
+    def grade_or_fail(worker: object, task: Task) -> object:
+        if task.student == "ben":
+            raise KeyError("a slip of ours")
+        return grade(worker, task)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(workers, "_grade", grade_or_fail)
+    results = by_student(grade_lesson(course, LESSON))
+    assert results["ada"].points == 17
+    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
+    assert "KeyError" in results["ben"].problem
+
+
+def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    grade = workers._grade
+
+    def grade_or_hang(worker: object, task: Task) -> object:
+        if task.student == "ben":
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            while True:
+                pass
+        return grade(worker, task)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(workers, "_grade", grade_or_hang)
+    monkeypatch.setattr(workers, "OWN_SECONDS", 4.0)
+    results = by_student(grade_lesson(course, LESSON, workers=2))
+    assert results["ada"].points == 17
+    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
+
+
+def test_a_worker_that_waits_for_ever_is_ended_as_well(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "ben")
+    monkeypatch.setattr(workers, "_grade", lambda worker, task: time.sleep(1000))
+    limits = Limits(submission_seconds=1.0, wall_seconds=1.0, wall_factor=1.0)
+    results = by_student(grade_lesson(course, LESSON, limits=limits))
+    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
+
+
+@pytest.mark.parametrize("starved_again", [False, True])
+def test_what_a_busy_machine_may_have_stopped_is_graded_a_second_time_alone_and_that_counts(
+    course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, starved_again: bool
+) -> None:
+    students = [hand_in(course, name).parts[-3] for name in ("ada", "ben", "cleo", "dan")]
+    grade = workers._grade
+
+    def grade_on_a_busy_machine(worker: workers._Worker, task: Task) -> Finished:
+        here = tmp_path / f"{task.student} is graded"
+        here.touch()
+        finished = grade(worker, task)
+        beside = sorted(path.name for path in tmp_path.glob("* is graded"))
+        here.unlink()
+        with (tmp_path / f"beside {task.student}").open("a") as file:
+            file.write(f"{len(beside)}\n")
+        is_first = len((tmp_path / f"beside {task.student}").read_text().split()) == 1
+        if task.student == "ada" and is_first:
+            finished = replace(finished, record=replace(finished.record, problem="the first try"))
+        return replace(finished, starved=task.student in ("ada", "ben") and (is_first or starved_again))
+
+    monkeypatch.setattr(workers, "_grade", grade_on_a_busy_machine)
+    results = by_student(grade_lesson(course, LESSON, workers=2))
+    tries = {student: (tmp_path / f"beside {student}").read_text().split() for student in students}
+    assert {student: len(beside) for student, beside in tries.items()} == {"ada": 2, "ben": 2, "cleo": 1, "dan": 1}
+    assert tries["ada"][1] == tries["ben"][1] == "1"
+    assert {student: results[student].points for student in students} == dict.fromkeys(students, 17)
+    assert results["ada"].problem == ""
+    remarks = dict(rows(course, "SELECT student, remarks FROM katze_submission"))
+    assert {student for student, told in remarks.items() if workers.TRIED_AGAIN in told} == {"ada", "ben"}
+
+
+def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada")
+
+    def grade_greedily(worker: object, task: Task) -> object:
+        return bytearray(workers.WORKER_MEMORY + (1 << 30))
+
+    monkeypatch.setattr(workers, "_grade", grade_greedily)
+    assert "MemoryError" in by_student(grade_lesson(course, LESSON))["ada"].problem
+
+
+def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "Zygote", functools.partial(Zygote, start="spawn"))
+    for name in ("ada_reference", "hana_slides_numbers"):
+        hand_in(course, name, BY_NAME[name])
+    results = by_student(grade_lesson(course, LESSON, workers=2, level=Level.L1))
+    assert results["ada_reference"].points == 17
+    assert results["hana_slides_numbers"].points == 11
+    assert results["ada_reference"].level == "L1"

@@ -1,0 +1,241 @@
+"""Where the notebook is among what was handed in: in folders, in archives, under other names, beside others."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.errors import Unreadable
+from autograder.intake import handed_in
+from autograder.intake.submission import read_submission
+from tests.autograder.small_lesson import LESSON, filled
+
+NAME = f"{LESSON}.ipynb"
+CONTENT = json.dumps(filled()).encode()
+OTHER = b'{"cells": [], "nbformat": 4}'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "submitted" / "ada" / LESSON
+    made.mkdir(parents=True)
+    return made
+
+
+def write(folder: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    stored = io.BytesIO()
+    with zipfile.ZipFile(stored, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stored.getvalue()
+
+
+FOUND = {
+    "where it belongs": ({NAME: CONTENT}, ()),
+    "beside other files": ({NAME: CONTENT, "data.csv": b"1", "notes.py": b"x", "old.zip": b"x", ".DS_Store": b"x"}, ()),
+    "renamed": (
+        {"my homework (1).ipynb": CONTENT},
+        (f"The notebook was named my homework (1).ipynb; it was read as {NAME}.",),
+    ),
+    "renamed by a browser": (
+        {f"{NAME}.txt": CONTENT},
+        (f"The notebook was named {NAME}.txt; it was read as {NAME}.",),
+    ),
+    "in a folder": ({f"week 1/{NAME}": CONTENT}, ("The notebook was found in the folder week 1.",)),
+    "in a folder, renamed": (
+        {"a/b/solution.IPYNB": CONTENT},
+        (f"The notebook was named a/b/solution.IPYNB; it was read as {NAME}.",),
+    ),
+    "beside another notebook": (
+        {NAME: CONTENT, "scratch.ipynb": OTHER},
+        (f"There were other notebooks as well (scratch.ipynb); {NAME} was graded.",),
+    ),
+    "one of several": (
+        {"a.ipynb": OTHER, "b.ipynb": CONTENT, "c.ipynb": b"{"},
+        (
+            f"The notebook was named b.ipynb; it was read as {NAME}.",
+            "There were other notebooks as well (a.ipynb, c.ipynb); b.ipynb was graded.",
+        ),
+    ),
+    "in a zip": ({"answers.zip": zipped({NAME: CONTENT})}, ("The notebook was taken out of the archive answers.zip.",)),
+    "in a zip made on a Mac": (
+        {"answers.zip": zipped({f"{LESSON}/{NAME}": CONTENT, f"__MACOSX/{LESSON}/._{NAME}": b"x", ".DS_Store": b"x"})},
+        (
+            "The notebook was taken out of the archive answers.zip.",
+            f"The notebook was found in the folder {LESSON}.",
+        ),
+    ),
+    "a zip under the notebook's name": (
+        {NAME: zipped({"x.ipynb": CONTENT}, zipfile.ZIP_LZMA)},
+        (
+            f"The notebook was taken out of the archive {NAME}.",
+            f"The notebook was named x.ipynb; it was read as {NAME}.",
+        ),
+    ),
+    "a zip in a folder": (
+        {"upload/answers.zip": zipped({NAME: CONTENT})},
+        ("The notebook was taken out of the archive answers.zip.",),
+    ),
+    "compressed": (
+        {f"{NAME}.gz": gzip.compress(CONTENT)},
+        (f"The notebook was compressed ({NAME}.gz); it was unpacked.",),
+    ),
+    "checkpoints of Jupyter": ({NAME: CONTENT, f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb": OTHER}, ()),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_the_notebook_is_found(case: str, folder: Path):
+    files, notes = FOUND[case]
+    write(folder, files)
+    read = read_submission(folder, LESSON)
+    assert len(read.cells) == 10
+    assert read.repairs == notes
+
+
+DAMAGED = zipped({NAME: CONTENT}, zipfile.ZIP_STORED).replace(b"import math", b"import meth")
+"""A zip whose file is not the one that its checksum was taken of."""
+
+REFUSED = {
+    "nothing": ({}, "the folder is empty"),
+    "only other files": ({"notes.txt": b"x", "b.docx": b"x"}, r"\(b.docx, notes.txt\): submit the .ipynb file itself"),
+    "several unknown notebooks": ({"a.ipynb": OTHER, "b.ipynb": OTHER}, r"several notebooks \(a.ipynb, b.ipynb\)"),
+    "the lesson twice": ({"a.ipynb": CONTENT, "b.ipynb": CONTENT}, "several notebooks"),
+    "several archives": ({"a.zip": zipped({NAME: CONTENT}), "b.zip": b"x"}, "several other files"),
+    "a web page": ({f"{LESSON}.html": b"<html>"}, "a web page cannot be graded. Choose File > Download"),
+    "a PDF": ({f"{LESSON}.pdf": b"%PDF"}, "a PDF cannot be graded"),
+    "an archive of another kind": ({f"{LESSON}.7z": b"x"}, "unpack the archive"),
+    "an empty zip": ({"a.zip": zipped({})}, "in the archive a.zip \\(it is empty\\)"),
+    "a zip of a zip": ({"a.zip": zipped({"b.zip": zipped({NAME: CONTENT})})}, "in the archive a.zip"),
+    "a damaged zip": ({"a.zip": zipped({NAME: CONTENT})[:100]}, "damaged archive"),
+    "a zip with a damaged file": ({"a.zip": DAMAGED}, "in the archive is damaged"),
+    "a damaged gzip": ({"a.ipynb.gz": b"\x1f\x8b" + bytes(20)}, "damaged archive"),
+    "a zip that climbs out": ({"a.zip": zipped({"../../" + NAME: CONTENT})}, "in the archive a.zip"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_says_what_to_hand_in(case: str, folder: Path):
+    files, said = REFUSED[case]
+    write(folder, files)
+    with pytest.raises(Unreadable, match=said) as raised:
+        read_submission(folder, LESSON)
+    assert ":" in raised.value.reason or "." in raised.value.reason
+    assert "\n" not in raised.value.reason
+
+
+def test_a_script_stands_in_for_a_notebook(folder: Path):
+    write(
+        folder, {f"{LESSON}.py": b"# %%\n# katze: small.one answer\ndef one(x):\n    return x + 1\n", "helper.py": b""}
+    )
+    assert read_submission(folder, LESSON).repairs == (
+        "A Python script was handed in; its cells were read as those of the notebook.",
+    )
+
+
+def test_bombs_are_not_unpacked(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(handed_in, "NOTEBOOK_BYTES", 100_000)
+    write(folder, {"a.zip": zipped({NAME: b" " * 1_000_000})})
+    with pytest.raises(Unreadable, match="unpacked, more than"):
+        read_submission(folder, LESSON)
+    write(folder, {NAME: gzip.compress(b" " * 1_000_000)})
+    with pytest.raises(Unreadable, match="unpacked, more than"):
+        read_submission(folder, LESSON)
+
+
+def test_an_archive_of_very_many_files_is_not_listed(folder: Path):
+    write(folder, {"a.zip": zipped({f"{number:0>200}": b"" for number in range(5000)}, zipfile.ZIP_STORED)})
+    with pytest.raises(Unreadable, match="too many files"):
+        read_submission(folder, LESSON)
+
+
+ARCHIVES = (
+    zipped({NAME: CONTENT, "data.csv": b"1,2"}),
+    zipped({f"a/{NAME}": CONTENT}, zipfile.ZIP_BZIP2),
+    gzip.compress(CONTENT),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(ARCHIVES),
+    st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(max_size=4)), max_size=5),
+    st.floats(0, 1),
+)
+def test_a_damaged_archive_gives_its_notebook_or_is_refused(
+    archive: bytes, changes: list[tuple[float, bytes]], kept: float
+):
+    damaged = bytearray(archive)
+    for where, junk in changes:
+        start = int(where * len(damaged))
+        damaged[start : start + len(junk)] = junk
+    with contextlib.suppress(Unreadable):
+        found = handed_in.unpack("answers.zip", bytes(damaged[: int(kept * len(damaged)) or None]), LESSON)
+        assert len(found.content) <= handed_in.NOTEBOOK_BYTES
+
+
+def test_links_and_locked_files_in_an_archive_are_not_read(folder: Path):
+    stored = io.BytesIO()
+    with zipfile.ZipFile(stored, "w") as archive:
+        link = zipfile.ZipInfo(NAME)
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    write(folder, {"a.zip": stored.getvalue()})
+    with pytest.raises(Unreadable, match="in the archive a.zip"):
+        read_submission(folder, LESSON)
+    locked = bytearray(zipped({NAME: CONTENT}))
+    locked[locked.rfind(b"PK\x01\x02") + 8] |= 1
+    write(folder, {"a.zip": bytes(locked)})
+    with pytest.raises(Unreadable, match="locked by a password"):
+        read_submission(folder, LESSON)
+
+
+def test_a_linked_folder_is_not_entered(folder: Path, tmp_path: Path):
+    write(tmp_path / "elsewhere", {NAME: CONTENT})
+    (folder / "inside").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Unreadable, match="no notebook"):
+        read_submission(folder, LESSON)
+
+
+def test_deep_and_wide_folders_are_not_walked_to_their_end(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    write(folder, {f"a/b/c/d/e/{NAME}": CONTENT})
+    with pytest.raises(Unreadable, match="the folder is empty"):
+        read_submission(folder, LESSON)
+    monkeypatch.setattr(handed_in, "FILES", 5)
+    write(folder, {f"{number}.txt": b"x" for number in range(9)} | {f"z/{NAME}": CONTENT})
+    with pytest.raises(Unreadable, match="no notebook"):
+        read_submission(folder, LESSON)
+
+
+def test_a_pipe_does_not_block_and_a_folder_is_no_notebook(folder: Path):
+    path = folder / NAME
+    os.mkfifo(path)
+    with pytest.raises(Unreadable, match="is not a file"):
+        read_submission(folder, LESSON)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(Unreadable, match="no notebook"):
+        read_submission(folder, LESSON)
+
+
+def test_a_huge_file_is_refused_unread(folder: Path):
+    (folder / NAME).touch()
+    os.truncate(folder / NAME, 10**12)
+    with pytest.raises(Unreadable, match="more than the 50 MB"):
+        read_submission(folder, LESSON)

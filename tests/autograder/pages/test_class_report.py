@@ -1,0 +1,115 @@
+"""The page about a class: what it counts, what it says, and that nothing of a student's becomes markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bs4 import BeautifulSoup, Tag
+
+from autograder.gradebook.record import HandGrade
+from autograder.gradebook.results import ExerciseResult, SubmissionResult
+from autograder.pages.class_report import render_class
+from course_lib import exercises
+from course_lib.checking import Outcome
+
+SCALE = "attention.scale"
+MISTAKE = exercises.find(SCALE).misconceptions[0]
+WRITTEN = HandGrade("attention-why-written", True, None, None, None, 2.0, waits=True)
+
+
+def submission(student: str, scores: float | None, scale: ExerciseResult) -> SubmissionResult:
+    outcome = Outcome.UNREADABLE if scores is None else Outcome.PASSED if scores == 2 else Outcome.WRONG
+    return SubmissionResult(
+        student, "01_attention", "L2", (ExerciseResult("attention.scores", scores, 2, outcome), scale)
+    )
+
+
+RIGHT = ExerciseResult(SCALE, 1.0, 1, Outcome.PASSED)
+NAMED = ExerciseResult(SCALE, 0.0, 1, Outcome.WRONG, MISTAKE.id)
+DIED = ExerciseResult(SCALE, 0.0, 1, Outcome.DIED)
+LOST = ExerciseResult(SCALE, None, 1, Outcome.UNREADABLE)
+
+
+def page(results: Sequence[SubmissionResult]) -> BeautifulSoup:
+    return BeautifulSoup(render_class("Lesson 01 · Attention", results), "html.parser")
+
+
+def text(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
+
+
+def row(soup: BeautifulSoup, beginning: str) -> str:
+    [found] = [said for said in map(text, soup.select("tbody tr")) if beginning in said]
+    return found
+
+
+def test_it_counts_who_is_right_and_names_mistakes_first() -> None:
+    soup = page(
+        [
+            submission("ada", 2.0, RIGHT),
+            submission("ben", 0.0, DIED),
+            submission("eve", 0.0, DIED),
+            submission("fay", 2.0, NAMED),
+            replace(submission("zoe", None, LOST), problem="The notebook is an empty file: save it."),
+        ]
+    )
+    assert text(soup.select_one(".facts") or soup) == "submissions 5 without a score 1 median 33 % mean 42 %"
+    said = row(soup, SCALE)
+    assert said.startswith(f"Scaling {SCALE} 1 of 4 25 % of 1 1 × {MISTAKE.id} ")
+    assert said.endswith("2 × died")
+    assert row(soup, "zoe") == "zoe no score The notebook is an empty file: save it."
+    assert row(soup, "ada") == "ada 3 of 3"
+    assert row(soup, "fay") == f"fay 2 of 3 scale ({MISTAKE.id})"
+    assert "tells apart" not in text(soup)  # too few to say so
+
+
+def test_the_bars_hold_everyone_with_a_score() -> None:
+    soup = page([submission("ada", 2.0, RIGHT), submission("ben", 0.0, NAMED), submission("zoe", None, LOST)])
+    assert [text(bar) for bar in soup.select(".columns b")] == ["1", *[""] * 8, "1"]
+
+
+def test_extra_credit_and_deductions_stay_in_the_picture() -> None:
+    bonus = replace(WRITTEN, points=2.0, extra_credit=5.0, waits=False)
+    malus = replace(WRITTEN, points=-9.0, waits=False)
+    soup = page(
+        [
+            replace(submission("ada", 2.0, RIGHT), by_hand=(bonus,)),
+            replace(submission("ben", 2.0, RIGHT), by_hand=(malus,)),
+        ]
+    )
+    assert [text(bar) for bar in soup.select(".columns b")] == ["1", *[""] * 8, "1"]
+
+
+def test_of_many_students_it_says_how_well_an_exercise_tells_them_apart() -> None:
+    strong = [submission(f"a{number}", 2.0, RIGHT) for number in range(6)]
+    weak = [submission(f"b{number}", 0.0, NAMED) for number in range(6)]
+    assert "50 % of 1 1.00 6 ×" in row(page([*strong, *weak]), SCALE)
+    crossed = [submission(f"c{number}", 0.0, RIGHT) for number in range(6)]
+    assert "1 of 2" not in row(page([*crossed, *weak]), "attention.scores")
+    assert "0 % of 2 –" in row(page([*crossed, *weak]), "attention.scores")  # no differences, nothing to compare
+    upside_down = [submission(f"d{number}", 2.0, NAMED) for number in range(6)]
+    assert "−1.00" in row(page([*crossed, *upside_down]), SCALE)
+
+
+def test_what_waits_for_a_person_is_told() -> None:
+    soup = page([replace(submission("ada", 2.0, RIGHT), by_hand=(WRITTEN,))])
+    assert "written answers wait for a person 1" in text(soup.select_one(".facts") or soup)
+    assert "the lesson gives 5." in text(soup)
+
+
+def test_a_class_without_any_score_has_a_page() -> None:
+    soup = page([submission("zoe", None, LOST)])
+    assert text(soup.select_one(".facts") or soup) == "submissions 1 without a score 1"
+    assert "0 of 0" in row(soup, SCALE)
+
+
+def test_nothing_of_a_student_s_becomes_markup() -> None:
+    evil = "<script>alert(1)</script>{{ 7 * 7 }}"
+    soup = page([replace(submission(evil, None, LOST), problem=evil)])
+    assert soup.find("script") is None
+    assert soup.find(src=True) is None
+    assert row(soup, "alert").count(evil) == 2
+    policy = soup.find("meta", attrs={"http-equiv": "Content-Security-Policy"})
+    assert isinstance(policy, Tag)
+    assert str(policy["content"]).startswith("default-src 'none'")

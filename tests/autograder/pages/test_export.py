@@ -1,0 +1,130 @@
+"""Grades as CSV: what the cells say, what a roster keeps, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.errors import BadInput
+from autograder.gradebook.record import HandGrade
+from autograder.gradebook.results import ExerciseResult, SubmissionResult
+from autograder.pages.export import Table, export
+from course_lib.checking import Outcome
+
+LESSON, NEXT = "01_attention", "02_masking"
+
+CANVAS = """\
+Student,ID,SIS Login ID,Homework 1 (98),Final Score
+    Points Possible,,,19,(read only)
+"Lovelace, Ada",1,ada,,
+"Babbage, Ben",2, ben ,7,80
+"Noether, Emmy",3,emmy,,
+"""
+
+
+def result(student: str, points: float | None, lesson: str = LESSON) -> SubmissionResult:
+    outcome = Outcome.UNREADABLE if points is None else Outcome.PASSED
+    return SubmissionResult(student, lesson, "L2", (ExerciseResult("attention.scores", points, 19, outcome),))
+
+
+GRADED = {LESSON: [result("ada", 17.5), result("ben", None), result("zoe", 0.0)]}
+
+
+def rows(table: Table) -> list[list[str]]:
+    """What a program reads that is given the file."""
+    text = table.content().decode("utf-8-sig")
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=table.delimiter))
+
+
+def roster(folder: Path, content: str | bytes = CANVAS) -> Path:
+    path = folder / "roster.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_no_score_is_an_empty_cell_and_zero_is_a_zero() -> None:
+    made = export(GRADED)
+    assert rows(made.table) == [["student", LESSON], ["ada", "17.5"], ["ben", ""], ["zoe", "0"]]
+    assert made.remarks == [
+        "01_attention: 3 graded, out of 19 points.",
+        "01_attention: no score, so that nothing is written: ben.",
+    ]
+
+
+def test_each_lesson_has_a_column_and_who_has_not_handed_it_in_an_empty_cell() -> None:
+    made = export({**GRADED, NEXT: [result("eve", 3, NEXT)]}, headings={NEXT: "Homework, second"})
+    assert rows(made.table)[0] == ["student", LESSON, "Homework, second"]
+    assert rows(made.table)[3] == ["eve", "", "3"]
+
+
+def test_points_by_hand_are_in_it_and_what_waits_is_told() -> None:
+    written = HandGrade("attention-why-written", True, None, None, None, 2.0, waits=True)
+    read = replace(written, points=1.5, waits=False)
+    made = export(
+        {LESSON: [replace(result("ada", 17), by_hand=(read,)), replace(result("ben", 17), by_hand=(written,))]}
+    )
+    assert rows(made.table)[1:] == [["ada", "18.5"], ["ben", "17"]]
+    assert made.remarks == [
+        "01_attention: 2 graded, out of 21 points.",
+        "01_attention: of 1 a written answer has not been read yet; its points are missing.",
+    ]
+
+
+def test_a_roster_comes_back_with_the_points_and_all_else_as_it_was(tmp_path: Path) -> None:
+    path = roster(tmp_path, b"\xef\xbb\xbf" + CANVAS.encode())
+    made = export(GRADED, path, "SIS Login ID", {LESSON: "Homework 1 (98)"})
+    assert made.table.content().startswith(b"\xef\xbb\xbf")
+    before = list(csv.reader(io.StringIO(CANVAS)))
+    after = rows(made.table)
+    assert after[2] == ["Lovelace, Ada", "1", "ada", "17.5", ""]
+    assert [row for place, row in enumerate(after) if place != 2] == [row for n, row in enumerate(before) if n != 2]
+    assert made.remarks[-2:] == [
+        "Not in the roster, and left out: zoe.",
+        "In the roster, and nothing handed in: emmy.",
+    ]
+
+
+def test_a_roster_without_the_column_gets_one_more(tmp_path: Path) -> None:
+    path = roster(tmp_path, "name;student\nAda;ada\n\nBen;ben\n")
+    assert rows(export(GRADED, path).table) == [
+        ["name", "student", LESSON],
+        ["Ada", "ada", "17.5"],
+        ["Ben", "ben", ""],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (CANVAS, "has no column 'student'; choose one by --student-column: Student, ID, SIS Login ID"),
+        ("", "is empty"),
+        ("student,a\nada,1,2\n", "row 2 of .* has 3 cells, its first row 2"),
+        ("student\nada\nada\n", "has 'ada' in two rows"),
+        ("student\nJörg\n".encode("latin-1"), "not in UTF-8"),
+        ('student\n"ada\n', "is no CSV file"),
+    ],
+)
+def test_a_roster_that_cannot_be_used_is_refused(tmp_path: Path, content: str | bytes, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        export(GRADED, roster(tmp_path, content))
+
+
+def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot read the roster"):
+        export(GRADED, tmp_path / "none.csv")
+    with pytest.raises(BadInput, match="a heading is given for 02_masking, which is not exported; there are: 01_att"):
+        export(GRADED, headings={NEXT: "Homework 2"})
+
+
+@pytest.mark.parametrize("student", ["=HYPERLINK(0)", "@SUM(1)", "+1", "-1"])
+def test_no_id_becomes_a_formula(student: str) -> None:
+    assert rows(export({LESSON: [result(student, 1)]}).table)[1] == [f"'{student}", "1"]
+
+
+def test_of_many_names_the_first_are_told() -> None:
+    many = [result(f"s{number:02}", None) for number in range(12)]
+    assert export({LESSON: many}).remarks[1].endswith("s08, s09 and 2 more.")

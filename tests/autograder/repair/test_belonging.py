@@ -1,0 +1,104 @@
+"""Whose notebook it is: another lesson's is refused, whatever has anything of the lesson is graded."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from tests.autograder.test_manglings import MANGLED, Mangle, code, in_one_cell, only_answers, stripped
+from tests.autograder.test_manglings import stripped_of_markers_too as bare
+
+from autograder.demo.student import read_answers
+from autograder.errors import Unreadable
+from autograder.intake.submission import Submission, read_notebook
+from autograder.repair import Release, is_of, require_lesson
+from tests.autograder.answered_lesson import LESSON, RELEASED, ROOT, Notebook, filled, graded, released
+
+OTHER = "02_masking"
+OTHER_RELEASED = ROOT / "notebooks" / OTHER / f"{OTHER}.ipynb"
+RELEASE, OTHER_RELEASE = Release.load(RELEASED), Release.load(OTHER_RELEASED)
+
+
+def other() -> Notebook:
+    """Lesson 02 with every answer written."""
+    notebook = copy.deepcopy(dict(OTHER_RELEASE.notebook))
+    answers = read_answers(ROOT / "autograder" / "demo" / "answers" / OTHER / "reference.py")
+    for cell in notebook["cells"]:
+        meta = cell["metadata"].get("nbgrader", {})
+        if meta.get("solution"):
+            name = meta["grade_id"].rpartition("-")[0].replace("-", ".", 1)
+            cell["source"] = f"{cell['source'].partition(chr(10))[0]}\n{answers.get(name, 'own words')}"
+    return notebook
+
+
+def read(notebook: Notebook) -> Submission:
+    return read_notebook(json.dumps(notebook).encode())
+
+
+def refusal(notebook: Notebook, release: Release = RELEASE, lesson: str = LESSON) -> str:
+    with pytest.raises(Unreadable) as refused:
+        require_lesson(read(notebook), release, lesson)
+    return refused.value.reason
+
+
+def test_another_lesson_s_notebook_is_refused_by_name() -> None:
+    said = f"This is the notebook of {OTHER}, not of {LESSON}: submit {LESSON}.ipynb instead."
+    untouched = copy.deepcopy(dict(OTHER_RELEASE.notebook))
+    without_metadata = other()
+    stripped(without_metadata)
+    for notebook in (untouched, other(), without_metadata):
+        assert refusal(notebook) == said
+    assert refusal(filled(), OTHER_RELEASE, OTHER).startswith(f"This is the notebook of {LESSON}, not of {OTHER}")
+
+
+def test_a_function_of_the_lesson_in_another_one_s_notebook_is_not_enough() -> None:
+    notebook = other()
+    notebook["cells"].insert(1, code("def attention_weights(scaled):\n    return scaled"))
+    notebook["cells"].append(graded(filled(), "attention.scale", "answer"))
+    assert "This is the notebook of 02_masking" in refusal(notebook)
+
+
+def test_another_lesson_without_its_marks_and_a_foreign_notebook_have_nothing_of_the_lesson() -> None:
+    notebook = other()
+    bare(notebook)
+    for foreign in (notebook, {"cells": [code("print(1)")], "nbformat": 4}):
+        assert f"None of its cells is of the lesson {LESSON}: submit" in refusal(foreign)
+    assert refusal({"cells": [], "nbformat": 4}).startswith("The notebook has no cells")
+
+
+@pytest.mark.parametrize("case", MANGLED)
+def test_honest_work_belongs_to_its_lesson_however_mangled(case: str) -> None:
+    mangle, _ = MANGLED[case]
+    notebook = filled()
+    submission = read(mangle(notebook) or notebook)
+    require_lesson(submission, RELEASE, LESSON)
+    assert is_of(submission, RELEASE)
+
+
+@pytest.mark.parametrize("mangle", [only_answers, in_one_cell])
+def test_all_answers_in_another_lesson_s_notebook_are_graded(mangle: Mangle) -> None:
+    notebook, own = other(), filled()
+    mangle(own)
+    notebook["cells"] += own["cells"]
+    require_lesson(read(notebook), RELEASE, LESSON)
+
+
+def test_one_answer_alone_is_graded_and_so_is_the_lesson_s_text_alone() -> None:
+    for source in (
+        "def scale_scores(scores, d_head):\n    return scores",
+        "if True:\n    scale_scores = max",
+        "from helpers import scale_scores",
+        "globals()['scale_scores'] = max",
+    ):
+        require_lesson(read({"cells": [code(source)], "nbformat": 4}), RELEASE, LESSON)
+    text_alone = released()
+    text_alone["cells"] = [cell for cell in text_alone["cells"] if not cell["metadata"].get("nbgrader")]
+    require_lesson(read(text_alone), RELEASE, LESSON)
+    assert is_of(read(text_alone), RELEASE)
+
+
+def test_the_cell_that_installs_the_course_is_no_lesson_s_own() -> None:
+    install = [cell for cell in released()["cells"] if "katze-install" in cell["metadata"].get("tags", ())]
+    assert len(install) == 1
+    assert not is_of(read({"cells": install, "nbformat": 4}), RELEASE)

@@ -1,0 +1,448 @@
+from __future__ import annotations
+
+import base64
+import contextlib
+import copy
+import functools
+import json
+import operator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.intake import sanitise
+from autograder.intake.submission import (
+    Unreadable,
+    read_notebook,
+)
+from autograder.repair import CellKind, Release, repair
+from tests.autograder.small_lesson import (
+    IN_ORDER,
+    RELEASE,
+    answer,
+    by_id,
+    cell,
+    drop,
+    filled,
+    graded,
+    mended,
+    order,
+    released,
+)
+
+
+def test_an_honest_notebook_needs_no_repair():
+    repaired = mended(filled())
+    assert repaired.repairs == ()
+    assert order(repaired) == IN_ORDER
+    assert repaired.cells[2].source.endswith("return x + 1")
+    assert [cell.origin for cell in repaired.cells].count("student") == 3
+    assert repaired.cells[4].is_demo
+    assert [cell.position for cell in repaired.cells] == list(range(1, 11))
+
+
+def test_an_untouched_notebook_is_the_release():
+    repaired = mended(released())
+    assert repaired.repairs == ()
+    written = repaired.notebook()
+    assert [cell["source"] for cell in written["cells"]] == [cell["source"] for cell in RELEASE.notebook["cells"]]
+    assert [cell["id"] for cell in written["cells"]] == [cell["id"] for cell in RELEASE.notebook["cells"]]
+
+
+def test_a_deleted_check_comes_back_behind_its_answer():
+    notebook = filled()
+    drop(notebook, "one-c", "two-c")
+    repaired = mended(notebook)
+    assert order(repaired) == IN_ORDER
+    assert repaired.repairs == ("The check of small.one and small.two was missing and was put back.",)
+    assert repaired.cells[3].origin == "restored"
+    assert repaired.cells[3].position == 0
+
+
+def test_everything_deleted_still_has_its_checks():
+    notebook = filled()
+    notebook["cells"] = []
+    repaired = mended(notebook)
+    assert order(repaired) == ["code", "check:small.one", "check:small.two", "written:small.why"]
+    assert any("no answer cell for small.one and small.two" in sentence for sentence in repaired.repairs)
+
+
+@pytest.mark.parametrize("source", ["2", 'check("small.two")', "", "# nothing", "check = print"])
+def test_an_edited_check_is_restored(source: str):
+    notebook = filled()
+    by_id(notebook, "one-c")["source"] = source
+    repaired = mended(notebook)
+    assert "The check of small.one had been changed and was restored." in repaired.repairs
+
+
+def test_code_written_into_a_check_is_kept_before_it():
+    notebook = filled()
+    by_id(notebook, "one-a")["source"] = ""
+    by_id(notebook, "one-c")["source"] = 'def one(x):\n    return x + 1\n\ncheck("small.one")'
+    repaired = mended(notebook)
+    place = next(i for i, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK)
+    assert any("return x + 1" in cell.source for cell in repaired.cells[:place])
+    assert any("was kept, in a cell of its own" in sentence for sentence in repaired.repairs)
+
+
+def test_further_copies_of_a_check_are_left_out():
+    notebook = filled()
+    notebook["cells"].append(copy.deepcopy(by_id(notebook, "one-c")))
+    repaired = mended(notebook)
+    assert order(repaired).count("check:small.one") == 1
+    assert repaired.repairs == ("A further copy of the check of small.one was left out.",)
+
+
+def test_a_copy_of_a_check_with_other_code_in_it_is_an_ordinary_cell():
+    notebook = filled()
+    own = copy.deepcopy(by_id(notebook, "one-c"))
+    own["source"] = "helper = 3"
+    notebook["cells"].insert(2, own)
+    repaired = mended(notebook)
+    kept = next(cell for cell in repaired.cells if cell.source == "helper = 3")
+    assert kept.kind is CellKind.CODE
+    assert not kept.nbgrader
+
+
+def test_a_check_before_its_answer_moves_behind_it():
+    notebook = filled()
+    moved = by_id(notebook, "two-c")
+    drop(notebook, "two-c")
+    notebook["cells"].insert(0, moved)
+    repaired = mended(notebook)
+    assert order(repaired) == IN_ORDER
+    assert repaired.repairs == ("The check of small.two stood before its answer and was moved behind it.",)
+
+
+def test_all_copies_of_an_answer_run_and_the_last_one_is_graded():
+    notebook = filled()
+    second = copy.deepcopy(by_id(notebook, "one-a"))
+    second["source"] = second["source"].replace("x + 1", "1 + x")
+    notebook["cells"].insert(3, second)
+    repaired = mended(notebook)
+    assert order(repaired)[2:5] == ["code:small.one", "answer:small.one", "check:small.one"]
+    assert repaired.cells[3].source.endswith("1 + x")
+    assert any("several copies of the answer to small.one" in sentence for sentence in repaired.repairs)
+
+
+def test_a_copy_that_an_earlier_repair_left_with_its_marker_alone_is_no_news():
+    notebook = filled()
+    for identity in ("one-a", "one-c", "why"):
+        second = copy.deepcopy(by_id(notebook, identity))
+        second |= {"metadata": {}, "id": f"{identity}-2"}
+        second["source"] += "\nhelper = 3"
+        notebook["cells"].insert(2, second)
+    repaired = mended(notebook)
+    assert repaired.repairs == ()
+    assert sum("helper = 3" in cell.source for cell in repaired.cells) == 3
+    for identity in ("one-a", "one-c", "why"):
+        by_id(notebook, identity)["metadata"] = {}
+    assert len(mended(notebook).repairs) == 4
+
+
+def test_an_answer_in_another_one_s_cell_is_nothing_to_mend():
+    notebook = filled()
+    by_id(notebook, "one-a")["source"] += "\n\ndef two(x):\n    return x + 2"
+    drop(notebook, "two-a")
+    assert mended(notebook).repairs == ()
+
+
+def test_an_untouched_copy_does_not_undo_the_answer():
+    notebook = filled()
+    notebook["cells"].insert(3, copy.deepcopy(answer("one")))
+    repaired = mended(notebook)
+    assert order(repaired) == IN_ORDER
+    assert repaired.cells[2].source.endswith("return x + 1")
+    assert any("nothing was written was left out" in sentence for sentence in repaired.repairs)
+
+
+def test_stripped_metadata_is_rebuilt_from_the_markers():
+    notebook = filled()
+    for stripped in notebook["cells"]:
+        stripped["metadata"] = {}
+        del stripped["id"]
+    repaired = mended(notebook)
+    assert order(repaired) == IN_ORDER
+    assert [sentence for sentence in repaired.repairs if "5 cells had been removed" in sentence]
+    assert repaired.cells[4].is_demo
+
+
+def test_without_metadata_and_markers_cells_are_found_by_what_they_define_and_say():
+    notebook = filled()
+    for stripped in notebook["cells"]:
+        stripped["metadata"] = {}
+        stripped["source"] = "\n".join(line for line in stripped["source"].split("\n") if "katze:" not in line)
+    repaired = mended(notebook)
+    assert order(repaired) == IN_ORDER
+    assert repaired.cells[2].source.endswith("return x + 1")
+    assert repaired.cells[9].source == "Because $a< b$."
+
+
+def test_an_answer_with_a_syntax_error_and_no_marks_is_found_by_its_text():
+    notebook = filled()
+    lost = by_id(notebook, "one-a")
+    lost["metadata"] = {}
+    lost["source"] = 'de one(x):\n    """Return one of x."""\n    raise NotImplementedError()'
+    repaired = mended(notebook)
+    assert order(repaired)[2] == "answer:small.one"
+
+
+def test_an_answer_moved_to_another_cell_is_checked_there():
+    notebook = filled()
+    by_id(notebook, "one-a")["source"] = "# see below"
+    notebook["cells"].append(cell("code", "later", "def one(x):\n    return x + 1"))
+    repaired = mended(notebook)
+    place = order(repaired).index("check:small.one")
+    assert any(c.source.startswith("def one(x):\n    return") for c in repaired.cells[:place])
+
+
+def test_an_experiment_after_the_check_is_not_the_answer():
+    notebook = filled()
+    notebook["cells"].insert(4, cell("code", "experiment", "def one(x):\n    return None"))
+    repaired = mended(notebook)
+    assert repaired.repairs == ()
+    assert order(repaired)[2:5] == ["answer:small.one", "check:small.one", "code"]
+
+
+@pytest.mark.parametrize(
+    ("identity", "kind", "place"),
+    [("one-a", "markdown", 2), ("one-a", "raw", 2), ("one-c", "raw", 3), ("why", "code", 9)],
+)
+def test_a_retyped_cell_is_changed_back(identity: str, kind: str, place: int):
+    notebook = filled()
+    retyped = by_id(notebook, identity)
+    retyped["cell_type"] = kind
+    repaired = mended(notebook)
+    assert order(repaired) == IN_ORDER
+    assert len(repaired.repairs) == 1
+    assert repaired.cells[place].is_code == (identity != "why")
+
+
+OTHER_POINTS = "The notebook gives other points to small.one than the lesson does now; the lesson's count."
+OTHER_SETTINGS = "The grading settings of small.one were other than the lesson's, which are used."
+
+
+@pytest.mark.parametrize(
+    ("claimed", "told"),
+    [
+        ({"points": 100}, [OTHER_POINTS]),
+        ({"points": "x" * 500}, [OTHER_POINTS]),
+        ({"grade": False}, [OTHER_SETTINGS]),
+        ({"solution": True}, [OTHER_SETTINGS]),
+        ({"locked": False}, [OTHER_SETTINGS]),
+        ({"task": True}, [OTHER_SETTINGS]),
+        ({"points": 1, "locked": False}, [OTHER_POINTS, OTHER_SETTINGS]),
+    ],
+)
+def test_other_points_and_settings_are_ignored_and_noted_and_nobody_is_accused(
+    claimed: dict[str, object], told: list[str]
+):
+    notebook = filled()
+    by_id(notebook, "one-c")["metadata"]["nbgrader"].update(claimed)
+    assert list(mended(notebook).repairs) == told
+
+
+def test_an_ordinary_cell_cannot_make_itself_graded():
+    notebook = filled()
+    notebook["cells"].append(cell("code", "mine", "2", graded("small-bonus-check", grade=True, points=50, locked=True)))
+    repaired = mended(notebook)
+    assert not repaired.cells[-1].nbgrader
+    assert "small-bonus-check" in repaired.repairs[0]
+
+
+def test_a_marker_alone_cannot_replace_a_check():
+    notebook = filled()
+    notebook["cells"].insert(0, cell("code", "fake", "# katze: small.one check\ncheck = lambda *a: 2"))
+    mended(notebook)
+
+
+def test_an_answer_pasted_into_another_cell_is_still_that_answer():
+    notebook = filled()
+    by_id(notebook, "imports")["metadata"] = by_id(notebook, "one-c")["metadata"]
+    by_id(notebook, "imports")["source"] = by_id(notebook, "two-a")["source"]
+    drop(notebook, "two-a", "one-c")
+    repaired = mended(notebook)
+    assert order(repaired)[1:3] == ["code", "answer:small.two"]
+    assert (
+        "The lesson's imports (math) were missing in front of the first answer and were put back." in repaired.repairs
+    )
+
+
+def test_a_repaired_notebook_needs_no_repair():
+    notebook = filled()
+    drop(notebook, "one-c")
+    notebook["cells"] += [copy.deepcopy(by_id(notebook, "one-a")), cell("raw", "r", "text")]
+    once = mended(notebook)
+    twice = repair(read_notebook(json.dumps(once.notebook()).encode()), RELEASE)
+    assert [(c.kind, c.source, c.exercise) for c in twice.cells] == [(c.kind, c.source, c.exercise) for c in once.cells]
+
+
+def test_a_missing_answer_is_not_put_back():
+    notebook = filled()
+    drop(notebook, "one-a")
+    repaired = mended(notebook)
+    assert "answer:small.one" not in order(repaired)
+    assert any("no answer cell for small.one" in sentence for sentence in repaired.repairs)
+
+
+def test_a_missing_question_comes_back_unanswered():
+    notebook = filled()
+    drop(notebook, "why")
+    repaired = mended(notebook)
+    assert order(repaired) == IN_ORDER
+    assert repaired.cells[-1].source == RELEASE.notebook["cells"][-1]["source"]
+
+
+def test_what_the_student_wrote_is_kept_in_order():
+    notebook = filled()
+    for place, source in [(2, "a = 1"), (5, "b = 2"), (12, "c = 3")]:
+        notebook["cells"].insert(place, cell("code", f"own{place}", source))
+    repaired = mended(notebook)
+    own = [c.source for c in repaired.cells if c.source in ("a = 1", "b = 2", "c = 3")]
+    assert own == ["a = 1", "b = 2", "c = 3"]
+    assert repaired.repairs == ()
+
+
+def test_raw_cells_and_active_markdown_become_harmless_text():
+    notebook = filled()
+    notebook["cells"] += [
+        cell("raw", "raw", "```\n<script>alert(1)</script>"),
+        cell("markdown", "html", "<script>alert(1)</script>"),
+    ]
+    repaired = mended(notebook)
+    raw, html = repaired.cells[-2:]
+    assert raw.kind is html.kind is CellKind.MARKDOWN
+    assert raw.source.startswith("````text\n")
+    assert "<script" not in raw.source + html.source
+
+
+def test_markers_are_found_whatever_follows():
+    for marker in ("# katze: small.one answer", "  #katze:  small.one\tanswer  ", "<!-- katze: small.one answer -->"):
+        notebook = filled()
+        by_id(notebook, "one-a")["metadata"] = {}
+        by_id(notebook, "one-a")["source"] = f"{marker}\ndef other(x): ..."
+        assert mended(notebook).cells[2].kind is CellKind.ANSWER
+        by_id(notebook, "one-a")["source"] = f"{marker} and more\ndef other(x): ..."
+        assert mended(notebook).cells[2].kind is not CellKind.ANSWER
+
+
+def test_remote_images_and_commands_go_from_a_student_s_markdown_alone():
+    source = "![d](http://evil.example/x.png) $\\href{http://evil.example}{x}$"
+    notebook = filled()
+    notebook["cells"].append(cell("markdown", "own", source))
+    assert mended(notebook).cells[-1].source == "! [d](http://evil.example/x.png) $\\ href{http://evil.example}{x}$"
+    lesson = released()
+    lesson["cells"][0]["source"] = source
+    content = json.dumps(lesson).encode()
+    assert repair(read_notebook(content), Release(lesson)).cells[0].source == source
+
+
+def test_an_embedded_image_is_attached():
+    png = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1" + b"x" * 30_000).decode()
+    notebook = filled()
+    notebook["cells"].append(
+        cell("markdown", "own", f"*a* ![b](data:image/png;base64,{png}) ![c](data:image/png;base64,AAAA)")
+    )
+    own = mended(notebook).cells[-1]
+    assert own.source == "*a* ![b](attachment:embedded-1) ! [c](attachment embedded-2)"
+    assert own.attachments == {"embedded-1": {"image/png": png}}
+
+
+def test_only_so_much_markdown_is_formatted():
+    notebook = filled()
+    notebook["cells"] += [cell("markdown", f"own{n}", "*a* " * 4000) for n in range(50)]
+    own = [c.source for c in mended(notebook).cells[10:]]
+    formatted = [source for source in own if source.startswith("*a*")]
+    assert sum(map(len, formatted)) <= sanitise.MARKDOWN_CHARACTERS_TOGETHER
+    assert own[: len(formatted)] == formatted
+    assert len(formatted) == 12
+    assert all("too long to be formatted" in source for source in own[12:])
+
+
+def test_the_outputs_of_all_cells_share_one_budget(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sanitise.WholeNotebook, "__init__", lambda whole: setattr(whole, "left", 100_000))
+    notebook = filled()
+    printed = [{"output_type": "stream", "name": "stdout", "text": "x" * 40_000}]
+    notebook["cells"] += [cell("code", f"own{n}", f"own{n} = 1") | {"outputs": printed} for n in range(5)]
+    outputs = [one["outputs"] for one in mended(notebook).notebook()["cells"][10:]]
+    assert outputs[:2] == [printed, printed]
+    assert "from here on they are left out" in outputs[2][0]["text"]
+    assert outputs[3:] == [[], []]
+
+
+def test_the_lesson_s_own_html_stays():
+    assert "<b>Welcome</b>" in mended(filled()).cells[0].source
+
+
+def test_metadata_of_other_editors_is_dropped():
+    notebook = filled()
+    notebook["metadata"]["colab"] = {"provenance": []}
+    for one in notebook["cells"]:
+        one["metadata"] |= {"id": "x", "colab": {"base_uri": "y"}, "tags": ["<b>", 'x" onclick="y']}
+        one["id"] = "same id"
+    written = mended(notebook).notebook()
+    assert set(written["metadata"]) == {"kernelspec", "katze"}
+    for one in written["cells"]:
+        assert set(one["metadata"]) <= {"katze", "nbgrader", "tags"}
+        assert one["metadata"].get("tags", ["demo"]) == ["demo"]
+
+
+def test_outputs_go_into_the_notebook_sanitised():
+    notebook = filled()
+    evil = {"output_type": "display_data", "data": {"application/javascript": "alert(1)"}, "metadata": {}}
+    by_id(notebook, "imports")["outputs"] = [evil]
+    by_id(notebook, "one-c")["outputs"] = [evil]
+    repaired = mended(notebook)
+    verdict = {"output_type": "display_data", "data": {"text/html": "<style>x</style>"}, "metadata": {}}
+    written = repaired.notebook({4: [evil]}, {"small.two": [verdict]}, {2: "stopped after 10 s"})["cells"]
+    assert "alert" not in json.dumps(written)
+    assert written[3]["outputs"] == []
+    assert written[7]["outputs"] == [verdict]
+    assert written[2]["outputs"] == [{"output_type": "stream", "name": "stderr", "text": "stopped after 10 s\n"}]
+    assert [one.get("execution_count") for one in written if one["cell_type"] == "code"] == [
+        None,
+        None,
+        None,
+        1,
+        None,
+        2,
+    ]
+
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=30)
+    | st.sampled_from(
+        ["small-one-check", "# katze: small.two answer", "<!-- katze: small.why written -->", "markdown"]
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path to every value in nested lists and dicts."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, one in inner for place in [(*path, key), *places(one, (*path, key))]]
+
+
+PLACES = places(filled())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(PLACES), JUNK), min_size=1, max_size=6))
+def test_whatever_stands_in_a_notebook_it_is_repaired_or_unreadable(changes: list[tuple[tuple[Any, ...], object]]):
+    notebook = filled()
+    for path, junk in changes:
+        with contextlib.suppress(LookupError, TypeError):  # an earlier change may have taken the place away
+            functools.reduce(operator.getitem, path[:-1], notebook)[path[-1]] = junk
+    try:
+        repaired = mended(notebook)
+    except Unreadable:
+        return
+    json.dumps(repaired.notebook(), ensure_ascii=False).encode()
