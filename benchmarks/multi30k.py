@@ -3,8 +3,8 @@
     python -m benchmarks.multi30k [--folder build/multi30k] [--compile] [--json FILE]
 
 Meant for a GPU, where it takes minutes. `--steps` and `--pairs` make it short enough to try anywhere. Stopped, the same
-command goes on from its last checkpoint. The files are fetched once (see `course_lib.downloads`); `torchrun` in place
-of `python` shares the work among several GPUs.
+command goes on from its last checkpoint. The files are fetched once (see `course_lib.text.downloads`); `torchrun` in
+place of `python` shares the work among several GPUs.
 
 The peer is 41.02, the best text-only figure that we know (Wu et al., 2021): BLEU of tokenised, lower-cased text.
 """
@@ -19,13 +19,13 @@ from pathlib import Path
 from benchmarks.recipes import options, report_once
 from benchmarks.table import Row
 from benchmarks.utilisation import flops_per_token, utilisation
-from course_lib.data import collate, examples
-from course_lib.downloads import multi30k
-from course_lib.metrics import Texts, bleu
-from course_lib.progress import progress_bar
-from course_lib.recipes import MULTI30K, TranslationRecipe, learn_to_translate
-from course_lib.texts import Pair
-from course_lib.translator import Translator
+from course_lib.decoding.translator import Translator
+from course_lib.evaluation.metrics import Texts, bleu
+from course_lib.text.batches import collate, examples
+from course_lib.text.downloads import multi30k
+from course_lib.text.texts import Pair
+from course_lib.training.progress import progress_bar
+from course_lib.training.recipes import MULTI30K, TranslationRecipe, learn_to_translate
 
 BEST_KNOWN = 41.02
 LONGEST = 100

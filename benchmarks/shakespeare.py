@@ -3,7 +3,7 @@
     python -m benchmarks.shakespeare [--folder build/shakespeare] [--compile] [--json FILE]
 
 Meant for a GPU, where it takes minutes. `--steps` and `--characters` make it short enough to try anywhere. Stopped, the
-same command goes on from its last checkpoint. The text is fetched once (see `course_lib.downloads`); `torchrun` in
+same command goes on from its last checkpoint. The text is fetched once (see `course_lib.text.downloads`); `torchrun` in
 place of `python` shares the work among several GPUs.
 
 The peer is nanoGPT's published figure, 1.4697 nats in about 3 minutes of an A100.
@@ -20,11 +20,11 @@ import torch
 from benchmarks.recipes import options, report_once
 from benchmarks.table import Row
 from benchmarks.utilisation import flops_per_token, utilisation
-from course_lib.data import Windows
-from course_lib.downloads import tiny_shakespeare
-from course_lib.progress import progress_bar
-from course_lib.recipes import SHAKESPEARE, TextRecipe, Written, learn_to_write
-from course_lib.sampling import sample
+from course_lib.decoding.sampling import sample
+from course_lib.text.batches import Windows
+from course_lib.text.downloads import tiny_shakespeare
+from course_lib.training.progress import progress_bar
+from course_lib.training.recipes import SHAKESPEARE, TextRecipe, Written, learn_to_write
 
 BEST_KNOWN = 1.4697
 MINUTES = 3.0

@@ -36,7 +36,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from benchmarks.table import Row, report
 from benchmarks.transformer_peers import NanoGPT, TorchTranslator
 from benchmarks.transformer_training import throughput, toy
-from course_lib.decoding import greedy_decode
+from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 NEW_WORDS, PROMPT = 200, 8

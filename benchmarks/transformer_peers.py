@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from course_lib.models import TransformerConfig
 from course_lib.positions import SinusoidalPositions
-from course_lib.tokenization import END_ID, PADDING_ID, START_ID
+from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID
 
 
 class TorchTranslator(nn.Module):

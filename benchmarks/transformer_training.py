@@ -21,17 +21,15 @@ from torch.utils.data import DataLoader
 
 from benchmarks.table import Row
 from benchmarks.transformer_peers import TorchTranslator
-from course_lib.data import LengthBuckets, TranslationBatch, TranslationExample, collate, pad, translation_data
-from course_lib.downloads import multi30k
-from course_lib.fast_subwords import SubwordVocabulary
-from course_lib.grammar import toy_translation
-from course_lib.losses import translation_loss
 from course_lib.models import Transformer, TransformerConfig
-from course_lib.precision import Precision, precision_for
-from course_lib.schedules import constant_schedule
-from course_lib.texts import Pair
-from course_lib.tokenization import PADDING_ID, WordVocabulary
-from course_lib.toy_translator import (
+from course_lib.objectives.losses import translation_loss
+from course_lib.text.batches import LengthBuckets, TranslationBatch, TranslationExample, collate, pad, translation_data
+from course_lib.text.downloads import multi30k
+from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.text.texts import Pair
+from course_lib.text.tokenization import PADDING_ID, WordVocabulary
+from course_lib.toys.grammar import toy_translation
+from course_lib.toys.toy_translator import (
     TOY_STEPS,
     TOY_TOKENS,
     one_thread,
@@ -40,7 +38,9 @@ from course_lib.toy_translator import (
     toy_training,
     train_toy_translator,
 )
-from course_lib.training import TrainingConfig, train
+from course_lib.training.loop import TrainingConfig, train
+from course_lib.training.precision import Precision, precision_for
+from course_lib.training.schedules import constant_schedule
 
 MATCHES = 0.99
 SECONDS = 120.0

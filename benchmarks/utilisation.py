@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from course_lib.data import AnyBatch
 from course_lib.models import GPT, Transformer
-from course_lib.training import Loss
+from course_lib.text.batches import AnyBatch
+from course_lib.training.loop import Loss
 
 PEAKS = {
     "B200": 2250e12,

@@ -23,6 +23,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from course_lib.ground.refusals import require_boolean
+
 
 def dot_product_scores(
     q: Float[Tensor, "... queries d_head"], k: Float[Tensor, "... keys d_head"]
@@ -52,21 +54,6 @@ def mask_scores(
         return scaled
     _require_mask(mask, scaled.shape[-2], scaled.shape[-1])
     return scaled.masked_fill(~mask, -math.inf)
-
-
-def require_boolean(mask: Tensor, true: str = "may attend") -> None:
-    """Refuse a mask of numbers, for all masks of the library.
-
-    Args:
-        mask: of any shape.
-        true: what True means in it.
-
-    Raises:
-        TypeError: it is not boolean.
-    """
-    if mask.dtype != torch.bool:
-        additive = ", or mask == 0 for an additive mask (0 and -inf)" if mask.is_floating_point() else ""
-        raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool(){additive}")
 
 
 def _require_mask(mask: Tensor, queries: int, keys: int) -> None:

@@ -14,9 +14,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.blocks import require_shares
-from course_lib.configurations import require_at_least
-from course_lib.models import BERTOutput, require_ids, require_mask
+from course_lib.ground.outputs import BERTOutput
+from course_lib.ground.refusals import require_at_least, require_ids, require_mask, require_shares
 
 
 def look_up(

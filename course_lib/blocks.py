@@ -23,8 +23,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Generator, Tensor, nn
 
+from course_lib.ground.refusals import require_divisible, require_shares
 from course_lib.linear import ACTIVATIONS, Activation, Linear
-from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention, require_divisible
+from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,6 @@ class BlockConfig:
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")
         require_shares(dropout=self.dropout, attention_dropout=self.attention_dropout)
-
-
-def require_shares(**shares: float) -> None:
-    """Refuse shares to drop that leave nothing, or are none.
-
-    Raises:
-        ValueError: naming the first.
-    """
-    for name, share in shares.items():
-        if not 0 <= share < 1:
-            raise ValueError(f"{name} must be at least 0 and below 1, not {share}")
 
 
 class FeedForward(nn.Module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from course_lib.blocks import BlockConfig
+from course_lib.ground.refusals import require_at_least, require_known
 from course_lib.linear import Activation
 
 
@@ -228,25 +229,3 @@ def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool)
         norm_first=norm_first,
         norm_epsilon=config.norm_epsilon,
     )
-
-
-def require_known(vocabulary: int, **ids: int | None) -> None:
-    """Refuse the id of a special word that the vocabulary does not have; None stands for no such word.
-
-    Raises:
-        ValueError: naming the first.
-    """
-    for name, word in ids.items():
-        if word is not None and not 0 <= word < vocabulary:
-            raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, not {word}")
-
-
-def require_at_least(least: int, **sizes: int) -> None:
-    """Refuse sizes that are too small.
-
-    Raises:
-        ValueError: naming the first.
-    """
-    for name, size in sizes.items():
-        if size < least:
-            raise ValueError(f"{name} must be at least {least}, not {size}")

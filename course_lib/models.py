@@ -20,15 +20,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.attention import require_boolean
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForward
 from course_lib.caching import TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
-from course_lib.from_pretrained import FromPretrained
+from course_lib.ground.outputs import BERTOutput
+from course_lib.ground.refusals import require_ids, require_mask
 from course_lib.linear import Linear
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import LearnedPositions, SinusoidalPositions
+from course_lib.published.from_pretrained import FromPretrained
 
 __all__ = [
     "BERT",
@@ -272,19 +273,6 @@ class GPT(FromPretrained, nn.Module):
         return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
 
 
-@dataclass(frozen=True)
-class BERTOutput:
-    """What BERT returns.
-
-    Attributes:
-        states: a vector for each word that has seen all the others.
-        pooled: one for the whole sequence, made from its first word, [CLS].
-    """
-
-    states: Float[Tensor, "batch words d_model"]
-    pooled: Float[Tensor, "batch d_model"]
-
-
 class BERT(FromPretrained, nn.Module):
     """The encoder-only transformer: every word sees every other, so it can read but not write."""
 
@@ -328,41 +316,6 @@ class BERT(FromPretrained, nn.Module):
         for block in self.blocks:
             x = block(x, None if mask is None else mask.unsqueeze(1)).out
         return BERTOutput(x, torch.tanh(self.pooler(x[:, 0])))
-
-
-def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str) -> None:
-    """Refuse what is not a batch of ids below `vocabulary`, before anything is computed with it.
-
-    Raises:
-        TypeError: they are not whole numbers.
-        ValueError: they have another shape, there are none, or one is outside the vocabulary.
-    """
-    if ids.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"{name} must be whole numbers (torch.long), not {ids.dtype}")
-    if ids.dim() != 2:
-        raise ValueError(f"{name} must be [batch, words], not {list(ids.shape)}")
-    if not ids.numel():
-        raise ValueError(f"{name} has no words: {list(ids.shape)}")
-    if ids.is_meta or torch.compiler.is_compiling():
-        return  # there are no values yet
-    least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
-    if least < 0 or most >= vocabulary:
-        wrong = least if least < 0 else most
-        raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")
-
-
-def require_mask(mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> None:
-    """Refuse a padding mask that is not boolean, or not of the shape of its words.
-
-    Raises:
-        TypeError: it is not boolean.
-        ValueError: it has another shape.
-    """
-    if mask is None:
-        return
-    require_boolean(mask, "a word, False = padding")
-    if mask.shape != ids.shape:
-        raise ValueError(f"mask must be {list(ids.shape)} as ids are, not {list(mask.shape)}")
 
 
 def _start(cache: TextCache | None, ids: Tensor, blocks: nn.ModuleList) -> int:

@@ -19,7 +19,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.attention import attention, fused_attention, require_boolean, weighted_values
+from course_lib.attention import attention, fused_attention, weighted_values
+from course_lib.ground.refusals import require_boolean, require_divisible
 from course_lib.linear import Linear, linear
 from course_lib.masking import causal_mask
 
@@ -292,16 +293,6 @@ class MultiHeadAttention(nn.Module):
                 f"mask must be [{queries}, {keys}] (queries, keys), with batch {batch} or with batch and heads "
                 f"({self.heads}) in front, not {list(mask.shape)}"
             )
-
-
-def require_divisible(d_model: int, heads: int) -> None:
-    """Refuse a number of heads that does not divide `d_model`.
-
-    Raises:
-        ValueError: it does not, or there are none.
-    """
-    if heads < 1 or d_model % heads:
-        raise ValueError(f"d_model must be a multiple of the number of heads, not {d_model} for {heads} heads")
 
 
 def _for_every_head(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:

@@ -19,11 +19,17 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
-from course_lib.blocks import require_shares
-from course_lib.configurations import require_at_least, require_known
-from course_lib.continuation import Continuation, Next, continuation, require_length
+from course_lib.decoding.continuation import Continuation, Next, continuation
+from course_lib.ground.outputs import BERTOutput
+from course_lib.ground.refusals import (
+    require_at_least,
+    require_ids,
+    require_known,
+    require_length,
+    require_mask,
+    require_shares,
+)
 from course_lib.masking import at_last_word, padding_mask
-from course_lib.models import BERTOutput, require_ids, require_mask
 
 # --- Reading ---------------------------------------------------------------------------------------------------
 

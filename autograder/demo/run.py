@@ -21,7 +21,7 @@ from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_lesson
 from autograder.pages.class_report import class_page
 from autograder.pages.terminal import print_class
-from course_lib.toy_translator import TOY_STEPS
+from course_lib.toys.toy_translator import TOY_STEPS
 
 MARKER = ".katze-demo"
 """A file in each folder that the demo has made, and may therefore remove."""

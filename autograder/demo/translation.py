@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from course_lib.grammar import toy_translation
-from course_lib.toy_translator import train_toy_translator
+from course_lib.toys.grammar import toy_translation
+from course_lib.toys.toy_translator import train_toy_translator
 
 
 @dataclass(frozen=True)

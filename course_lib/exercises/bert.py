@@ -16,14 +16,14 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib import heads, pretraining
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, integer, kinds, predicted, sizes
 from course_lib.exercises.correct import bert as correct
-from course_lib.labelled_data import IGNORED
+from course_lib.objectives import heads, pretraining
+from course_lib.objectives.labelled_data import IGNORED
 
 LESSON = "09_bert"
-WITHHELD = ("course_lib.heads", "course_lib.pretraining")
+WITHHELD = ("course_lib.objectives.heads", "course_lib.objectives.pretraining")
 
 EXAMPLE = "worked example: my dog is cute, he likes playing"
 """The input that the paper draws in its figure 2, with the ids of its own vocabulary."""

@@ -16,14 +16,19 @@ from functools import partial, reduce
 import torch
 from torch import Generator, Tensor
 
-from course_lib import scoring, stepwise
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
 from course_lib.exercises.common import integer, kinds, predicted, sizes
 from course_lib.exercises.correct import decoding as correct
 from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import scoring, stepwise
 
 LESSON = "06_decoding"
-WITHHELD = ("course_lib.decoding", "course_lib.beam", "course_lib.sampling", "course_lib.stepwise")
+WITHHELD = (
+    "course_lib.decoding.greedy",
+    "course_lib.decoding.beam",
+    "course_lib.decoding.sampling",
+    "course_lib.from_scratch.stepwise",
+)
 
 START, END = 1, 2
 """The ids of <s> and <e> in the lesson."""
@@ -610,7 +615,7 @@ SEQUENCE_LOG_PROBABILITY = Exercise(
             partial(_log_probability, each=lambda logits, expected: _logs(logits, expected) * (expected != 0)),
         ),
     ),
-    withheld=(*WITHHELD, "course_lib.scoring"),
+    withheld=(*WITHHELD, "course_lib.from_scratch.scoring"),
 )
 
 

@@ -18,25 +18,27 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib import blocks, encoder_decoder, losses
+from course_lib import blocks
 from course_lib.blocks import AddAndNorm, BlockConfig, FeedForward
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Pair, Value
-from course_lib.encoder_decoder import BETAS, EPSILON
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer, kinds, sizes
 from course_lib.exercises.correct import encoder_decoder as correct
 from course_lib.exercises.worked_examples import A, B
+from course_lib.from_scratch import encoder_decoder
+from course_lib.from_scratch.encoder_decoder import BETAS, EPSILON
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
-from course_lib.tokenization import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
+from course_lib.objectives import losses
+from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, UNKNOWN_ID
 
 LESSON = "05_encoder_decoder"
 WITHHELD = (
     "course_lib.blocks",
     "course_lib.models",
-    "course_lib.losses",
-    "course_lib.schedules",
-    "course_lib.training",
-    "course_lib.encoder_decoder",
+    "course_lib.objectives.losses",
+    "course_lib.training.schedules",
+    "course_lib.training.loop",
+    "course_lib.from_scratch.encoder_decoder",
 )
 
 GERMAN = torch.tensor([[START_ID, 4, 5, 6, END_ID]])

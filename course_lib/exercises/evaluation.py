@@ -16,13 +16,13 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from course_lib import scoring
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.correct import evaluation as correct
+from course_lib.from_scratch import scoring
 
 LESSON = "10_evaluation"
-WITHHELD = ("course_lib.scoring",)
+WITHHELD = ("course_lib.from_scratch.scoring",)
 
 LIBRARIES = (
     *("precision_recall_fscore_support", "evaluate_texts", "modified_precision", "corpus_score", "sentence_score"),

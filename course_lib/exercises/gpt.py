@@ -18,16 +18,16 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib import language_models
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, integer, kinds, predicted, sizes
 from course_lib.exercises.correct import gpt as correct
 from course_lib.exercises.correct.gpt import language_model
-from course_lib.language_models import CausalLanguageModel, gpt_parameters
+from course_lib.from_scratch import language_models
+from course_lib.from_scratch.language_models import CausalLanguageModel, gpt_parameters
 from course_lib.masking import causal_mask
 
 LESSON = "07_gpt"
-WITHHELD = ("course_lib.models", "course_lib.losses", "course_lib.language_models")
+WITHHELD = ("course_lib.models", "course_lib.objectives.losses", "course_lib.from_scratch.language_models")
 
 WORDS = ("I", "saw", "the", "dog", "running")
 """The vocabulary of S0's sentence."""

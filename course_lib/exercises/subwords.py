@@ -17,15 +17,15 @@ from typing import Any
 import torch
 from torch import Generator
 
-from course_lib import subwords, wordpiece
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Pair
 from course_lib.exercises.common import integer, predicted
 from course_lib.exercises.correct import subwords as correct
-from course_lib.subwords import MARK, Merge, Pieces
-from course_lib.tokenization import SPECIAL
+from course_lib.text import subwords
+from course_lib.text.subwords import MARK, Merge, Pieces
+from course_lib.text.tokenization import SPECIAL
 
 LESSON = "08_subwords"
-WITHHELD = ("course_lib.fast_subwords", "course_lib.subwords", "course_lib.wordpiece")
+WITHHELD = ("course_lib.text.fast_subwords", "course_lib.text.subwords")
 TOKENIZERS = ("tokenizers", "Tokenizer", "BpeTrainer", "WordPieceTrainer", "WordPiece")
 """The library that has all this ready."""
 
@@ -1572,7 +1572,7 @@ WORDPIECE = Exercise(
     minutes=15,
     section="WordPiece",
     source="Devlin et al. (2019), section 3; S1",
-    reference=wordpiece.longest_pieces,
+    reference=subwords.longest_pieces,
     cases=_wordpiece_cases,
     correct=correct.WORDPIECE,
     misconceptions=(
@@ -1650,7 +1650,7 @@ WORDPIECE = Exercise(
             "Your answer has an [UNK] for each character of a word that has no pieces. One stands for the whole word: "
             "['[UNK]'].",
             lambda word, pieces: (
-                ["[UNK]"] * len(word) if (found := wordpiece.longest_pieces(word, pieces)) == ["[UNK]"] else found
+                ["[UNK]"] * len(word) if (found := subwords.longest_pieces(word, pieces)) == ["[UNK]"] else found
             ),
         ),
         Misconception(
@@ -1718,7 +1718,7 @@ WORDPIECE = Exercise(
         Misconception(
             "lower_case",
             "Your answer writes the word in lower case. Nobody asks for it here: a capital is a character of its own.",
-            lambda word, pieces: wordpiece.longest_pieces(word.lower(), pieces),
+            lambda word, pieces: subwords.longest_pieces(word.lower(), pieces),
         ),
     ),
     withheld=WITHHELD,

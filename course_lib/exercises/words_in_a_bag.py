@@ -22,7 +22,7 @@ from course_lib.exercises.correct import words_in_a_bag as correct
 from course_lib.masking import padding_mask
 
 LESSON = "00_words_in_a_bag"
-WITHHELD = ("course_lib.bags", "course_lib.scoring")
+WITHHELD = ("course_lib.bags", "course_lib.from_scratch.scoring")
 
 DOG_CHASED_CAT = torch.tensor([[1, 2, 3, 1, 4]])
 """The ids of *the dog chased the cat*, where the is 1."""

@@ -22,25 +22,25 @@
 - `attention_stepper`: worked example A, cell by cell
 """
 
-from course_lib.show.bars import bars
-from course_lib.show.clocks import clocks
-from course_lib.show.covered import Covered, covered
-from course_lib.show.curves import loss_curve
-from course_lib.show.cutting import cutting
-from course_lib.show.distributions import distributions
-from course_lib.show.edits import edits
-from course_lib.show.families import Family, families
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
-from course_lib.show.matrices import Panel, matrices
-from course_lib.show.pieces import merge_tree, piece_rows
-from course_lib.show.prompts import prompts
-from course_lib.show.questionnaire import Questionnaire, questionnaire
-from course_lib.show.race import race
+from course_lib.show.pictures.bars import bars
+from course_lib.show.pictures.curves import loss_curve
+from course_lib.show.pictures.distributions import distributions
+from course_lib.show.pictures.edits import edits
+from course_lib.show.pictures.families import Family, families
+from course_lib.show.pictures.matrices import Panel, matrices
+from course_lib.show.pictures.pieces import merge_tree, piece_rows
+from course_lib.show.pictures.race import race
+from course_lib.show.pictures.stacks import Layer, Stack, stacks
+from course_lib.show.pictures.tree import tree
 from course_lib.show.ready import when_ready
-from course_lib.show.stacks import Layer, Stack, stacks
-from course_lib.show.stepper import AttentionStepper, attention_stepper
-from course_lib.show.tree import tree
-from course_lib.show.writing import Written, writing
+from course_lib.show.widgets.clocks import clocks
+from course_lib.show.widgets.covered import Covered, covered
+from course_lib.show.widgets.cutting import cutting
+from course_lib.show.widgets.prompts import prompts
+from course_lib.show.widgets.questionnaire import Questionnaire, questionnaire
+from course_lib.show.widgets.stepper import AttentionStepper, attention_stepper
+from course_lib.show.widgets.writing import Written, writing
 
 __all__ = [
     "BLUE",

@@ -63,8 +63,8 @@ from torch import nn
 
 from course_lib import show
 from course_lib.checking import check
-from course_lib.data import pad
-from course_lib.tokenization import WordVocabulary
+from course_lib.text.batches import pad
+from course_lib.text.tokenization import WordVocabulary
 
 show.use_style()
 torch.set_printoptions(precision=4, sci_mode=False)

@@ -897,7 +897,7 @@ def gradient_against_dimension():
 # machine you are sitting at**.
 
 # %% tags=["demo"]
-from course_lib.timing import race
+from course_lib.ground.timing import race
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 d_model, batch = 64, 4

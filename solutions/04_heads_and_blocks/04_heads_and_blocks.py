@@ -1254,7 +1254,7 @@ def counted_and_built():
 
 
 # %% tags=["demo"]
-from course_lib.timing import milliseconds
+from course_lib.ground.timing import milliseconds
 
 
 @show.when_ready

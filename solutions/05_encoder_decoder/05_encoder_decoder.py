@@ -48,13 +48,13 @@ from torch.utils.data import DataLoader
 from course_lib import show
 from course_lib.attention import attention
 from course_lib.checking import check
-from course_lib.data import collate, examples, pad
-from course_lib.grammar import toy_translation
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import SinusoidalPositions
-from course_lib.precision import autocast, precision_for
-from course_lib.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
+from course_lib.text.batches import collate, examples, pad
+from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
+from course_lib.toys.grammar import toy_translation
+from course_lib.training.precision import autocast, precision_for
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one

@@ -52,14 +52,14 @@ from torch import nn
 from course_lib import show
 from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import check
-from course_lib.continuation import continuation
-from course_lib.data import translation_data
-from course_lib.grammar import Sentence, is_held_out, random_clause
-from course_lib.losses import translation_loss
+from course_lib.decoding.continuation import continuation
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
-from course_lib.schedules import linear_schedule
-from course_lib.tokenization import END_ID, START_ID, WordVocabulary
-from course_lib.training import TrainingConfig, train
+from course_lib.objectives.losses import translation_loss
+from course_lib.text.batches import translation_data
+from course_lib.text.tokenization import END_ID, START_ID, WordVocabulary
+from course_lib.toys.grammar import Sentence, is_held_out, random_clause
+from course_lib.training.loop import TrainingConfig, train
+from course_lib.training.schedules import linear_schedule
 
 show.use_style()
 torch.set_printoptions(precision=4, sci_mode=False)
@@ -1128,7 +1128,7 @@ def cached_equals_uncached():
 # recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its state.
 
 # %% tags=["demo"]
-from course_lib.timing import milliseconds
+from course_lib.ground.timing import milliseconds
 
 WIDTH, LAYERS, LONGEST = 256, 4, 384
 torch.manual_seed(0)
@@ -1261,7 +1261,7 @@ print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences 
 # ## What you have now
 #
 # Everything between a trained model and a text. The library has your functions for whole batches, with the cache inside:
-# `greedy_decode` in `course_lib.decoding`, `beam_search` in `course_lib.beam`, `sample` in `course_lib.sampling`. Open them;
+# `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in `course_lib.decoding.sampling`. Open them;
 # you will find your way.
 #
 # One thing was carried along through the whole lesson without being needed for decoding: the English sentence. Take the

@@ -52,10 +52,10 @@ from torch import nn
 from course_lib import show
 from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking import check
-from course_lib.grammar import is_english, log_probability, random_sentence
-from course_lib.lexicon import LIVING, THINGS
 from course_lib.masking import causal_mask
 from course_lib.positions import LearnedPositions
+from course_lib.toys.grammar import is_english, log_probability, random_sentence
+from course_lib.toys.lexicon import LIVING, THINGS
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one

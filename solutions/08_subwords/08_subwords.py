@@ -49,7 +49,7 @@ import torch
 
 from course_lib import show
 from course_lib.checking import check
-from course_lib.tokenization import SPECIAL
+from course_lib.text.tokenization import SPECIAL
 
 show.use_style()
 
@@ -839,6 +839,6 @@ def two_ways_to_learn():
 #
 # ## What you have now
 #
-# The whole way from a string to the ids that a model reads, and back: `course_lib.subwords` is what you have just written, and
-# `course_lib.fast_subwords` the same at speed. In lesson 09 BERT reads such pieces, with two special ones around them, and
+# The whole way from a string to the ids that a model reads, and back: `course_lib.text.subwords` is what you have just written, and
+# `course_lib.text.fast_subwords` the same at speed. In lesson 09 BERT reads such pieces, with two special ones around them, and
 # learns by guessing those that were hidden from it.

@@ -45,13 +45,13 @@ from torch import nn
 
 from course_lib import show
 from course_lib.checking import check
-from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary
-from course_lib.hub import PublishedModel
+from course_lib.ground.optional import needed_for
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from course_lib.optional import needed_for
+from course_lib.published.hub import PublishedModel
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.show import BLUE, GREEN, GREY, ORANGE
-from course_lib.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, same_kind, tagged, texts, who_acts
+from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
+from course_lib.toys.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, same_kind, tagged, texts, who_acts
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -438,7 +438,7 @@ check("bert.masked_lm_loss", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# All this has been done once, by `python -m course_lib.small_bert`: 40,000 texts of a small world, in which people bake,
+# All this has been done once, by `python -m course_lib.toys.small_bert`: 40,000 texts of a small world, in which people bake,
 # paint and phone each other, animals chase, graze and growl, and both see, follow and find. Nobody told the model which
 # nouns are people. Its head for words lies beside the encoder's weights; it is this, and its output rows are the word
 # embeddings once more (weight tying).

@@ -50,10 +50,10 @@ import torch.nn.functional as F
 
 from course_lib import show
 from course_lib.checking import check
-from course_lib.metrics import METRICS, evaluate_texts
+from course_lib.evaluation.metrics import METRICS, evaluate_texts
+from course_lib.evaluation.similarity import TextEncoder, bertscore
+from course_lib.ground.tables import Table
 from course_lib.show import BLUE, GREY, INK, ORANGE
-from course_lib.similarity import TextEncoder, bertscore
-from course_lib.tables import Table
 
 show.use_style()
 
@@ -644,7 +644,7 @@ def votes_of_ngrams_and_of_sentences():
 # %% [markdown]
 # Micro is the area of the bars, levelled out; macro is the mean of their heights, and there the two short sentences outvote
 # the long one. Neither way is wrong, but a paper that says "BLEU" means the corpus, micro. Let us put your functions together to that, and see whether a well-kept library
-# agrees. `course_lib.metrics` asks `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike
+# agrees. `course_lib.evaluation.metrics` asks `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike
 # (Post, 2018).
 
 

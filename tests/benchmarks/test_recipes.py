@@ -12,11 +12,11 @@ import torch
 
 from benchmarks import multi30k, shakespeare
 from benchmarks.utilisation import flops_per_token, peak_flops, utilisation
-from course_lib.data import TextBatch
-from course_lib.grammar import toy_translation
-from course_lib.losses import language_model_loss
 from course_lib.models import GPT, GPTConfig
-from course_lib.recipes import MULTI30K, SHAKESPEARE
+from course_lib.objectives.losses import language_model_loss
+from course_lib.text.batches import TextBatch
+from course_lib.toys.grammar import toy_translation
+from course_lib.training.recipes import MULTI30K, SHAKESPEARE
 
 SMALL_TRANSLATION = dataclasses.replace(
     MULTI30K, pieces=90, d_model=16, d_hidden=32, layers=1, max_tokens=600, save_every=2, averaged=2

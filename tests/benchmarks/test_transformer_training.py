@@ -10,9 +10,9 @@ from torch.testing import assert_close
 
 from benchmarks import transformer_training as benchmark
 from benchmarks.transformer_peers import TorchTranslator
-from course_lib.grammar import Split, toy_translation
 from course_lib.models import TransformerConfig
-from course_lib.tokenization import END_ID
+from course_lib.text.tokenization import END_ID
+from course_lib.toys.grammar import Split, toy_translation
 
 
 @pytest.fixture

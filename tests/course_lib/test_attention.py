@@ -18,12 +18,12 @@ from course_lib.attention import (
     dot_product_variance,
     fused_attention,
     mask_scores,
-    require_boolean,
     scale_scores,
     scaled_dot_product_attention,
     softmax_jacobian,
     weighted_values,
 )
+from course_lib.ground.refusals import require_boolean
 
 Attend = Callable[..., Tensor]
 

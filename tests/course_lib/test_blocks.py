@@ -23,7 +23,7 @@ from course_lib.blocks import (
     dropout,
     layer_norm,
 )
-from course_lib.counting import count_parameters
+from course_lib.ground.modules import count_parameters
 from course_lib.masking import causal_mask, combined_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
 

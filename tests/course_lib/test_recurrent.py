@@ -8,10 +8,10 @@ from torch import nn
 from torch.testing import assert_close
 
 from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig
-from course_lib.continuation import continuation
-from course_lib.data import TranslationBatch, Windows, collate
-from course_lib.decoding import greedy_decode
-from course_lib.losses import language_model_loss, translation_loss
+from course_lib.decoding.continuation import continuation
+from course_lib.decoding.greedy import greedy_decode
+from course_lib.decoding.tracing import trace_greedy
+from course_lib.objectives.losses import language_model_loss, translation_loss
 from course_lib.recurrent import (
     RecurrentConfig,
     RecurrentEncoder,
@@ -19,9 +19,9 @@ from course_lib.recurrent import (
     RecurrentSeq2Seq,
     RecurrentSeq2SeqConfig,
 )
-from course_lib.schedules import constant_schedule
-from course_lib.tracing import trace_greedy
-from course_lib.training import TrainingConfig, train
+from course_lib.text.batches import TranslationBatch, Windows, collate
+from course_lib.training.loop import TrainingConfig, train
+from course_lib.training.schedules import constant_schedule
 
 IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 4, 6, 0, 0]])
 MASK = IDS != 0

@@ -12,7 +12,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HERE = Path("tests/course_lib")
 
-ABSTRACT = {"course_lib.continuation.Continuation.read", "course_lib.continuation.Continuation.select"}
+ABSTRACT = {
+    "course_lib.decoding.continuation.Continuation.read",
+    "course_lib.decoding.continuation.Continuation.select",
+}
 """What only subclasses do."""
 
 

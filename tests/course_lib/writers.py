@@ -7,7 +7,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from course_lib.continuation import Continuation, Next, continuation
+from course_lib.decoding.continuation import Continuation, Next, continuation
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 END = 2

@@ -198,7 +198,7 @@ def _continued(step: Step, kept: Sentences) -> Sentences:
 
 
 def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    """As `course_lib.beam` counts: what ends among the best `beams` is finished; the best `beams` others live on."""
+    """As `decoding.beam` counts: what ends among the best `beams` is finished; the best `beams` others live on."""
     live: Sentences = [(0.0, [start_id])]
     finished: Sentences = []
     for _ in range(max_length):

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.language_models import CausalLanguageModel
+from course_lib.from_scratch.language_models import CausalLanguageModel
 from course_lib.masking import causal_mask
 from course_lib.positions import LearnedPositions
 
@@ -20,7 +20,7 @@ Model = Callable[[Tensor], Tensor]
 
 
 def language_model(compute: Callable[[CausalLanguageModel, Tensor], Tensor]) -> type[nn.Module]:
-    """A class like `course_lib.language_models.CausalLanguageModel` whose forward is `compute(model, ids)`."""
+    """A class like `from_scratch.language_models.CausalLanguageModel` whose forward is `compute(model, ids)`."""
 
     class Computed(CausalLanguageModel):
         def forward(self, ids: Tensor) -> Tensor:

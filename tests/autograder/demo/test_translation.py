@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.demo.translation import Learned, learn, learn_here
-from course_lib import toy_translator
-from course_lib.grammar import Split, toy_translation
+from course_lib.toys import toy_translator
+from course_lib.toys.grammar import Split, toy_translation
 
 
 class Recorder:

@@ -222,7 +222,7 @@ def test_what_stands_where_no_word_is_does_not_matter() -> None:
 
 def test_a_ready_made_pair_is_refused() -> None:
     def ready_made(firsts: list[list[int]], seconds: list[list[int] | None], *special: int) -> object:
-        from course_lib.tokenization import join_pair
+        from course_lib.text.tokenization import join_pair
 
         return join_pair(firsts[0], seconds[0], cls_id=special[0], sep_id=special[1])
 

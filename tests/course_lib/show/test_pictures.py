@@ -14,8 +14,8 @@ from matplotlib.colors import to_rgb
 
 from course_lib import show
 from course_lib.show import figures
-from course_lib.show.bars import draw_bars
-from course_lib.show.matrices import draw_matrices
+from course_lib.show.pictures.bars import draw_bars
+from course_lib.show.pictures.matrices import draw_matrices
 
 WORDS = ["die", "Katze"]
 KEYS = ["the", "cat", "danced"]

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from course_lib import show
-from course_lib.optional import needed_for
+from course_lib.ground.optional import needed_for
 
 
 def dot_product_scores() -> None:

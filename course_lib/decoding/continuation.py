@@ -1,0 +1,205 @@
+"""A batch of texts that a model goes on writing: one interface to every model, with a key-value cache or without.
+
+`Transformer` writes a translation of its input, `GPT` goes on behind it. Decoding (greedy, beam, sampling) needs to
+know no more of a model than this.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import singledispatch
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from course_lib.caching import TextCache
+from course_lib.ground.refusals import require_ids, require_length
+from course_lib.masking import at_last_word
+from course_lib.models import GPT, Encoded, States, Transformer
+
+
+@dataclass(frozen=True)
+class Next:
+    """What a model says of the next word of each text.
+
+    Attributes:
+        logits: a score for each word of the vocabulary.
+        self_alpha: for each block, how the last word attends to those read so far; empty unless asked for.
+        cross_alpha: for each block, how it attends to the source; empty for a model without one.
+    """
+
+    logits: Float[Tensor, "batch vocabulary"]
+    self_alpha: tuple[Float[Tensor, "batch heads keys"], ...] = ()
+    cross_alpha: tuple[Float[Tensor, "batch heads source"], ...] = ()
+
+
+class Continuation(ABC):
+    """Texts being written: `start` reads what is given, `read` each word that was chosen.
+
+    Attributes:
+        batch: how many texts.
+        device: where they are.
+        end_id: the id that ends a text; None where texts have no end.
+        padding_id: what stands behind a text that has ended.
+        first: the ids that the first text begins with, before anything is written.
+    """
+
+    batch: int
+    device: torch.device
+    end_id: int | None
+    padding_id: int
+    first: tuple[int, ...]
+
+    @abstractmethod
+    def start(self) -> Next:
+        """Read what is given: of the first word to write."""
+
+    @abstractmethod
+    def read(self, words: Int[Tensor, " batch"]) -> Next:
+        """Read one more word of each text: of the word behind it."""
+
+    @abstractmethod
+    def expand(self, copies: int) -> None:
+        """Go on with every text `copies` times, the copies one behind the other."""
+
+    @abstractmethod
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        """Let text i go on from text `rows[i]`, a copy of the same one."""
+
+
+@singledispatch
+def continuation(
+    model: nn.Module, inputs: Int[Tensor, "batch words"], new_words: int, *, cached: bool = True, weights: bool = False
+) -> Continuation:
+    """The texts that `model` writes for `inputs`: a source for `Transformer`, a prompt for `GPT`.
+
+    Args:
+        model: in evaluation mode.
+        inputs: ids on the model's device, padded.
+        new_words: the most words to write.
+        cached: keep keys and values; else every word is read again at every step, which gives the same.
+        weights: return attention weights too.
+
+    Raises:
+        TypeError: nothing is known of such a model; the inputs are no ids.
+        ValueError: no room for as many words, or inputs that the model refuses.
+    """
+    raise TypeError(
+        f"cannot write with a {type(model).__name__}; register it with course_lib.decoding.continuation.continuation"
+    )
+
+
+class _WithCache(Continuation):
+    """What goes on by a key-value cache, or without one by reading all its words again."""
+
+    _words: Int[Tensor, "batch words"]
+    _cache: TextCache | None
+
+    def expand(self, copies: int) -> None:
+        self.batch *= copies
+        self._words = self._words.repeat_interleave(copies, dim=0)
+        if self._cache:
+            self._cache.expand(copies)
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        self._words = self._words[rows]
+        if self._cache:
+            self._cache.select(rows)
+
+
+class _Translation(_WithCache):
+    """The target of an encoder-decoder."""
+
+    def __init__(self, model: Transformer, source: Tensor, new_words: int, cached: bool, weights: bool) -> None:
+        require_length(new_words)
+        self._model, self._weights = model, weights
+        self._encoded = model.encode(source)
+        self._cache = model.cache(self._encoded, new_words) if cached else None
+        self.batch, self.device = len(source), source.device
+        self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
+        self.first = (model.config.start_id,)
+        self._words = torch.empty(self.batch, 0, dtype=torch.long, device=self.device)
+
+    def start(self) -> Next:
+        return self.read(torch.full((self.batch,), self._model.config.start_id, device=self.device))
+
+    def read(self, words: Int[Tensor, " batch"]) -> Next:
+        target = words.unsqueeze(1)
+        if self._cache is None:
+            target = self._words = torch.cat([self._words, target], dim=1)
+        states = self._model.target_states(target, self._encoded, self._cache, need_weights=self._weights)
+        return _next(self._model, states)
+
+    def expand(self, copies: int) -> None:
+        super().expand(copies)
+        states, mask = (x.repeat_interleave(copies, dim=0) for x in (self._encoded.states, self._encoded.mask))
+        self._encoded = Encoded(states, mask)
+
+
+@continuation.register
+def _translation(
+    model: Transformer, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
+) -> Continuation:
+    return _Translation(model, inputs, new_words, cached, weights)
+
+
+class _Writing(_WithCache):
+    """A language model's text behind its prompt."""
+
+    def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool) -> None:
+        require_length(new_words)
+        require_ids(prompt, model.config.vocabulary, "the prompt")
+        self._model, self._weights = model, weights
+        self.batch, self.device = len(prompt), prompt.device
+        self.end_id = model.config.end_id
+        self.padding_id = model.config.padding_id if model.config.padding_id is not None else self.end_id or 0
+        self.first = tuple(prompt[0].tolist())
+        self._words = prompt
+        self._mask = _padding(prompt, model.config.padding_id)
+        capacity = prompt.shape[-1] + new_words - 1  # nobody reads the last word
+        if capacity > model.config.context:
+            raise ValueError(
+                f"a prompt of {prompt.shape[-1]} words leaves no room for {new_words} more "
+                f"in the context of {model.config.context}"
+            )
+        self._cache = model.cache(self.batch, capacity) if cached else None
+
+    def start(self) -> Next:
+        states = self._model.states(self._words, self._mask, self._cache, need_weights=self._weights)
+        return _next(self._model, states, self._mask)  # padding may stand behind the prompt
+
+    def read(self, words: Int[Tensor, " batch"]) -> Next:
+        ids, mask = words.unsqueeze(1), None
+        if self._cache is None:
+            ids = self._words = torch.cat([self._words, ids], dim=1)
+            if self._mask is not None:
+                mask = self._mask = torch.cat([self._mask, self._mask.new_ones(self.batch, 1)], dim=1)
+        return _next(self._model, self._model.states(ids, mask, self._cache, need_weights=self._weights))
+
+    def expand(self, copies: int) -> None:
+        super().expand(copies)
+        if self._mask is not None:
+            self._mask = self._mask.repeat_interleave(copies, dim=0)
+
+
+@continuation.register
+def _writing(model: GPT, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False) -> Continuation:
+    return _Writing(model, inputs, new_words, cached, weights)
+
+
+def _padding(prompt: Int[Tensor, "batch words"], padding_id: int | None) -> Bool[Tensor, "batch words"] | None:
+    """Where the prompts' words are; None where there is no padding among them."""
+    if padding_id is None or bool((mask := prompt != padding_id).all()):
+        return None
+    if not mask.any(dim=1).all():
+        raise ValueError("a prompt has no words: one of the inputs is all padding")
+    return mask
+
+
+def _next(model: Transformer | GPT, states: States, mask: Bool[Tensor, "batch words"] | None = None) -> Next:
+    """The logits of the word behind the last one, with the rows of alpha that belong to it."""
+    own = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.self_alpha)
+    cross = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.cross_alpha)
+    return Next(model.logits(at_last_word(states.states, mask)), own, cross)

@@ -1,0 +1,79 @@
+"""Decoding: from a trained model to a sentence, one word at a time (S2).
+
+Greedy decoding takes the most probable word at every step. `write` is the loop, whatever the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from course_lib.decoding.continuation import continuation
+from course_lib.ground.modules import evaluating
+
+Choice = Callable[[Float[Tensor, "batch vocabulary"]], Int[Tensor, " batch"]]
+"""Which word to write, from the logits of all."""
+
+
+def greedy_decode(
+    model: nn.Module, inputs: Int[Tensor, "batch words"], max_length: int = 50, *, cached: bool = True
+) -> Int[Tensor, "batch new"]:
+    """Write the most probable word at every step, until every text has its end.
+
+    Args:
+        model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
+        inputs: ids on the model's device, padded: sources for `Transformer`, prompts for `GPT`.
+        max_length: the most words to write, <e> included; what is not finished by then stays cut off.
+        cached: keep keys and values; without, the same words in more time.
+
+    Returns:
+        The new words, with padding behind each <e>.
+    """
+    return write(model, inputs, _most_probable, max_length, cached=cached)
+
+
+def write(
+    model: nn.Module, inputs: Int[Tensor, "batch words"], choose: Choice, max_length: int = 50, *, cached: bool = True
+) -> Int[Tensor, "batch new"]:
+    """The same with any choice: ask for logits, choose, read what was chosen, ask again.
+
+    Args:
+        model, inputs, max_length, cached: as for `greedy_decode`.
+        choose: which word to write.
+
+    Raises:
+        TypeError: the inputs are no ids, or the model is of an unknown kind.
+        ValueError: the model refuses the inputs, or there is no room for so many words.
+    """
+    with decoding(model):
+        text = continuation(model, inputs, max_length, cached=cached)
+        words = torch.full((text.batch, max_length), text.padding_id, device=text.device)
+        finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
+        logits = text.start().logits
+        length = 0
+        while True:
+            word = choose(logits)
+            if text.end_id is not None:
+                word = word.masked_fill(finished, text.padding_id)
+                finished |= word == text.end_id
+            words[:, length] = word
+            length += 1
+            if length == max_length or (text.end_id is not None and finished.all()):
+                break
+            logits = text.read(word).logits
+    return words[:, :length].clone()  # outside of inference mode, so that one may train with it
+
+
+def _most_probable(logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
+    return logits.argmax(dim=-1)
+
+
+@contextmanager
+def decoding(model: nn.Module) -> Iterator[None]:
+    """No gradients and no dropout."""
+    with evaluating(model), torch.inference_mode():
+        yield

@@ -1,0 +1,86 @@
+"""Sampling: words drawn by chance, so that a model does not always say the same.
+
+Three ways to keep improbable words from being drawn: a low temperature, the k most probable only, or the nucleus.
+Fan et al. (2018), "Hierarchical Neural Story Generation" (top-k); Holtzman et al. (2020), "The Curious Case of Neural
+Text Degeneration" (nucleus).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from course_lib.decoding.greedy import write
+
+
+def keep_top_k(logits: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor, "... vocabulary"]:
+    """The logits with -inf wherever a word is not among the k most probable; words as probable as the k-th stay.
+
+    Raises:
+        ValueError: `k` is less than 1.
+    """
+    if k < 1:
+        raise ValueError(f"top_k must be at least 1, not {k}")
+    least = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
+    return logits.masked_fill(logits < least, -math.inf)
+
+
+def keep_nucleus(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
+    """The logits with -inf outside the nucleus: the fewest words, most probable first, that have mass p together.
+
+    Raises:
+        ValueError: `p` is not above 0, or above 1.
+    """
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, not {p}")
+    ordered, places = logits.sort(dim=-1, descending=True, stable=True)
+    probabilities = torch.softmax(ordered, dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities
+    before[..., 0] = 0.0  # the most probable word stays, whatever rounding made of the sum
+    outside = torch.empty_like(before, dtype=torch.bool).scatter_(-1, places, before >= p)
+    return logits.masked_fill(outside, -math.inf)
+
+
+def sample(
+    model: nn.Module,
+    inputs: Int[Tensor, "batch words"],
+    max_length: int = 50,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | None = None,
+    cached: bool = True,
+) -> Int[Tensor, "batch new"]:
+    """Write words drawn from softmax(logits / temperature), among those that top-k and then the nucleus leave.
+
+    Args:
+        model, inputs, max_length, cached: as for `greedy_decode`.
+        temperature: above 0; below 1 the probable becomes more probable, above 1 less.
+        top_k: draw from the k most probable only; None for all.
+        top_p: draw from the nucleus of this mass only; None for all.
+        generator: of the chance, on the model's device; torch's own where None.
+
+    Raises:
+        TypeError: the inputs are no ids, or the model is of an unknown kind.
+        ValueError: a setting out of its range, or inputs that the model refuses.
+    """
+    if not (temperature > 0 and math.isfinite(temperature)):
+        raise ValueError(f"temperature must be above 0, not {temperature}; greedy_decode takes the most probable word")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k must be at least 1, not {top_k}")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, not {top_p}")
+
+    def draw(logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
+        logits = logits.float() / temperature
+        if top_k is not None:
+            logits = keep_top_k(logits, top_k)
+        if top_p is not None:
+            logits = keep_nucleus(logits, top_p)
+        return torch.multinomial(torch.softmax(logits, dim=-1), 1, generator=generator).squeeze(-1)
+
+    return write(model, inputs, draw, max_length, cached=cached)

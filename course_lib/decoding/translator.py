@@ -1,0 +1,63 @@
+"""A trained encoder-decoder as a translator: sentences in, sentences out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from course_lib.decoding.beam import beam_search
+from course_lib.decoding.greedy import greedy_decode
+from course_lib.models import Transformer
+from course_lib.text.batches import pad
+from course_lib.text.texts import Pair
+from course_lib.text.tokenization import Vocabulary
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A trained model with the vocabularies of its two languages."""
+
+    model: Transformer
+    source: Vocabulary
+    target: Vocabulary
+
+    def translate(
+        self, sentences: Sequence[str], batch_size: int = 256, *, beams: int = 1, max_length: int = 50
+    ) -> list[str]:
+        """The translation of each sentence.
+
+        Args:
+            sentences: to translate.
+            batch_size: how many at once.
+            beams: how many translations beam search follows at once; 1 is greedy decoding.
+            max_length: the most words of a translation, <e> included.
+
+        Raises:
+            ValueError: a sentence is empty, or `batch_size` is below 1.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+        device = self.model.output.weight.device
+        translations: list[str] = []
+        for start in range(0, len(sentences), batch_size):
+            ids = [torch.tensor(self._ids(sentence)) for sentence in sentences[start : start + batch_size]]
+            inputs = pad(ids).to(device)
+            if beams == 1:
+                decoded = greedy_decode(self.model, inputs, max_length)
+            else:
+                decoded = beam_search(self.model, inputs, beams, max_length=max_length).words[:, 0]
+            translations += [self.target.decode(row) for row in decoded.tolist()]
+        return translations
+
+    def exact_matches(self, pairs: Sequence[Pair]) -> int:
+        """How many sources are translated word for word as in their pair."""
+        translations = self.translate([pair.source for pair in pairs])
+        return sum(ours == pair.target for ours, pair in zip(translations, pairs, strict=True))
+
+    def _ids(self, sentence: str) -> list[int]:
+        ids = self.source.encode(sentence)
+        if not ids:
+            raise ValueError("there is nothing to translate: a sentence without words")
+        return ids

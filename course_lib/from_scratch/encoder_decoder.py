@@ -1,0 +1,166 @@
+"""Training an encoder-decoder, in the small pieces of lesson 05.
+
+`models`, `losses`, `schedules` and `training` do the same for any model, any size and any device. Here each piece is a
+function of tensors that fits on a slide, so that it can be written, checked and compared by itself.
+
+Vaswani et al. (2017), sections 3.1 and 5; slides S1, S2 and S4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from course_lib import blocks
+from course_lib.blocks import BlockConfig
+from course_lib.masking import causal_mask
+from course_lib.objectives.losses import smoothed_cross_entropy
+from course_lib.text.tokenization import PADDING_ID
+from course_lib.training.schedules import paper_schedule
+
+BETAS, EPSILON = (0.9, 0.98), 1e-9
+"""Adam's settings in the transformer paper (section 5.3)."""
+
+
+class DecoderBlock(blocks.DecoderBlock):
+    """The post-norm block of `course_lib.blocks`, made from plain sizes; its output is the vectors alone."""
+
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__(BlockConfig(d_model, heads, d_hidden, dropout))
+
+    def forward(  # type: ignore[override]  # a narrower call of the same thing
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        mask: Bool[Tensor, "..."],
+        memory_mask: Bool[Tensor, "..."],
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Masked self-attention, cross-attention to the memory, feed-forward network, each with add & norm.
+
+        Args:
+            x: the target's words.
+            memory: the encoder's output.
+            mask: where a target word may attend among the target's words; broadcasts to [batch, target, target].
+            memory_mask: where it may attend among the source's words; broadcasts to [batch, target, source].
+        """
+        return super().forward(x, memory, mask, memory_mask).out
+
+
+def encode_and_decode(
+    source: Int[Tensor, "batch source"],
+    target: Int[Tensor, "batch target"],
+    embed_source: Callable[[Tensor], Tensor],
+    encoder: Sequence[Callable[[Tensor, Tensor], Tensor]],
+    embed_target: Callable[[Tensor], Tensor],
+    decoder: Sequence[Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]],
+    output: Callable[[Tensor], Tensor],
+) -> Float[Tensor, "batch target vocabulary"]:
+    """How an encoder-decoder's parts are joined: logits of the word after each target word.
+
+    Args:
+        source: ids, filled up with `PADDING_ID` after the words.
+        target: ids from <s> on.
+        embed_source, embed_target: ids to vectors, positions included.
+        encoder: blocks, called as block(x, mask).
+        decoder: blocks, called as block(x, memory, mask, memory_mask).
+        output: vectors to a score for each word of the target language.
+    """
+    memory_mask = (source != PADDING_ID).unsqueeze(1)
+    memory = embed_source(source)
+    for read in encoder:
+        memory = read(memory, memory_mask)
+    mask = causal_mask(target.shape[1], target.device)
+    x = embed_target(target)
+    for write in decoder:
+        x = write(x, memory, mask, memory_mask)
+    return output(x)
+
+
+def negative_log_likelihood(log_p: Float[Tensor, "... vocabulary"], expected: Int[Tensor, "..."]) -> Float[Tensor, ""]:
+    """The mean over all words of -ln p(right word), in nats: the chain rule's product as a mean of logarithms (S1).
+
+    Args:
+        log_p: ln of the probability of every word of the vocabulary, at every place.
+        expected: the id of the right word at every place.
+    """
+    return -log_p.gather(-1, expected.unsqueeze(-1)).mean()
+
+
+def perplexity(nll: Float[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]) -> Float[Tensor, ""]:
+    """exp of the mean negative log-likelihood of the words where `mask` is True, each word counting the same."""
+    return nll[mask].mean().exp()
+
+
+def label_smoothing(
+    logits: Float[Tensor, "words vocabulary"], expected: Int[Tensor, " words"], smoothing: float
+) -> Float[Tensor, ""]:
+    """The mean cross-entropy with the target that S4 describes: 1 - ε at the right word, ε / (V - 1) at each other."""
+    return smoothed_cross_entropy(logits, expected, smoothing, spread="others")
+
+
+def warmup_schedule(steps: Int[Tensor, " steps"], d_model: int, warmup: int) -> Float[Tensor, " steps"]:
+    """The paper's learning rate at each of these steps, which count from 1: `paper_schedule`, for many at once."""
+    rate = paper_schedule(d_model, warmup)
+    return torch.tensor([rate(step) for step in steps.tolist()], device=steps.device)
+
+
+def adam_update(
+    weight: Float[Tensor, "..."],
+    gradient: Float[Tensor, "..."],
+    mean: Float[Tensor, "..."],
+    square: Float[Tensor, "..."],
+    step: int,
+    rate: float,
+) -> tuple[Float[Tensor, "..."], Float[Tensor, "..."], Float[Tensor, "..."]]:
+    """One step of Adam, with the paper's `BETAS` and `EPSILON`: the new weight, mean and square.
+
+        mean   = β₁ mean + (1 - β₁) gradient
+        square = β₂ square + (1 - β₂) gradient²
+        weight = weight - rate · (mean / (1 - β₁^step)) / (√(square / (1 - β₂^step)) + ε)
+
+    Kingma and Ba (2015), "Adam: A Method for Stochastic Optimization", algorithm 1, where they are θ, m and v.
+
+    Args:
+        weight: what is learned.
+        gradient: of the loss, of the same shape.
+        mean: the running mean of gradients; 0 before the first step.
+        square: the running mean of their squares; 0 before the first step.
+        step: its number, from 1.
+        rate: the learning rate.
+    """
+    mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
+    square = BETAS[1] * square + (1 - BETAS[1]) * gradient.square()
+    corrected_mean = mean / (1 - BETAS[0] ** step)
+    corrected_square = square / (1 - BETAS[1] ** step)
+    return weight - rate * corrected_mean / (corrected_square.sqrt() + EPSILON), mean, square
+
+
+def training_loop(
+    W: Float[Tensor, "d_model vocabulary"],
+    b: Float[Tensor, " vocabulary"],
+    batches: Sequence[tuple[Float[Tensor, "_words d_model"], Int[Tensor, " _words"]]],
+    rate: float,
+    clip: float,
+) -> tuple[Float[Tensor, "d_model vocabulary"], Float[Tensor, " vocabulary"], Float[Tensor, " steps"]]:
+    """Train an output layer, logits = x W + b, by gradient descent with clipping, a step for each batch.
+
+    Pascanu et al. (2013), "On the difficulty of training recurrent neural networks", algorithm 1: where the norm of
+    all gradients together is above `clip`, all are shortened by the same factor.
+
+    Returns:
+        The new W and b, and each step's loss, as it was before the step.
+    """
+    losses = []
+    for x, expected in batches:
+        W, b = W.detach().requires_grad_(), b.detach().requires_grad_()
+        loss = F.cross_entropy(x @ W + b, expected)
+        gradients = torch.autograd.grad(loss, (W, b))
+        norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+        factor = rate * min(1.0, clip / float(norm))
+        W, b = W - factor * gradients[0], b - factor * gradients[1]
+        losses.append(loss.detach())
+    return W.detach(), b.detach(), torch.stack(losses)

@@ -1,0 +1,144 @@
+"""A language model piece by piece, as lesson 07 builds it: `CausalLanguageModel` is `GPT` reduced to its formulas.
+
+S0 gives the pieces: targets that are the inputs shifted by one, softmax(W h), and the loss of a whole batch. S2 and S3
+give the model and its sizes. What is trained in earnest is `course_lib.models.GPT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from course_lib.blocks import BlockConfig, EncoderBlock
+from course_lib.objectives.losses import shift_right
+from course_lib.positions import LearnedPositions
+
+
+def shifted_targets(
+    ids: Int[Tensor, "batch words"],
+) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:
+    """What a language model reads and what it should answer: at each place a word, and the word behind it (S0)."""
+    return shift_right(ids)
+
+
+def lm_loss(
+    log_probs: Float[Tensor, "batch words vocabulary"], targets: Int[Tensor, "batch words"]
+) -> Float[Tensor, ""]:
+    """The mean negative log-likelihood of the targets, in nats: the batch collapsed for `NLLLoss` (S0)."""
+    loss: Tensor = nn.NLLLoss()(log_probs.flatten(0, 1), targets.flatten())
+    return loss
+
+
+def tied_logits(
+    states: Float[Tensor, "... d_model"], embedding: Float[Tensor, "vocabulary d_model"]
+) -> Float[Tensor, "... vocabulary"]:
+    """W h, where the rows of W are the word embeddings themselves (S0).
+
+    Press and Wolf (2017), "Using the Output Embedding to Improve Language Models".
+    """
+    return states @ embedding.T
+
+
+class CausalLanguageModel(nn.Module):
+    """GPT in its simplest form: embeddings, positions, blocks under a causal mask, a norm, the tied output (S0, S2).
+
+    Parameters:
+        embedding: [vocabulary, d_model]; its rows are the output layer's, too.
+        positions: a learned vector for each place.
+        blocks: pre-norm, with GELU and a feed-forward network of width 4 d_model.
+        norm: the final layer norm.
+    """
+
+    def __init__(
+        self, vocabulary: int, context: int, d_model: int, heads: int, layers: int, causal: bool = True
+    ) -> None:
+        """A new model, with GPT-2's small normal embeddings.
+
+        Args:
+            vocabulary: how many words there are.
+            context: the longest sequence.
+            d_model: the length of a word's vector.
+            heads: in each multi-head attention.
+            layers: blocks.
+            causal: whether to use the mask; without it the model reads what it is to predict.
+        """
+        super().__init__()
+        self.causal = causal
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.positions = LearnedPositions(d_model, context)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
+        self.norm = nn.LayerNorm(d_model)
+        nn.init.normal_(self.embedding.weight, std=0.02)
+
+    def forward(self, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words vocabulary"]:
+        """Logits of the word behind each word."""
+        x = self.positions(self.embedding(ids))
+        for block in self.blocks:
+            x = block(x, is_causal=self.causal).out
+        return tied_logits(self.norm(x), self.embedding.weight)
+
+
+def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... words"]:
+    """The loss at each place after a long training without a mask, from that of an honest model.
+
+    Every target but the last stands in the input, to be copied (S0: "a small problem").
+    """
+    copied = torch.zeros_like(honest)
+    copied[..., -1] = honest[..., -1]
+    return copied
+
+
+def generate(
+    model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " words"], new_words: int, context: int
+) -> Int[Tensor, " longer"]:
+    """The prompt and `new_words` more, each the most probable behind all that stands before it (S3).
+
+    Args:
+        model: from ids [batch, words] to logits [batch, words, vocabulary].
+        prompt: at least one word.
+        new_words: how many to write.
+        context: the most words that the model can read: of a longer text it gets the last.
+    """
+    ids = prompt
+    for _ in range(new_words):
+        logits = model(ids[-context:].unsqueeze(0))
+        ids = torch.cat([ids, logits[0, -1:].argmax(dim=-1)])
+    return ids
+
+
+def fine_tuning_loss(
+    class_logits: Float[Tensor, "batch classes"],
+    labels: Int[Tensor, " batch"],
+    lm_logits: Float[Tensor, "batch words vocabulary"],
+    targets: Int[Tensor, "batch words"],
+    weight: float,
+) -> Float[Tensor, ""]:
+    """GPT-1's: the loss of the new task plus `weight` times that of language modelling, the auxiliary loss (S2).
+
+    Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training", section 3.2, equation 5.
+    """
+    return F.cross_entropy(class_logits, labels) + weight * lm_loss(torch.log_softmax(lm_logits, dim=-1), targets)
+
+
+def gpt_parameters(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+    """How many numbers GPT-2 learns, by its formula; `counting.count_parameters` counts those of a model.
+
+    The number of heads plays no part: it only cuts the same projections into pieces.
+
+    Args:
+        vocabulary: how many words there are.
+        context: how many positions.
+        d_model: the length of a word's vector.
+        layers: blocks.
+        tied: whether the output layer is the embedding; else it has a matrix of its own.
+    """
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = (d_model * 4 * d_model + 4 * d_model) + (4 * d_model * d_model + d_model)
+    norm = 2 * d_model
+    output = 0 if tied else vocabulary * d_model
+    return (vocabulary + context) * d_model + layers * (attention + feed_forward + 2 * norm) + norm + output

@@ -1,0 +1,1 @@
+"""What a model is trained for: losses, labels, and the heads that predict them."""

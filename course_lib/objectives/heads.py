@@ -1,0 +1,433 @@
+"""Heads: what is put on a model so that it solves a task (S1, "the seven heads").
+
+    the slide's task            head                   on          logits for [batch, words]
+    language modelling          `GPT` itself                       [batch, words, vocabulary]
+    sequence classification     `SequenceClassifier`   an encoder  [batch, classes]
+    question answering (span)   `QuestionAnswering`    an encoder  [batch, 2, words]
+    token classification        `TokenClassifier`      an encoder  [batch, words, classes]
+    multiple choice             `MultipleChoice`       an encoder  [batch, choices], for [batch, choices, words]
+    masked language modelling   `MaskedLanguageModel`  BERT        [batch, words, vocabulary]
+    conditional generation      `Transformer` itself               [batch, target, vocabulary], for two texts
+
+An encoder is `BERT`; `BagOfEmbeddings` or `RecurrentEncoder`, called like it; or `FrozenEncoder` around one of
+them. A head adds little: most are one linear layer, and all but the generating ones are trained by one loss,
+`head_loss`, since each answers "which of these?" for every label.
+
+Devlin et al. (2019), section 4; Radford et al. (2018), "Improving Language Understanding by Generative
+Pre-Training", section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
+from course_lib.ground.outputs import BERTOutput
+from course_lib.masking import at_last_word
+from course_lib.models import BERT, GPT, BERTConfig
+from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
+from course_lib.objectives.losses import cross_entropy, smoothed_cross_entropy
+from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
+
+
+def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """The mean cross-entropy, in nats, of the labels that are to be learned: for every head on an encoder.
+
+    Raises:
+        ValueError: logits and labels do not fit, a label is none of the classes, or every label is `IGNORED`, so that
+            there is no mean.
+    """
+    logits: Tensor = model(batch.ids, batch.segments, batch.mask)
+    if logits.shape[:-1] != batch.labels.shape:
+        raise ValueError(
+            f"logits {list(logits.shape)} need labels {list(logits.shape[:-1])}, not {list(batch.labels.shape)}"
+        )
+    if not (batch.labels != IGNORED).any():
+        raise ValueError("there is nothing to learn from: no label of this batch counts")
+    return label_loss(logits, batch.labels, smoothing)
+
+
+def label_loss(
+    logits: Float[Tensor, "*places classes"], labels: Int[Tensor, "*places"], smoothing: float = 0.0
+) -> Float[Tensor, ""]:
+    """The mean cross-entropy, in nats, over the places whose label is not `IGNORED`; NaN where there is none.
+
+    For masked words it is the loss of Devlin et al. (2019), section 3.1, task 1.
+
+    Raises:
+        ValueError: a label is none of the classes.
+    """
+    return cross_entropy(logits.flatten(0, -2), labels.flatten(), smoothing, IGNORED)
+
+
+# --- Encoders, and using them as they are ----------------------------------------------------------------------
+
+Encoder: TypeAlias = "BERT | BagOfEmbeddings | RecurrentEncoder | FrozenEncoder"
+"""What a head can stand on; all are called alike and return states and one vector for the whole."""
+
+
+class FrozenEncoder(nn.Module):
+    """An encoder used as it is: features for a head, instead of fine-tuning (S1).
+
+    Its weights get no gradients, and its dropout stays off while the head is trained.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.requires_grad_(False)
+        self.train(False)
+
+    @property
+    def config(self) -> BERTConfig | BagOfEmbeddingsConfig | RecurrentConfig:
+        """The encoder's sizes."""
+        return self.encoder.config
+
+    def train(self, mode: bool = True) -> FrozenEncoder:
+        """Stays in evaluation mode, whatever is asked for."""
+        return super().train(False)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences, without gradients."""
+        with torch.no_grad():
+            read: BERTOutput = self.encoder(ids, segments, mask)
+        return read
+
+
+# --- Heads on an encoder ---------------------------------------------------------------------------------------
+
+Pooling = Literal["pooled", "mean"]
+"""One vector for a sequence: the encoder's own (BERT's comes from [CLS]), or the mean of its words (S3)."""
+
+
+def _vector(
+    read: BERTOutput, mask: Bool[Tensor, "batch words"] | None, pooling: Pooling
+) -> Float[Tensor, "batch d_model"]:
+    return mean_pooling(read.states, mask) if pooling == "mean" else read.pooled
+
+
+class SequenceClassifier(nn.Module):
+    """One label for a text, or for a pair of them: topic, sentiment, entailment."""
+
+    def __init__(self, encoder: Encoder, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+        """A linear layer on one vector of the sequence.
+
+        Raises:
+            ValueError: fewer than two classes, or an unknown pooling.
+        """
+        super().__init__()
+        _require_classes(classes)
+        _require_pooling(pooling)
+        self.encoder = encoder
+        self.pooling = pooling
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(encoder.config.d_model, classes)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch classes"]:
+        """A score for each class. Arguments as for `BERT`."""
+        read = self.encoder(ids, segments, mask)
+        vector = _vector(read, mask, self.pooling)
+        out: Tensor = self.output(self.dropout(vector))
+        return out
+
+
+class TokenClassifier(nn.Module):
+    """A label for every word, by one classifier used again and again: parts of speech, named entities (S1)."""
+
+    def __init__(self, encoder: Encoder, classes: int, *, dropout: float = 0.1) -> None:
+        """A linear layer on each word's vector.
+
+        Raises:
+            ValueError: fewer than two classes.
+        """
+        super().__init__()
+        _require_classes(classes)
+        self.encoder = encoder
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(encoder.config.d_model, classes)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch words classes"]:
+        """A score for each class at each word. Arguments as for `BERT`."""
+        out: Tensor = self.output(self.dropout(self.encoder(ids, segments, mask).states))
+        return out
+
+
+class QuestionAnswering(nn.Module):
+    """Where in a text the answer to a question begins, and where it ends (Devlin et al., 2019, section 4.2)."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Two scores for each word: to be the first of the answer, and to be the last."""
+        super().__init__()
+        self.encoder = encoder
+        self.output = nn.Linear(encoder.config.d_model, 2)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch 2 words"]:
+        """Scores of each word to be the first, and to be the last of the answer; -inf at padding."""
+        logits: Tensor = self.output(self.encoder(ids, segments, mask).states).transpose(1, 2)
+        return logits if mask is None else logits.masked_fill(~mask.unsqueeze(1), -torch.inf)
+
+
+def best_spans(logits: Float[Tensor, "batch 2 words"], max_words: int | None = None) -> Int[Tensor, "batch 2"]:
+    """The most probable span of each text: first ≤ last, which the two scores by themselves do not know.
+
+    Args:
+        logits: of `QuestionAnswering`.
+        max_words: the longest span to consider; None for any length.
+
+    Returns:
+        The positions of its first and its last word.
+
+    Raises:
+        ValueError: `max_words` is below 1.
+    """
+    if max_words is not None and max_words < 1:
+        raise ValueError(f"a span has at least one word, not {max_words}")
+    first, last = logits.unbind(dim=1)
+    scores = first.unsqueeze(2) + last.unsqueeze(1)  # [batch, first, last]
+    possible = torch.ones_like(scores, dtype=torch.bool).triu()
+    if max_words is not None:
+        possible = possible.tril(max_words - 1)
+    best = scores.masked_fill(~possible, -torch.inf).flatten(1).argmax(dim=1)
+    words = logits.shape[2]
+    return torch.stack([best // words, best % words], dim=1)
+
+
+class MultipleChoice(nn.Module):
+    """Which of several continuations, or answers, fits: each is read together with the question (S1)."""
+
+    def __init__(self, encoder: Encoder, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+        """One score for each choice.
+
+        Raises:
+            ValueError: an unknown pooling.
+        """
+        super().__init__()
+        _require_pooling(pooling)
+        self.encoder = encoder
+        self.pooling = pooling
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(encoder.config.d_model, 1)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch choices words"],
+        segments: Int[Tensor, "batch choices words"] | None = None,
+        mask: Bool[Tensor, "batch choices words"] | None = None,
+    ) -> Float[Tensor, "batch choices"]:
+        """A score for each choice; every choice has the question in it.
+
+        Raises:
+            ValueError: the ids are not [batch, choices, words].
+        """
+        if ids.dim() != 3:
+            raise ValueError(f"ids must be [batch, choices, words], not {list(ids.shape)}")
+        return score_choices(self._score, ids, segments, mask)
+
+    def _score(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Float[Tensor, " rows"]:
+        vector = _vector(self.encoder(ids, segments, mask), mask, self.pooling)
+        out: Tensor = self.output(self.dropout(vector)).squeeze(-1)
+        return out
+
+
+Score = Callable[[Tensor, "Tensor | None", "Tensor | None"], Tensor]
+"""One number for each row of words, [rows], from ids, segments and mask, [rows, words] each."""
+
+
+def score_choices(
+    score: Score,
+    ids: Int[Tensor, "batch choices words"],
+    segments: Int[Tensor, "batch choices words"] | None,
+    mask: Bool[Tensor, "batch choices words"] | None,
+) -> Float[Tensor, "batch choices"]:
+    """Every choice scored by itself, all of them in one batch of rows."""
+    rows = [None if tensor is None else tensor.flatten(0, 1) for tensor in (segments, mask)]
+    return score(ids.flatten(0, 1), *rows).view(ids.shape[:2])
+
+
+def choice_probabilities(
+    score: Score,
+    ids: Int[Tensor, "batch choices words"],
+    segments: Int[Tensor, "batch choices words"],
+    mask: Bool[Tensor, "batch choices words"],
+) -> Float[Tensor, "batch choices"]:
+    """How probable each choice is: the softmax of a question's scores (Devlin et al., 2019, section 4.4)."""
+    return torch.softmax(score_choices(score, ids, segments, mask), dim=-1)
+
+
+def _require_classes(classes: int) -> None:
+    if classes < 2:
+        raise ValueError(f"a classifier needs at least 2 classes, not {classes}")
+
+
+def _require_pooling(pooling: Pooling) -> None:
+    if pooling not in ("pooled", "mean"):
+        raise ValueError(f"pooling must be 'pooled' or 'mean', not {pooling!r}")
+
+
+# --- Heads alone, on the states that an encoder has left -----------------------------------------------------------
+
+
+class SequenceHead(nn.Module):
+    """One label from a sequence's states: [CLS] through a dense layer and tanh, and from there to the classes.
+
+    The dense layer is BERT's pooler, which here belongs to the head, as it does in RoBERTa (Liu et al., 2019).
+    """
+
+    def __init__(self, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, states: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch classes"]:
+        """A score for each class."""
+        out: Tensor = self.output(torch.tanh(self.dense(states[:, 0])))
+        return out
+
+
+class WordHead(nn.Module):
+    """A label for every word, however many pieces it was cut into, from its first piece's state.
+
+    Devlin et al. (2019), section 5.3.
+    """
+
+    def __init__(self, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(
+        self, states: Float[Tensor, "batch pieces d_model"], starts: Int[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words classes"]:
+        """A score for each class at each word; `starts` says where each word's first piece stands."""
+        places = starts.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        out: Tensor = self.output(states.gather(1, places))
+        return out
+
+
+# --- BERT's pre-training ---------------------------------------------------------------------------------------
+
+
+class MaskedLanguageModel(nn.Module):
+    """BERT with the head that guesses words from both sides; the output's rows are the word embeddings."""
+
+    def __init__(self, bert: BERT) -> None:
+        super().__init__()
+        config = bert.config
+        self.bert = bert
+        self.dense = nn.Linear(config.d_model, config.d_model)
+        self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
+        self.output = nn.Linear(config.d_model, config.vocabulary)
+        nn.init.normal_(self.dense.weight, std=0.02)
+        nn.init.zeros_(self.dense.bias)
+        nn.init.zeros_(self.output.bias)
+        self.output.weight = bert.embedding.weight
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch words vocabulary"]:
+        """A score for each word of the vocabulary at each place. Arguments as for `BERT`."""
+        x = self.bert(ids, segments, mask).states
+        out: Tensor = self.output(self.norm(F.gelu(self.dense(x))))
+        return out
+
+
+class NextSentencePredictor(nn.Module):
+    """BERT with its other head: class 0 where the second text follows the first, 1 where it is a random one."""
+
+    def __init__(self, bert: BERT) -> None:
+        super().__init__()
+        self.bert = bert
+        self.output = nn.Linear(bert.config.d_model, 2)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch 2"]:
+        """A score for "follows" and one for "random". Arguments as for `BERT`."""
+        out: Tensor = self.output(self.bert(ids, segments, mask).pooled)
+        return out
+
+
+# --- Heads on GPT ----------------------------------------------------------------------------------------------
+
+
+class GPTClassifier(nn.Module):
+    """GPT with one linear layer on the last word's vector: it alone has seen the whole text (S2)."""
+
+    def __init__(self, gpt: GPT, classes: int, *, dropout: float = 0.1) -> None:
+        """The one new layer.
+
+        Raises:
+            ValueError: fewer than two classes.
+        """
+        super().__init__()
+        _require_classes(classes)
+        self.gpt = gpt
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(gpt.config.d_model, classes)
+        nn.init.normal_(self.output.weight, std=0.02)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch classes"]:
+        """A score for each class.
+
+        Args:
+            ids: the words.
+            segments: not used; a separating word does their work.
+            mask: True at words, False at padding, before or behind them; None where there is none.
+        """
+        return self._classify(self.gpt.states(ids, mask).states, mask)
+
+    def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:
+        """Classification, plus `auxiliary` times language modelling of the same texts.
+
+        Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. What it brings is to be measured: it
+        helped them on large data sets, and not on small ones (section 5). Texts of one word have no next one: for a
+        batch of such texts it is classification alone.
+        """
+        states = self.gpt.states(batch.ids, batch.mask).states
+        loss = cross_entropy(self._classify(states, batch.mask), batch.labels)
+        if not auxiliary or batch.ids.shape[1] == 1:
+            return loss
+        words_behind_words = batch.mask[:, 1:] & batch.mask[:, :-1]
+        expected = batch.ids[:, 1:].masked_fill(~words_behind_words, IGNORED)
+        logits = self.gpt.logits(states[:, :-1])
+        return loss + auxiliary * smoothed_cross_entropy(logits, expected, ignored=IGNORED)
+
+    def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        out: Tensor = self.output(self.dropout(at_last_word(states, mask)))
+        return out

@@ -1,0 +1,112 @@
+"""Texts with labels, in batches: what the heads learn from.
+
+One form serves all of them. An example is one input, or several to choose among, and its labels: one for the whole,
+one for each word, or the two ends of a span.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from course_lib.masking import padding_mask
+from course_lib.text.batches import LengthBuckets, pad
+from course_lib.text.tokenization import JoinedPair
+
+IGNORED = -100
+"""The label of what is not to be learned, such as padding; the value that torch's cross-entropy leaves out."""
+
+
+@dataclass(frozen=True)
+class LabelledText:
+    """One example.
+
+    Attributes:
+        inputs: the text, or the pair; several, where one of them is to be chosen.
+        labels: of the text or the right choice (), of its words [words], or of an answer's two ends [2].
+    """
+
+    inputs: tuple[JoinedPair, ...]
+    labels: Int[Tensor, "..."]
+
+    def __post_init__(self) -> None:
+        if not self.inputs or not all(text.ids for text in self.inputs):
+            raise ValueError("a labelled example needs at least one input, and each needs at least one word")
+
+
+@dataclass(frozen=True)
+class LabelledBatch:
+    """Sequences with what is to be said of them; [batch, choices, words] where there is something to choose.
+
+    Attributes:
+        ids: the words.
+        segments: 0 at the words of the first text, 1 at those of the second.
+        mask: True at words, False at padding.
+        labels: `IGNORED` where there is nothing to learn.
+    """
+
+    ids: Int[Tensor, "batch *choices words"]
+    segments: Int[Tensor, "batch *choices words"]
+    mask: Bool[Tensor, "batch *choices words"]
+    labels: Int[Tensor, "batch *places"]
+
+    @property
+    def targets(self) -> int:
+        """How many labels are to be learned."""
+        return int((self.labels != IGNORED).sum())
+
+    @property
+    def tokens(self) -> int:
+        """How many words there are, padding left out."""
+        return int(self.mask.sum())
+
+    def to(self, device: torch.device | str) -> LabelledBatch:
+        """The same batch on another device."""
+        return LabelledBatch(*(getattr(self, field.name).to(device) for field in dataclasses.fields(self)))
+
+
+def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
+    """A batch of these examples, padded to the longest input.
+
+    Raises:
+        ValueError: there are none, or not all have as many inputs, or labels of the same kind.
+    """
+    if not examples:
+        raise ValueError("a batch needs at least one example, got none")
+    choices = {len(example.inputs) for example in examples}
+    dimensions = {example.labels.dim() for example in examples}
+    if len(choices) != 1 or len(dimensions) != 1:
+        raise ValueError("the examples of a batch must have as many inputs each, and the same kind of labels")
+    rows = [text for example in examples for text in example.inputs]
+    lengths = torch.tensor([len(text.ids) for text in rows])
+    ids = pad([torch.tensor(text.ids) for text in rows])
+    segments = pad([torch.tensor(text.segments) for text in rows])
+    mask = padding_mask(lengths, ids.shape[1])
+    if choices != {1}:
+        ids, segments, mask = (tensor.unflatten(0, (len(examples), -1)) for tensor in (ids, segments, mask))
+    return LabelledBatch(ids, segments, mask, _stacked([example.labels for example in examples]))
+
+
+def labelled_data(examples: Sequence[LabelledText], max_tokens: int) -> LengthBuckets[LabelledText, LabelledBatch]:
+    """Examples to learn from, in batches of at most so many words, padding included.
+
+    Raises:
+        ValueError: there are no examples, or one is longer than a batch.
+    """
+    return LengthBuckets(examples, _words, max_tokens, collate_labelled)
+
+
+def _words(example: LabelledText) -> tuple[int]:
+    return (len(example.inputs) * max(len(text.ids) for text in example.inputs),)
+
+
+def _stacked(labels: Sequence[Tensor]) -> Tensor:
+    if labels[0].dim() == 0:
+        return torch.stack(list(labels))
+    return pad_sequence(list(labels), batch_first=True, padding_value=IGNORED)

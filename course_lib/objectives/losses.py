@@ -1,0 +1,139 @@
+"""What training minimises: the mean negative log-likelihood of the right answers, in nats.
+
+With teacher forcing every word is predicted from the right words before it, all at once (S2, "masked training").
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from course_lib.text.batches import TextBatch, TranslationBatch
+from course_lib.text.tokenization import PADDING_ID
+
+Spread = Literal["all", "others"]
+"""Whose label smoothing: "all" words share its mass, the right one too, as in torch; or only all the "others" (S4)."""
+
+_NONE = -100
+"""An id that never occurs."""
+
+
+def cross_entropy(
+    logits: Float[Tensor, "places vocabulary"],
+    expected: Int[Tensor, " places"],
+    smoothing: float = 0.0,
+    ignored: int = _NONE,
+) -> Float[Tensor, ""]:
+    """Torch's mean cross-entropy, in nats; NaN where every place is ignored.
+
+    Args:
+        logits: scores of all words, or classes.
+        expected: the right ones.
+        smoothing: the share of the target's mass that all words share.
+        ignored: an id that does not count where it is expected.
+
+    Raises:
+        ValueError: an id is outside the vocabulary. (On a GPU torch itself ends the program: asking first, in Python,
+            would be one more wait for it in every step.)
+    """
+    try:
+        return F.cross_entropy(logits, expected, ignore_index=ignored, label_smoothing=smoothing)
+    except IndexError:
+        least, most = expected[expected != ignored].aminmax()
+        wrong = least if least < 0 else most
+        raise ValueError(
+            f"the expected ids must be from 0 to {logits.shape[-1] - 1}, as there are {logits.shape[-1]} scores for "
+            f"each, but there is a {wrong}"
+        ) from None
+
+
+def smoothed_cross_entropy(
+    logits: Float[Tensor, "... vocabulary"],
+    expected: Int[Tensor, "..."],
+    smoothing: float = 0.0,
+    spread: Spread = "all",
+    ignored: int | None = None,
+) -> Float[Tensor, ""]:
+    """The mean cross-entropy, in nats, with a share of the target's mass taken from the right word.
+
+    With V words and a share ε, the target is
+
+        "all":     1 - ε + ε / V  at the right word,  ε / V        at each other: torch, and the paper's equation
+        "others":  1 - ε          at the right word,  ε / (V - 1)  at each other: as S4 says it
+
+    The second with ε is the first with ε · V / (V - 1), which is how it is computed: the larger the vocabulary, the
+    smaller the difference. Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4, with ε = 0.1.
+
+    Args:
+        logits: scores of all words.
+        expected: the right words.
+        smoothing: ε.
+        spread: which of the two.
+        ignored: an id that does not count where it is expected: padding. Where nothing else is expected the loss is 0,
+            and so are its gradients: there is nothing to learn.
+
+    Raises:
+        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, no word is expected, or one
+            outside the vocabulary, as for `cross_entropy`.
+    """
+    if spread not in ("all", "others"):
+        raise ValueError(f"spread must be 'all' or 'others', not {spread!r}")
+    if not expected.numel():
+        raise ValueError("there is nothing to predict: a text of one token has no next one")
+    size = logits.shape[-1]
+    most = (size - 1) / size if spread == "others" else 1
+    if not 0 <= smoothing <= most:
+        raise ValueError(f"label smoothing must be from 0 to {most:.4g}, got {smoothing}")
+    torch_share = min(1.0, smoothing / most) if smoothing else 0.0
+    ignore = _NONE if ignored is None else ignored
+    mean = cross_entropy(logits.flatten(0, -2), expected.flatten(), torch_share, ignore)
+    # Asking first whether there is anything to count would be one more wait for a GPU, too.
+    return mean if ignored is None else torch.where((expected != ignored).any(), mean, 0.0)
+
+
+def shift_right(
+    target: Int[Tensor, "batch words"],
+) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:
+    """What the decoder reads and what it should answer: at each place the word before, and the word itself.
+
+    From *<s> die Katze tanzte <e>* it reads *<s> die Katze tanzte* and should answer *die Katze tanzte <e>*.
+    """
+    return target[:, :-1], target[:, 1:]
+
+
+def translation_loss(
+    model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0, spread: Spread = "all"
+) -> Float[Tensor, ""]:
+    """The mean over the target's words, for `Transformer` and what is called like it; `PADDING_ID` does not count.
+
+    Args:
+        model: from source and target ids to logits of the word after each target word.
+        batch: sources, and targets from <s> to <e>.
+        smoothing, spread: as for `smoothed_cross_entropy`.
+
+    Raises:
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+            the vocabulary.
+    """
+    read, expected = shift_right(batch.target)
+    return smoothed_cross_entropy(model(batch.source, read), expected, smoothing, spread, PADDING_ID)
+
+
+def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """The mean over all tokens but the first of each piece, for `GPT` and what is called like it.
+
+    Args:
+        model: from ids to logits of the token after each token.
+        batch: pieces of a text.
+        smoothing: as for `smoothed_cross_entropy`.
+
+    Raises:
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+            the vocabulary.
+    """
+    read, expected = shift_right(batch.ids)
+    return smoothed_cross_entropy(model(read), expected, smoothing)

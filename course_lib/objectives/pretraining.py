@@ -1,0 +1,185 @@
+"""What BERT is pre-trained on: guessing masked words, and whether one sentence follows another (S1, S2).
+
+Devlin et al. (2019), section 3.1 and appendix A.1.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Generator, Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from course_lib.masking import padding_mask
+from course_lib.objectives.heads import MaskedLanguageModel, head_loss
+from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
+from course_lib.text.tokenization import join_pair
+
+SHARE = 0.15
+"""Of the words, how many BERT is asked for."""
+
+
+@dataclass(frozen=True)
+class Corrupted:
+    """Sequences with some words hidden.
+
+    Attributes:
+        ids: what the model reads.
+        labels: the right word where one was chosen, `IGNORED` everywhere else.
+    """
+
+    ids: Int[Tensor, "batch words"]
+    labels: Int[Tensor, "batch words"]
+
+
+@dataclass(frozen=True)
+class MaskedWords:
+    """How words are chosen and hidden.
+
+    Of the words, a share is chosen. Of those 80 % are replaced by [MASK], 10 % by a random word, and 10 % stay: since
+    later texts have no [MASK], the model must not rely on it to know which words it is asked about.
+
+    Attributes:
+        vocabulary: how many words there are; random ones are drawn from all of them.
+        mask_id: the id of [MASK].
+        special_ids: of those that are never chosen, such as padding, [CLS] and [SEP].
+        share: of the other words, how many are chosen.
+    """
+
+    vocabulary: int
+    mask_id: int
+    special_ids: tuple[int, ...]
+    share: float = SHARE
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ValueError(f"the share of words to hide must be above 0 and at most 1, not {self.share}")
+
+    def corrupt(self, ids: Int[Tensor, "batch words"], generator: Generator | None = None) -> Corrupted:
+        """Choose words and hide them; `ids` stay as they are.
+
+        Args:
+            ids: the words.
+            generator: on the device of `ids`; None for torch's own.
+        """
+        special = torch.isin(ids, torch.tensor(self.special_ids, device=ids.device))
+        chance, fate = _uniform(ids, generator), _uniform(ids, generator)
+        anything = torch.randint(self.vocabulary, ids.shape, generator=generator, device=ids.device)
+        return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.share))
+
+    def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
+        """The mean negative log-likelihood, in nats, of the hidden words; drawn anew in every call.
+
+        The batch's labels are not used.
+
+        Raises:
+            ValueError: no word was chosen: the batch is too small to learn from, or all its words are special.
+        """
+        corrupted = self.corrupt(batch.ids)
+        return head_loss(model, LabelledBatch(corrupted.ids, batch.segments, batch.mask, corrupted.labels))
+
+
+def mask_words(
+    ids: Int[Tensor, "batch words"],
+    special: Bool[Tensor, "batch words"],
+    chance: Float[Tensor, "batch words"],
+    fate: Float[Tensor, "batch words"],
+    anything: Int[Tensor, "batch words"],
+    mask_id: int,
+    share: float = SHARE,
+) -> tuple[Int[Tensor, "batch words"], Int[Tensor, "batch words"]]:
+    """The corruption itself, with all that is random passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
+
+    Args:
+        ids: the words.
+        special: True at [CLS], [SEP] and padding, which are never chosen.
+        chance: from 0 to 1; a word is chosen where it is below `share`.
+        fate: from 0 to 1; a chosen word becomes [MASK] below 0.8, another word below 0.9, and stays above.
+        anything: the other words.
+        mask_id: the id of [MASK].
+        share: of the words, how many are chosen.
+
+    Returns:
+        What the model reads; and the right word where one was chosen, `IGNORED` everywhere else.
+    """
+    chosen = (chance < share) & ~special
+    hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
+    return torch.where(chosen, hidden, ids), torch.where(chosen, ids, IGNORED)
+
+
+def expected_counts(words: int) -> tuple[float, float, float]:
+    """Of so many words, how many become [MASK], how many another word, and how many are asked for as they stand.
+
+    On the average, and by the shares of Devlin et al. (2019), section 3.1.
+    """
+    chosen = SHARE * words
+    return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
+
+
+def _uniform(ids: Tensor, generator: Generator | None) -> Float[Tensor, "batch words"]:
+    return torch.rand(ids.shape, generator=generator, device=ids.device)
+
+
+FOLLOWS, RANDOM = 0, 1
+"""The labels of next-sentence prediction, as in BERT's published weights."""
+
+
+def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str, int]]:
+    """For every sentence that another one follows, it with that one or, half of the time, with a random one.
+
+    Args:
+        texts: each a list of sentences in their order.
+        rng: decides which get a random one, and which.
+
+    Returns:
+        The first sentence, the second, and `FOLLOWS` or `RANDOM`.
+
+    Raises:
+        ValueError: no sentence is followed by another, or there are no others to draw from.
+    """
+    sentences = [sentence for text in texts for sentence in text]
+    pairs = [(first, second) for text in texts for first, second in zip(text, text[1:], strict=False)]
+    if not pairs or len(set(sentences)) < 3:
+        raise ValueError("pairs need texts of at least two sentences, and three different sentences in all")
+    drawn = []
+    for first, second in pairs:
+        if rng.random() < 0.5:
+            drawn.append((first, second, FOLLOWS))
+        else:
+            while (other := rng.choice(sentences)) in (first, second):
+                pass
+            drawn.append((first, other, RANDOM))
+    return drawn
+
+
+# --- Texts and pairs of texts in a batch -----------------------------------------------------------------------
+
+
+def encode_pairs(
+    firsts: Sequence[Sequence[int]],
+    seconds: Sequence[Sequence[int] | None],
+    cls_id: int,
+    sep_id: int,
+    padding_id: int,
+) -> tuple[Int[Tensor, "batch words"], Int[Tensor, "batch words"], Bool[Tensor, "batch words"]]:
+    """A batch of texts, or of pairs of them, as BERT reads it. Devlin et al. (2019), section 3, figure 2.
+
+    Args:
+        firsts: the ids of each first text.
+        seconds: the ids of each second text; None where there is none.
+        cls_id: the id of [CLS].
+        sep_id: the id of [SEP].
+        padding_id: the id that fills shorter rows up.
+
+    Returns:
+        The ids; the segments, 0 at the first text and at padding; and the mask, True at words.
+    """
+    joined = [join_pair(*pair, cls_id=cls_id, sep_id=sep_id) for pair in zip(firsts, seconds, strict=True)]
+    rows = [torch.tensor(pair.ids) for pair in joined]
+    ids = pad_sequence(rows, batch_first=True, padding_value=padding_id)
+    segments = pad_sequence([torch.tensor(pair.segments) for pair in joined], batch_first=True)
+    return ids, segments, padding_mask(torch.tensor([len(row) for row in rows]), ids.shape[1])

@@ -1,0 +1,1 @@
+"""Published models: found, read, and loaded into ours."""

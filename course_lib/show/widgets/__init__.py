@@ -1,0 +1,1 @@
+"""Figures that answer to a slider, a field or a button."""

@@ -1,0 +1,176 @@
+"""A sentence being written, word by word: what had been read, where the model looked, and what it held for next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
+from course_lib.show.live import show_live
+from course_lib.show.pictures.matrices import WEIGHTS, readable_on
+
+_LETTER = 0.085
+"""Inches that a letter takes, about."""
+_CELL, _BARS, _STEP, _ABOVE = 0.26, 2.3, 0.9, 0.4
+"""Inches: the height of a word of the source, the width of the bars, the height of a step, and of the headings."""
+_NOTE = "The slider that steps through the sentence needs a running kernel: run this cell."
+
+
+@dataclass(frozen=True)
+class Written:
+    """One step: a word about to be written.
+
+    Attributes:
+        read: the words so far, <s> first.
+        candidates: the most probable next words with their probabilities, best first; the first is written.
+        alpha: how the last word read attends to the source, a weight for each of its words.
+    """
+
+    read: Sequence[str]
+    candidates: Sequence[tuple[str, float]]
+    alpha: Sequence[float]
+
+
+def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> None:
+    """Show a sentence being written, and where there is a kernel a slider that steps through it.
+
+    Args:
+        source: the words of the sentence that is translated.
+        steps: one for each word.
+        alt: one sentence for readers who cannot see the picture.
+    """
+    shown = Writing(tuple(source), tuple(steps))
+    figure(shown.draw(), alt)
+    show_live(shown.widget, _NOTE)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """The steps of one sentence.
+
+    Attributes:
+        source: the words of the sentence that is translated.
+        steps: one for each word.
+    """
+
+    source: tuple[str, ...]
+    steps: tuple[Written, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise ValueError("there is nothing to show: no word has been written")
+        for step in self.steps:
+            if len(step.alpha) != len(self.source):
+                raise ValueError(f"{len(self.source)} source words need as many weights, not {len(step.alpha)}")
+
+    def draw(self) -> Figure:
+        """The figure that `writing` shows: a row for each step."""
+        said = _LETTER * 1.2 * max(len(" ".join(step.read)) for step in self.steps) + 0.3
+        looks = _LETTER * sum(len(word) + 3 for word in self.source) + 0.2
+        names = _LETTER * max(len(word) for step in self.steps for word, _share in step.candidates) + 0.25
+        width, height = said + looks + names + _BARS, _ABOVE + _STEP * len(self.steps)
+        with plt.rc_context(LAID_OUT):
+            drawn = Figure(figsize=(width, height))
+            heads = ((0.1, "has read"), (said, "looks at"), (said + looks + names, "thinks next"))
+            for x, text in heads:
+                drawn.text(x / width, 1 - 0.14 / height, text, fontsize=11, va="top")
+            for number, step in enumerate(self.steps):
+                bottom = height - _ABOVE - (number + 1) * _STEP
+                middle = bottom + _STEP / 2
+                drawn.text(0.1 / width, middle / height, " ".join(step.read), va="center", fontsize=11)
+                cells = (said, middle - _CELL / 2, looks - 0.25, _CELL)
+                _draw_cells(drawn.add_axes(_share(cells, width, height)), self.source, step.alpha)
+                bars = (said + looks + names, bottom + 0.08, _BARS - 0.1, _STEP - 0.16)
+                _draw_bars(drawn.add_axes(_share(bars, width, height)), step.candidates)
+        return drawn
+
+    def html(self, number: int) -> str:
+        """One step, as a page that a slider can redraw."""
+        step = self.steps[number]
+        chosen = step.candidates[0][0]
+        read = " ".join(_chip(word, "#e4e4e7", INK) for word in step.read)
+        looks = " ".join(_chip(f"{word} {weight:.2f}", *_shade(weight)) for word, weight in _pairs(self, step))
+        bars = "".join(_bar(word, share, word == chosen) for word, share in step.candidates)
+        return (
+            '<div style="line-height:2.1">'
+            f"<div>has read: {read} → {_chip(chosen, ORANGE, INK)}</div>"
+            f"<div>looks at: {looks}</div>{bars}</div>"
+        )
+
+    def widget(self) -> Any:
+        """A slider above one step.
+
+        Raises:
+            ImportError: ipywidgets is not installed.
+        """
+        import ipywidgets as widgets
+
+        slider = widgets.IntSlider(value=1, min=1, max=len(self.steps), description="word", layout={"width": "26em"})
+        page = widgets.HTML(self.html(0))
+
+        def go(change: dict[str, Any]) -> None:
+            page.value = self.html(change["new"] - 1)
+
+        slider.observe(go, names="value")
+        return widgets.VBox([slider, page])
+
+
+def _pairs(writing: Writing, step: Written) -> list[tuple[str, float]]:
+    return list(zip(writing.source, step.alpha, strict=True))
+
+
+def _share(box: tuple[float, float, float, float], width: float, height: float) -> tuple[float, float, float, float]:
+    """A box in inches, as shares of the figure."""
+    return box[0] / width, box[1] / height, box[2] / width, box[3] / height
+
+
+def _draw_cells(axes: Axes, source: Sequence[str], alpha: Sequence[float]) -> None:
+    """The source in a line, each word on the shade of its weight."""
+    axes.set(xlim=(0, sum(len(word) + 3 for word in source)), ylim=(0, 1))
+    axes.set_axis_off()
+    x = 0.0
+    for word, weight in zip(source, alpha, strict=True):
+        colour = WEIGHTS(weight)
+        axes.add_patch(mpl.patches.Rectangle((x, 0), len(word) + 2.6, 1, color=colour, linewidth=0))
+        middle = x + (len(word) + 2.6) / 2
+        axes.text(middle, 0.5, word, ha="center", va="center", fontsize=10, color=readable_on(colour))
+        axes.text(middle, -0.42, f"{weight:.2f}", ha="center", va="center", fontsize=8.5, color=INK)
+        x += len(word) + 3
+
+
+def _draw_bars(axes: Axes, candidates: Sequence[tuple[str, float]]) -> None:
+    shares = [share for _word, share in candidates]
+    colours = [ORANGE, *[BLUE] * (len(shares) - 1)]
+    axes.barh(range(len(shares)), shares, height=0.7, color=colours)
+    axes.set(xlim=(0, 1.25), ylim=(len(shares) - 0.5, -0.5), xticks=[])
+    axes.set_yticks(range(len(shares)), labels=[word for word, _share in candidates])
+    axes.tick_params(length=0)
+    for row, share in enumerate(shares):
+        axes.annotate(f"{share:.2f}", (share, row), (3, 0), textcoords="offset points", va="center", fontsize=8.5)
+    axes.spines["bottom"].set_visible(False)
+    axes.spines["left"].set_color(GREY)
+
+
+def _shade(weight: float) -> tuple[str, str]:
+    """The colour of a weight, and one that is legible on it."""
+    colour = WEIGHTS(weight)
+    return mpl.colors.to_hex(colour), readable_on(colour)
+
+
+def _chip(text: str, background: str, ink: str) -> str:
+    style = f"background:{background};color:{ink};padding:.15em .5em;border-radius:.3em;margin-right:.15em"
+    return f'<span style="{style}">{escape(text)}</span>'
+
+
+def _bar(word: str, share: float, chosen: bool) -> str:
+    colour = ORANGE if chosen else BLUE
+    line = f'<span style="display:inline-block;background:{colour};height:.9em;width:{14 * share:.2f}em"></span>'
+    name = f'<span style="display:inline-block;width:7em;text-align:right;padding-right:.6em">{escape(word)}</span>'
+    return f'<div style="line-height:1.5">{name}{line} {share:.2f}</div>'

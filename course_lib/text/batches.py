@@ -1,0 +1,264 @@
+"""Batches to learn from: examples as padded tensors of ids, like lengths together.
+
+What can be trained on says two things (`TrainingData`): how one pass through it is cut into batches, and what a batch
+holds. Between them stands only a list of numbers, so that the order of a training can be saved, resumed and shared out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import torch
+from jaxtyping import Int
+from torch import Generator, Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from course_lib.text.texts import Pair
+from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, Vocabulary
+
+
+class AnyBatch(Protocol):
+    """What the training loop needs to know of a batch."""
+
+    @property
+    def targets(self) -> int:
+        """How many answers the loss is a mean over."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the batch holds, padding left out."""
+
+    def to(self, device: torch.device | str) -> AnyBatch:
+        """The same batch on another device."""
+
+
+B_co = TypeVar("B_co", bound=AnyBatch, covariant=True)
+B = TypeVar("B", bound=AnyBatch)
+E = TypeVar("E")
+
+
+class TrainingData(Protocol[B_co]):
+    """Examples that can be cut into batches."""
+
+    def plan(self, generator: Generator) -> list[list[int]]:
+        """One pass: the examples of each batch, by number, in an order that the generator decides."""
+
+    def batch(self, indices: Sequence[int]) -> B_co:
+        """The batch of these examples."""
+
+
+# --- Sentences and their translations --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TranslationBatch:
+    """Sequences of ids, padded to the longest of their side.
+
+    Attributes:
+        source: the sentences to translate.
+        target: their translations, each from <s> to <e>.
+    """
+
+    source: Int[Tensor, "batch source"]
+    target: Int[Tensor, "batch target"]
+
+    @property
+    def targets(self) -> int:
+        """How many words are to be predicted: all of the target but the <s>'s."""
+        return int((self.target[:, 1:] != PADDING_ID).sum())
+
+    @property
+    def tokens(self) -> int:
+        """How many words there are on both sides."""
+        return int((self.source != PADDING_ID).sum() + (self.target != PADDING_ID).sum())
+
+    def to(self, device: torch.device | str) -> TranslationBatch:
+        """The same batch on another device."""
+        return TranslationBatch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
+
+
+TranslationExample = tuple[Int[Tensor, " _"], Int[Tensor, " _"]]
+"""The ids of a source and of its target, from <s> to <e>; of any lengths."""
+
+
+def examples(pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary) -> list[TranslationExample]:
+    """Pairs as ids, with <s> and <e> around each translation.
+
+    Raises:
+        ValueError: a source has no words, so that there is nothing to attend to.
+    """
+    found = []
+    for pair in pairs:
+        ids = source.encode(pair.source)
+        if not ids:
+            raise ValueError(f"a source has no words: {pair.source!r}, translated as {pair.target!r}")
+        found.append((torch.tensor(ids), torch.tensor([START_ID, *target.encode(pair.target), END_ID])))
+    return found
+
+
+def pad(sequences: Sequence[Int[Tensor, " _"]]) -> Int[Tensor, "batch longest"]:
+    """Sequences one below the other, filled up with <pad> to the longest.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not sequences:
+        raise ValueError("a batch needs at least one sequence, got none")
+    return pad_sequence(list(sequences), batch_first=True, padding_value=PADDING_ID)
+
+
+def collate(batch: Sequence[TranslationExample]) -> TranslationBatch:
+    """A batch of these examples."""
+    return TranslationBatch(pad([source for source, _ in batch]), pad([target for _, target in batch]))
+
+
+# --- Like lengths together -------------------------------------------------------------------------------------
+
+POOL = 50
+"""About how many batches are sorted by length together."""
+
+
+@dataclass(frozen=True)
+class LengthBuckets(Generic[E, B]):
+    """Examples in batches of about as many tokens each, with examples of like lengths together.
+
+    In every pass the examples are shuffled, sorted by length within pools of about `POOL` batches, and cut: little
+    padding, and still different batches in every pass, each example once.
+
+    Attributes:
+        examples: what to learn from.
+        lengths: an example's length on each of its sides, such as source and target.
+        max_tokens: the most tokens in a batch, all sides together and padding included.
+        collate: makes a batch of examples.
+    """
+
+    examples: Sequence[E]
+    lengths: Callable[[E], tuple[int, ...]]
+    max_tokens: int
+    collate: Callable[[Sequence[E]], B]
+
+    def __post_init__(self) -> None:
+        if not self.examples:
+            raise ValueError("there is nothing to train on: the data is empty")
+        longest = max(self.examples, key=lambda example: sum(self.lengths(example)))
+        if sum(self.lengths(longest)) > self.max_tokens:
+            raise ValueError(
+                f"an example has {sum(self.lengths(longest))} tokens, more than a batch may have "
+                f"({self.max_tokens}); raise max_tokens, or leave long examples out"
+            )
+
+    def plan(self, generator: Generator) -> list[list[int]]:
+        """One pass, in an order that the generator decides."""
+        lengths = [self.lengths(example) for example in self.examples]
+        order = torch.randperm(len(lengths), generator=generator).tolist()
+        mean = sum(map(sum, lengths)) / len(lengths)
+        pool = POOL * max(1, int(self.max_tokens / mean))
+        groups: list[list[int]] = []
+        for start in range(0, len(order), pool):
+            groups += self._cut(sorted(order[start : start + pool], key=lengths.__getitem__), lengths)
+        return [groups[i] for i in torch.randperm(len(groups), generator=generator).tolist()]
+
+    def batch(self, indices: Sequence[int]) -> B:
+        """The batch of these examples."""
+        return self.collate([self.examples[i] for i in indices])
+
+    def _cut(self, order: Sequence[int], lengths: Sequence[tuple[int, ...]]) -> list[list[int]]:
+        """Neighbours together, as many as fit."""
+        groups: list[list[int]] = []
+        longest: tuple[int, ...] = ()
+        for i in order:
+            longest = tuple(map(max, longest, lengths[i])) if groups else lengths[i]
+            if groups and (len(groups[-1]) + 1) * sum(longest) <= self.max_tokens:
+                groups[-1].append(i)
+            else:
+                groups.append([i])
+                longest = lengths[i]
+        return groups
+
+
+def translation_data(
+    pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary, max_tokens: int
+) -> LengthBuckets[TranslationExample, TranslationBatch]:
+    """Pairs to learn to translate, in batches of at most so many tokens (both languages, padding included).
+
+    Raises:
+        ValueError: there are no pairs, a source has no words, or a pair is longer than a batch.
+    """
+    return LengthBuckets(examples(pairs, source, target), _pair_lengths, max_tokens, collate)
+
+
+def _pair_lengths(example: TranslationExample) -> tuple[int, int]:
+    return len(example[0]), len(example[1])
+
+
+# --- A text to continue ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Pieces of a text, all of the same length.
+
+    Attributes:
+        ids: each piece, from its first token to the last that is to be predicted.
+    """
+
+    ids: Int[Tensor, "batch words"]
+
+    @property
+    def targets(self) -> int:
+        """How many tokens are to be predicted: all but the first of each piece."""
+        return self.ids[:, 1:].numel()
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are read."""
+        return self.targets
+
+    def to(self, device: torch.device | str) -> TextBatch:
+        """The same batch on another device."""
+        return TextBatch(self.ids.to(device, non_blocking=True))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """A long text, cut into windows: in each pass at other places, and every token to be predicted at most once.
+
+    Attributes:
+        ids: the text.
+        length: how many tokens the model reads at once; a window has one more, the last to be predicted.
+        batch_size: windows in a batch.
+    """
+
+    ids: Int[Tensor, " text"]
+    length: int
+    batch_size: int
+
+    def __post_init__(self) -> None:
+        if self.length < 1 or self.batch_size < 1:
+            raise ValueError(f"length and batch_size must be at least 1, got {self.length} and {self.batch_size}")
+        if len(self.ids) <= self.length:
+            raise ValueError(
+                f"a text of {len(self.ids)} tokens is too short for windows of {self.length}: "
+                f"expected at least {self.length + 1}"
+            )
+
+    def plan(self, generator: Generator) -> list[list[int]]:
+        """Where each window of a batch begins; the first window begins anywhere within the first `length` tokens."""
+        spare = min(self.length, len(self.ids) - self.length)
+        offset = int(torch.randint(spare, (), generator=generator))
+        starts = torch.arange(offset, len(self.ids) - self.length, self.length)
+        order = torch.randperm(len(starts), generator=generator)
+        return [group.tolist() for group in starts[order].split(self.batch_size)]
+
+    def batch(self, indices: Sequence[int]) -> TextBatch:
+        """The windows that begin there.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if not indices:
+            raise ValueError("a batch needs at least one window, got none")
+        starts = torch.tensor(list(indices))
+        return TextBatch(self.ids[starts.unsqueeze(1) + torch.arange(self.length + 1)])

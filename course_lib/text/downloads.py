@@ -1,0 +1,188 @@
+"""Published data sets, each file by an address that cannot change its content, and by its SHA-256.
+
+A file is fetched once, into a cache folder: `KATZE_CACHE`, or where this system keeps caches. Where there is no
+internet, `KATZE_DATA` names a folder with copies. Either way a file is used only if its sum is right.
+
+- Multi30k: 31,014 captions of photographs, English with their German translations. Elliott et al. (2016), "Multi30K:
+  Multilingual English-German Image Descriptions".
+- tiny Shakespeare: 1.1 million characters of his plays, put together by Karpathy (2015), "The Unreasonable
+  Effectiveness of Recurrent Neural Networks".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, Literal, get_args
+
+import platformdirs
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+from course_lib.text.texts import Pair, read_parallel, read_text
+
+_CHUNK = 1 << 16
+_SILENCE = 30
+"""Seconds without a byte after which a server counts as gone."""
+
+
+class DownloadError(RuntimeError):
+    """A file cannot be had, or is not what it should be."""
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """One file of a data set.
+
+    Attributes:
+        name: where it lies in the cache, or in a folder of copies: "set/file".
+        address: where it is fetched from.
+        size: in bytes.
+        sha256: of its content.
+    """
+
+    name: str
+    address: str
+    size: int
+    sha256: str
+
+
+_MULTI30K = (
+    "https://raw.githubusercontent.com/multi30k/dataset/331f697e45acf3753745a789a3c0aae13f3a982b/data/task1/raw/"
+)
+_SHAKESPEARE = "https://raw.githubusercontent.com/karpathy/char-rnn/d1d7aa34fdb3626174bce1d753e6cc6845ce7087/"
+
+FILES = tuple(
+    PublishedFile(f"multi30k/{file}", _MULTI30K + file, size, sha256)
+    for file, size, sha256 in (
+        ("train.en.gz", 568_929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"),
+        ("train.de.gz", 637_044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"),
+        ("val.en.gz", 21_650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"),
+        ("val.de.gz", 24_681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"),
+        ("test_2016_flickr.en.gz", 21_077, "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"),
+        ("test_2016_flickr.de.gz", 22_890, "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"),
+    )
+) + (
+    PublishedFile(
+        "tinyshakespeare/input.txt",
+        _SHAKESPEARE + "data/tinyshakespeare/input.txt",
+        1_115_394,
+        "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+    ),
+)
+"""Every file that can be fetched."""
+
+
+Part = Literal["train", "val", "test_2016_flickr"]
+"""Of Multi30k."""
+
+
+def multi30k(part: Part) -> list[Pair]:
+    """One part of Multi30k: 29,000 pairs to train on, 1,014 to validate, 1,000 to test; fetched at the first use.
+
+    Raises:
+        ValueError: there is no such part.
+        DownloadError: a file cannot be had.
+    """
+    if part not in get_args(Part):
+        raise ValueError(f"Multi30k has the parts {', '.join(get_args(Part))}, not {part!r}")
+    return read_parallel(fetch(_file(f"multi30k/{part}.en.gz")), fetch(_file(f"multi30k/{part}.de.gz")))
+
+
+def tiny_shakespeare() -> str:
+    """The whole text, fetched at the first use.
+
+    Raises:
+        DownloadError: it cannot be had.
+    """
+    return read_text(fetch(_file("tinyshakespeare/input.txt")))
+
+
+def cache_folder() -> Path:
+    """Where fetched files stay: `KATZE_CACHE`, or katze in the system's folder for caches."""
+    return Path(os.environ.get("KATZE_CACHE") or platformdirs.user_cache_dir("katze"))
+
+
+def fetch(file: PublishedFile, console: Console | None = None) -> Path:
+    """The path of a file whose content is right: from `KATZE_DATA`, the cache, or its address, in this order.
+
+    Args:
+        file: which.
+        console: where a bar shows the progress; nothing is shown where it is no terminal.
+
+    Raises:
+        DownloadError: the copy in `KATZE_DATA` is another file, or the address cannot be reached, or what it gives
+            is another file.
+    """
+    copies = os.environ.get("KATZE_DATA")
+    if copies and (copy := Path(copies) / file.name).is_file():
+        _check(copy, _sum(copy), file, "the folder that KATZE_DATA names")
+        return copy
+    cached = cache_folder() / file.name
+    if not (cached.is_file() and _sum(cached) == file.sha256):
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        _download(file, cached, console or Console(stderr=True))
+    return cached
+
+
+def _file(name: str) -> PublishedFile:
+    return next(file for file in FILES if file.name == name)
+
+
+def _download(file: PublishedFile, path: Path, console: Console) -> None:
+    """Fetch into a temporary file beside `path`, and move it there once its sum is right."""
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as target:
+            found = _copy(file, target, console)
+        _check(path, found, file, file.address)
+        Path(unfinished).replace(path)
+    except (urllib.error.URLError, HTTPException, TimeoutError, ConnectionError) as error:
+        reason = getattr(error, "reason", None) or error
+        copies = os.environ.get("KATZE_DATA")
+        where = (
+            f"{copies}, which KATZE_DATA names" if copies else "a folder of yours, and set KATZE_DATA to that folder"
+        )
+        raise DownloadError(
+            f"cannot fetch {file.address} ({reason}). Without internet, put a copy of the file at {file.name} in "
+            f"{where}"
+        ) from error
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
+
+
+def _copy(file: PublishedFile, target: IO[bytes], console: Console) -> str:
+    """Copy the answer to a file, up to a byte more than expected, and return the SHA-256 of what came."""
+    columns = (TextColumn(f"fetching {file.name}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    silent = not (console.is_terminal or console.is_jupyter)
+    digest, left = hashlib.sha256(), file.size + 1
+    with (
+        urllib.request.urlopen(file.address, timeout=_SILENCE) as answer,
+        Progress(*columns, console=console, disable=silent) as progress,
+    ):
+        task = progress.add_task("", total=file.size)
+        while left and (chunk := answer.read(min(_CHUNK, left))):
+            target.write(chunk)
+            digest.update(chunk)
+            left -= len(chunk)
+            progress.advance(task, len(chunk))
+    return digest.hexdigest()
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _check(path: Path, found: str, file: PublishedFile, origin: str) -> None:
+    if found != file.sha256:
+        raise DownloadError(
+            f"{path.name} from {origin} is another file than expected: its SHA-256 is {found}, not {file.sha256}; "
+            "it may be cut off or changed, and is not used"
+        )

@@ -1,0 +1,219 @@
+"""Byte-pair encoding: words cut into pieces that are learned from a text.
+
+It begins with single characters, and again and again joins the two neighbours that stand together most often:
+frequent words become one piece, rare ones stay several, and no word of known characters is unknown.
+
+Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
+A word's beginning is marked with ▁, as in Kudo and Richardson (2018), so that the pieces know where the spaces were.
+
+This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. Every choice is
+fixed, so that the same text gives the same pieces and ids everywhere, and in the `tokenizers` library, ties included:
+
+- the ids: the four special tokens, the characters in the order of their code points, then the joined pieces in the
+  order in which they were learned;
+- of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has;
+- to encode a word, the pair that was learned first is joined first, from left to right.
+
+At the end stands BERT's WordPiece, which learns and cuts in another way: Schuster and Nakajima (2012), "Japanese and
+Korean Voice Search"; Devlin et al. (2019), section 3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from course_lib.text.tokenization import SPECIAL, UNKNOWN_ID, check_tokens, visible_ids
+
+MARK = "▁"
+"""Stands at the beginning of every word. In a text of its own it counts as a space."""
+
+Pieces = tuple[str, ...]
+Merge = tuple[str, str]
+
+
+def marked_words(text: str) -> list[str]:
+    """The words between spaces, each with `MARK` before it."""
+    return [MARK + word for word in text.replace(MARK, " ").split()]
+
+
+def join(pieces: Pieces, pair: Merge) -> Pieces:
+    """The pieces with every occurrence of the pair joined, from left to right: a a a and (a, a) give aa a."""
+    joined: list[str] = []
+    i = 0
+    while i < len(pieces):
+        if pieces[i : i + 2] == pair:
+            joined.append(pair[0] + pair[1])
+            i += 2
+        else:
+            joined.append(pieces[i])
+            i += 1
+    return tuple(joined)
+
+
+def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
+    """How often each two pieces are neighbours, in words that occur so often. Words do not touch each other."""
+    counts: Counter[Merge] = Counter()
+    for pieces, times in words.items():
+        for pair in zip(pieces, pieces[1:], strict=False):
+            counts[pair] += times
+    return counts
+
+
+def most_frequent_pair(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
+    """The pair to join next: of several most frequent ones, that with the smallest ids, the left piece's first."""
+    return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
+
+
+def learn_merges(
+    words: Mapping[Pieces, int],
+    ids: Mapping[str, int],
+    merges: int,
+    count: Callable[[Mapping[Pieces, int]], Mapping[Merge, int]] = count_pairs,
+    choose: Callable[[Mapping[Merge, int], Mapping[str, int]], Merge] = most_frequent_pair,
+    join: Callable[[Pieces, Merge], Pieces] = join,
+) -> list[Merge]:
+    """The pairs to join, in order: count, choose, join everywhere, and begin anew. Fewer where none is left.
+
+    Args:
+        words: each word's characters, and how often it occurs.
+        ids: each character's id. A joined piece gets the next one, unless it has one: abc is ab-c as well as a-bc.
+        merges: how many pairs at most.
+        count, choose, join: the three steps.
+    """
+    ids = dict(ids)
+    learned: list[Merge] = []
+    while len(learned) < merges and (pairs := count(words)):
+        best = choose(pairs, ids)
+        learned.append(best)
+        ids.setdefault("".join(best), len(ids))
+        words = {join(pieces, best): times for pieces, times in words.items()}
+    return learned
+
+
+def cut(word: str, ranks: Mapping[Merge, int]) -> Pieces:
+    """A marked word's pieces: its characters, joined pair by pair, of the known ones always that of the lowest rank."""
+    pieces: Pieces = tuple(word)
+    while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
+        pieces = join(pieces, min(known, key=ranks.__getitem__))
+    return pieces
+
+
+def encode_pieces(text: str, merges: Sequence[Merge]) -> list[str]:
+    """A text's pieces, from the pairs in the order in which they were learned."""
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    return [piece for word in marked_words(text) for piece in cut(word, ranks)]
+
+
+def decode_pieces(pieces: Sequence[str]) -> str:
+    """The text that these pieces spell, with a space where a word begins, but not before the first."""
+    return "".join(pieces).replace(MARK, " ").strip(" ")
+
+
+def vocabulary_size(characters: int, merges: int, special: int) -> int:
+    """How many pieces there are: joining makes a new one, and the two that it was made of stay.
+
+    GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.3.
+    """
+    return special + characters + merges
+
+
+@dataclass(frozen=True)
+class BytePairVocabulary:
+    """What was learned: the pieces, a piece's id being its index, and the pairs in the order they were joined.
+
+    Attributes:
+        pieces: every piece, beginning with `SPECIAL`.
+        merges: the pairs.
+    """
+
+    pieces: Pieces
+    merges: tuple[Merge, ...]
+
+    def __post_init__(self) -> None:
+        check_tokens(self.pieces)
+        unknown = [piece for pair in self.merges for piece in (*pair, "".join(pair)) if piece not in self.ids]
+        if unknown:
+            raise ValueError(f"a pair is joined from or to {unknown[0]!r}, which is not among the pieces")
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], merges: int) -> BytePairVocabulary:
+        """Learn so many pairs from texts; fewer where every word is a single piece before.
+
+        Raises:
+            ValueError: the texts have no words, or `merges` is negative.
+        """
+        if merges < 0:
+            raise ValueError(f"the number of pairs to learn cannot be negative, got {merges}")
+        counts = Counter(word for text in texts for word in marked_words(text))
+        if not counts:
+            raise ValueError("there is nothing to learn pieces from: the texts have no words")
+        words: dict[Pieces, int] = {tuple(word): times for word, times in counts.items()}
+        ids = {piece: i for i, piece in enumerate((*SPECIAL, *sorted({piece for word in words for piece in word})))}
+        learned = learn_merges(words, ids, merges)
+        return cls(tuple(dict.fromkeys([*ids, *map("".join, learned)])), tuple(learned))
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each piece."""
+        return {piece: i for i, piece in enumerate(self.pieces)}
+
+    @cached_property
+    def ranks(self) -> dict[Merge, int]:
+        """When each pair was learned: the smaller, the earlier."""
+        return {pair: rank for rank, pair in enumerate(self.merges)}
+
+    def cut(self, word: str) -> Pieces:
+        """A marked word's pieces: its characters, joined in the order in which the pairs were learned."""
+        return cut(word, self.ranks)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text's pieces, without <s> and <e>; <unk>'s for characters that are not known."""
+        return [self.ids.get(piece, UNKNOWN_ID) for word in marked_words(text) for piece in self.cut(word)]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text up to the first <e>, without <s> and padding.
+
+        Raises:
+            ValueError: there is no piece with one of these ids.
+        """
+        return decode_pieces([self.pieces[i] for i in visible_ids(ids, len(self))])
+
+
+WITHIN = "##"
+"""Stands before every piece that does not begin a word."""
+
+WORD_UNKNOWN = "[UNK]"
+
+
+def longest_pieces(word: str, pieces: Collection[str]) -> list[str]:
+    """A word's pieces: from the left always the longest one that is known; [UNK] for all of it where none is."""
+    found: list[str] = []
+    begin = 0
+    while begin < len(word):
+        before = WITHIN if begin else ""
+        ends = (end for end in range(len(word), begin, -1) if before + word[begin:end] in pieces)
+        end = next(ends, None)
+        if end is None:
+            return [WORD_UNKNOWN]
+        found.append(before + word[begin:end])
+        begin = end
+    return found
+
+
+def pair_scores(words: Mapping[Pieces, int]) -> dict[Merge, float]:
+    """How much likelier joining a pair makes the text: count(a b) / (count(a) · count(b)).
+
+    With pieces drawn independently, the log-likelihood gains about log of this (and of a constant) for each time the
+    pair is joined; WordPiece takes the pair of the best score where byte-pair encoding takes the most frequent one.
+    """
+    counts: Counter[str] = Counter()
+    for pieces, times in words.items():
+        for piece in pieces:
+            counts[piece] += times
+    return {pair: times / (counts[pair[0]] * counts[pair[1]]) for pair, times in count_pairs(words).items()}

@@ -1,0 +1,201 @@
+"""Text to numbers and back: words between spaces, each with an id; and how two texts become one input.
+
+`course_lib.text.subwords` cuts words into smaller pieces, `course_lib.text.fast_subwords` does it at speed. All of them
+encode and decode in the same way, which is what `Vocabulary` says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+PADDING, START, END, UNKNOWN = "<pad>", "<s>", "<e>", "<unk>"
+SPECIAL = (PADDING, START, END, UNKNOWN)
+PADDING_ID, START_ID, END_ID, UNKNOWN_ID = range(len(SPECIAL))
+
+
+class Vocabulary(Protocol):
+    """What turns text to ids and back."""
+
+    def __len__(self) -> int:
+        """How many ids there are: 0 to this, exclusive."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without special ones around it."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of these ids, up to the first end, without start and padding."""
+
+
+@dataclass(frozen=True)
+class WordVocabulary:
+    """The words that a model knows, the four special ones first; a word's id is its index.
+
+    Attributes:
+        words: every word, beginning with `SPECIAL`.
+    """
+
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check_tokens(self.words)
+
+    @classmethod
+    def from_sentences(cls, sentences: Iterable[str]) -> WordVocabulary:
+        """Every word of the sentences, the most frequent first, equally frequent ones in alphabetical order."""
+        counts = Counter(word for sentence in sentences for word in sentence.split())
+        words = sorted(counts.keys() - set(SPECIAL), key=lambda word: (-counts[word], word))
+        return cls(SPECIAL + tuple(words))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a sentence's words, without <s> and <e>; <unk>'s for words that are not known."""
+        return [self.ids.get(word, UNKNOWN_ID) for word in text.split()]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The words up to the first <e>, without <s> and padding.
+
+        Raises:
+            ValueError: there is no word with one of these ids.
+        """
+        return " ".join(self.words[i] for i in visible_ids(ids, len(self)))
+
+
+@dataclass(frozen=True)
+class CharacterVocabulary:
+    """The characters that a model knows, in order; a character's id is its index. There are no special ones.
+
+    Attributes:
+        characters: each once.
+    """
+
+    characters: str
+
+    def __post_init__(self) -> None:
+        if len(set(self.characters)) != len(self.characters):
+            raise ValueError("a vocabulary lists each character once")
+
+    @classmethod
+    def from_text(cls, text: str) -> CharacterVocabulary:
+        """Every character of the text, in the order of their code points."""
+        return cls("".join(sorted(set(text))))
+
+    def __len__(self) -> int:
+        return len(self.characters)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each character."""
+        return {character: i for i, character in enumerate(self.characters)}
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text's characters.
+
+        Raises:
+            ValueError: a character is not known; there is nothing that could stand for it.
+        """
+        unknown = sorted(set(text) - self.ids.keys())
+        if unknown:
+            raise ValueError(f"the text holds {unknown[0]!r}, which is not among the {len(self)} known characters")
+        return [self.ids[character] for character in text]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The characters, all of them.
+
+        Raises:
+            ValueError: there is no character with one of these ids.
+        """
+        check_ids(ids, len(self))
+        return "".join(self.characters[i] for i in ids)
+
+
+@dataclass(frozen=True)
+class JoinedPair:
+    """One or two texts as one input, as BERT reads them.
+
+    Attributes:
+        ids: [CLS] first [SEP] second [SEP]; without a second, [CLS] first [SEP].
+        segments: for each id, 0 up to the first [SEP] and 1 behind it.
+    """
+
+    ids: list[int]
+    segments: list[int]
+
+
+def join_pair(
+    first: Sequence[int],
+    second: Sequence[int] | None = None,
+    *,
+    cls_id: int,
+    sep_id: int,
+    max_length: int | None = None,
+) -> JoinedPair:
+    """Join one or two encoded texts: Devlin et al. (2019), section 3.
+
+    Args:
+        first: ids of the first text.
+        second: ids of the second; None if there is only one.
+        cls_id: the id of [CLS], whose vector stands for the whole input.
+        sep_id: the id of [SEP], which ends each text.
+        max_length: the most ids in all. Until they fit, the longer text loses its last id (the second one, where
+            both are equally long), as in BERT's own code.
+
+    Raises:
+        ValueError: not even the special ids fit.
+    """
+    ours, theirs = list(first), list(second or ())
+    special = 2 if second is None else 3
+    if max_length is not None:
+        if max_length < special:
+            raise ValueError(f"max_length must leave room for {special} special tokens, got {max_length}")
+        while len(ours) + len(theirs) > max_length - special:
+            (ours if len(ours) > len(theirs) else theirs).pop()
+    ids = [cls_id, *ours, sep_id]
+    if second is None:
+        return JoinedPair(ids, [0] * len(ids))
+    return JoinedPair([*ids, *theirs, sep_id], [0] * len(ids) + [1] * (len(theirs) + 1))
+
+
+def check_tokens(tokens: Sequence[str]) -> None:
+    """Refuse a list of tokens that does not begin with `SPECIAL`, or that repeats one.
+
+    Raises:
+        ValueError: saying which.
+    """
+    if tuple(tokens[: len(SPECIAL)]) != SPECIAL:
+        raise ValueError(f"a vocabulary must begin with {' '.join(SPECIAL)}, not {' '.join(tokens[: len(SPECIAL)])}")
+    if len(set(tokens)) != len(tokens):
+        repeated = next(token for token, times in Counter(tokens).items() if times > 1)
+        raise ValueError(f"a vocabulary lists each word once; {repeated!r} is there more than once")
+
+
+def check_ids(ids: Sequence[int], size: int) -> None:
+    """Refuse ids outside a vocabulary of this size.
+
+    Raises:
+        ValueError: naming the first.
+    """
+    for i in ids:
+        if not 0 <= i < size:
+            raise ValueError(f"id {i} is outside the vocabulary: expected 0 to {size - 1}")
+
+
+def visible_ids(ids: Sequence[int], size: int) -> list[int]:
+    """The ids that a reader should see: those up to the first <e>, without <s> and padding.
+
+    Raises:
+        ValueError: one is outside a vocabulary of this size.
+    """
+    check_ids(ids, size)
+    end = list(ids).index(END_ID) if END_ID in ids else len(ids)
+    return [i for i in ids[:end] if i not in (START_ID, PADDING_ID)]

@@ -1,0 +1,158 @@
+"""Checkpoints: a training saved so that it can go on, bit for bit; and the mean of several.
+
+A file is written beside its place and moved there whole: who stops the program, or pulls the plug, finds the last one
+complete. Nothing in a file is run when it is read (`course_lib.ground.torch_files`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_lib.ground.torch_files import read_torch_file
+
+FORMAT = "katze-training-1"
+_NAME = re.compile(r"step-(\d{8})\.pt")
+
+
+class CheckpointError(ValueError):
+    """A checkpoint cannot be used: it is cut off, of something else, or of another model."""
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where and how often a training is saved.
+
+    Attributes:
+        folder: its files are named after their step; it is made where it is missing.
+        every: steps from one to the next; the last step is always saved.
+        keep: how many of the newest stay.
+    """
+
+    folder: Path
+    every: int = 1000
+    keep: int = 1
+
+    def __post_init__(self) -> None:
+        if self.every < 1 or self.keep < 1:
+            raise ValueError(f"every and keep must be at least 1, got {self.every} and {self.keep}")
+
+    def files(self) -> list[Path]:
+        """The saved files, the newest last."""
+        return sorted(path for path in Path(self.folder).glob("step-*.pt") if _NAME.fullmatch(path.name))
+
+    def save(self, step: int, content: Mapping[str, Any]) -> Path:
+        """Save what belongs to this step, then remove what is too old."""
+        folder = Path(self.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"step-{step:08d}.pt"
+        write_checkpoint(path, content)
+        for old in self.files()[: -self.keep]:
+            old.unlink()
+        return path
+
+
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a checkpoint whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with unfinished.open("wb") as file:
+            torch.save({"format": FORMAT, **content}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def read_checkpoint(path: Path | str) -> dict[str, Any]:
+    """What was saved, on the CPU.
+
+    Raises:
+        CheckpointError: the file is cut off or damaged, or is no checkpoint of a training.
+        OSError: it cannot be read.
+    """
+    try:
+        content = read_torch_file(path)
+    except ValueError as error:
+        raise CheckpointError(f"{error}; remove it to go on from the checkpoint before") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        found = content.get("format") if isinstance(content, dict) else type(content).__name__
+        raise CheckpointError(f"{path} is no checkpoint of a training: expected format {FORMAT!r}, got {found!r}")
+    return content
+
+
+def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor], path: Path | str) -> None:
+    """Refuse weights that are not a model's, before any of them is loaded.
+
+    Raises:
+        CheckpointError: naming the first that is missing, unexpected, or of another shape.
+    """
+    for name in expected:
+        if name not in found:
+            raise CheckpointError(f"{path} is of another model: it has no {name}")
+    for name, tensor in found.items():
+        if name not in expected:
+            raise CheckpointError(f"{path} is of another model: it has {name}, which this one has not")
+        theirs, ours = list(tensor.shape), list(expected[name].shape)
+        if theirs != ours:
+            raise CheckpointError(f"{path} is of another model: its {name} is {theirs}, this one's {ours}")
+
+
+def check_optimizer(found: Mapping[str, Any], optimizer: torch.optim.Optimizer, path: Path | str) -> None:
+    """Refuse the state of an optimizer of other parameters, before any of it is loaded.
+
+    Raises:
+        CheckpointError: there are other groups of parameters, or one was of another shape.
+    """
+    theirs = [len(group["params"]) for group in found["param_groups"]]
+    ours = [len(group["params"]) for group in optimizer.param_groups]
+    if theirs != ours:
+        raise CheckpointError(
+            f"{path} is of another training: its parameters that move: {_joined(theirs)}, this one's: "
+            f"{_joined(ours)}; freeze the same ones"
+        )
+    moved = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    for number, parameter in enumerate(moved):
+        for name, tensor in found["state"].get(number, {}).items():
+            if tensor.dim() and tensor.shape != parameter.shape:
+                raise CheckpointError(
+                    f"{path} is of another training: {name} of its parameter {number} that moves is "
+                    f"{list(tensor.shape)}, this one's is {list(parameter.shape)}; freeze the same ones"
+                )
+
+
+def _joined(counts: Sequence[int]) -> str:
+    return " + ".join(map(str, counts))
+
+
+def average_weights(paths: Sequence[Path | str]) -> dict[str, Tensor]:
+    """The mean of several checkpoints' weights, such as the last ones of a training: Vaswani et al. (2017), 6.1.
+
+    It often translates better than any of them. The sum is taken in double precision; what is no fraction, such as a
+    counter, is the last checkpoint's.
+
+    Raises:
+        ValueError: there are no checkpoints.
+        CheckpointError: one cannot be read, or they are of different models.
+    """
+    if not paths:
+        raise ValueError("there are no checkpoints to average")
+    total: dict[str, Tensor] = {}
+    for path in paths:
+        weights: dict[str, Tensor] = read_checkpoint(path)["model"]
+        check_weights(weights, total or weights, path)
+        for name, tensor in weights.items():
+            wide = tensor.double() if tensor.is_floating_point() else tensor
+            total[name] = total[name] + wide if name in total and tensor.is_floating_point() else wide
+    return {
+        name: (total[name] / len(paths)).to(tensor.dtype) if tensor.is_floating_point() else tensor
+        for name, tensor in weights.items()
+    }

@@ -1,0 +1,109 @@
+"""The losses of a training, step by step: kept, told to whoever watches, and refused where they are no numbers."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.training.processes import World
+from course_lib.training.progress import ProgressCallback, TrainingStep
+from course_lib.training.schedules import Schedule
+
+READ_TOGETHER = 10
+"""How many steps' losses are read back from a GPU at once: waiting for each would leave it idle."""
+
+
+class DivergedError(ValueError):
+    """The loss or the gradients are no longer numbers."""
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """What a step has left, not yet read back."""
+
+    loss: Float[Tensor, ""]
+    norm: Float[Tensor, ""]
+    tokens: int
+
+
+class LossLog:
+    """The loss of each step, in nats for each target.
+
+    Attributes:
+        losses: of the steps that are read back, the first one first.
+    """
+
+    def __init__(self, world: World, schedule: Schedule, progress: ProgressCallback | None, *, scaled: bool) -> None:
+        """A log that begins now.
+
+        Args:
+            world: the processes, each of which has a share of every loss.
+            schedule: the learning rate of each step.
+            progress: told about every step.
+            scaled: whether the loss is scaled (fp16), so that gradients out of range are normal.
+        """
+        self.losses: list[float] = []
+        self._world, self._schedule, self._progress, self._scaled = world, schedule, progress, scaled
+        self._noted: list[_Noted] = []
+        self._began = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time since the log began."""
+        return time.perf_counter() - self._began
+
+    def note(self, loss: Float[Tensor, ""], norm: Float[Tensor, ""], tokens: int) -> None:
+        """Remember a step, and read back what has gathered.
+
+        Args:
+            loss: this process's share.
+            norm: of all gradients together, before they were clipped.
+            tokens: how many were learned from by then.
+
+        Raises:
+            DivergedError: a loss or a norm is not finite.
+        """
+        self._noted.append(_Noted(loss, norm, tokens))
+        if self._world.device.type != "cuda" or len(self._noted) == READ_TOGETHER:
+            self.settle()
+
+    def settle(self) -> None:
+        """Read back all that was noted.
+
+        Raises:
+            DivergedError: a loss or a norm is not finite; the message names the step.
+        """
+        if not self._noted:
+            return
+        losses = self._world.sum([float(step.loss) for step in self._noted])
+        noted, self._noted = self._noted, []
+        for loss, step in zip(losses, noted, strict=True):
+            number = len(self.losses) + 1
+            self.require_finite(loss, "loss", number)
+            if not self._scaled:  # else the scaler leaves out a step whose gradients are out of range
+                self.require_finite(float(step.norm), "norm of the gradients", number)
+            self.losses.append(loss)
+            if self._progress:
+                self._progress(TrainingStep(number, loss, self._schedule(number), step.tokens, self.seconds))
+
+    def require_finite(self, value: float, what: str, number: int) -> None:
+        """Refuse what should be a number and is none.
+
+        Args:
+            value: the number.
+            what: its name, such as "loss".
+            number: of the step that it belongs to.
+
+        Raises:
+            DivergedError: it is NaN or infinite; the message names it and the step.
+        """
+        if not math.isfinite(value):
+            raise DivergedError(
+                f"the {what} of step {number} is {value}, with a learning rate of {self._schedule(number):.3g}; a "
+                "smaller rate, a longer warm-up or a smaller clip may help, unless the data or the loss itself is at "
+                "fault"
+            )

@@ -1,0 +1,121 @@
+"""Beam search, beside every sentence there is."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course_lib.decoding.beam import beam_search, penalty
+from course_lib.decoding.greedy import greedy_decode
+from tests.course_lib.writers import END, PROMPTS_LEFT, SOURCES, Tree, gpt, transformer
+
+FIRST = torch.tensor([[7], [8], [9]])
+
+
+def log_probability(tree: Tree, first: int, words: tuple[int, ...]) -> float:
+    total, begun = 0.0, [first]
+    for word in words:
+        total += torch.log_softmax(tree.logits(begun), dim=-1)[word].item()
+        begun.append(word)
+    return total
+
+
+def every_sentence(tree: Tree, first: int, longest: int, alpha: float) -> list[tuple[float, tuple[int, ...]]]:
+    """All the sentences up to `longest` words, finished or cut off there, best first."""
+    sentences = []
+    for length in range(1, longest + 1):
+        for words in product(range(tree.vocabulary), repeat=length):
+            if END not in words[:-1] and (words[-1] == END or length == longest):
+                sentences.append((log_probability(tree, first, words) / penalty(length, alpha), words))
+    return sorted(sentences, reverse=True)
+
+
+def without_padding(words: list[int], longest: int) -> tuple[int, ...]:
+    return tuple(words[: words.index(END) + 1] if END in words else words[:longest])
+
+
+class TestAgainstEverySentence:
+    @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+    def test_as_wide_as_it_can_be_it_finds_the_best(self, alpha: float) -> None:
+        tree = Tree(seed=1)
+        found = beam_search(tree, FIRST, beams=100, length_penalty=alpha, max_length=4)
+        for row, first in enumerate(FIRST.flatten().tolist()):
+            score, words = every_sentence(tree, first, 4, alpha)[0]
+            assert found.scores[row, 0].item() == pytest.approx(score, abs=1e-5)
+            assert without_padding(found.words[row, 0].tolist(), 4) == words
+
+    @pytest.mark.parametrize("beams", [1, 2, 3, 5])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_scores_are_those_of_the_words_and_fall(self, beams: int, seed: int) -> None:
+        tree = Tree(seed=seed)
+        found = beam_search(tree, FIRST, beams, max_length=6)
+        for row, first in enumerate(FIRST.flatten().tolist()):
+            assert found.scores[row].tolist() == sorted(found.scores[row].tolist(), reverse=True)
+            seen = [without_padding(words, 6) for words in found.words[row].tolist()]
+            assert len(set(seen)) == beams
+            for words, score in zip(seen, found.scores[row].tolist(), strict=True):
+                assert score == pytest.approx(log_probability(tree, first, words) / penalty(len(words), 0.6), abs=1e-5)
+
+
+def test_a_wider_search_can_find_what_greedy_misses() -> None:
+    better = 0
+    for seed in range(20):
+        tree = Tree(seed=seed)
+        narrow, wide = (beam_search(tree, FIRST, beams, 0.0, 6).scores[:, 0] for beams in (1, 4))
+        better += int((wide > narrow + 1e-4).sum())
+    assert better > 5
+
+
+@pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
+@pytest.mark.parametrize("seed", range(3))
+class TestWithModels:
+    def test_one_beam_without_penalty_is_greedy(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
+        model = make(seed)
+        found = beam_search(model, inputs, beams=1, length_penalty=0.0, max_length=10)
+        greedy = greedy_decode(model, inputs, max_length=10)
+        assert torch.equal(found.words[:, 0, : greedy.shape[1]], greedy)
+
+    def test_cached_and_uncached_find_the_same(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
+        model = make(seed)
+        cached, uncached = (beam_search(model, inputs, beams=3, max_length=10, cached=way) for way in (True, False))
+        assert torch.equal(cached.words, uncached.words)
+        assert torch.allclose(cached.scores, uncached.scores, atol=1e-4)
+
+    def test_an_input_is_searched_alike_alone(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
+        model = make(seed)
+        together, alone = beam_search(model, inputs, max_length=10), beam_search(model, inputs[1:2], max_length=10)
+        words = min(together.words.shape[2], alone.words.shape[2])
+        assert torch.equal(together.words[1:2, :, :words], alone.words[:, :, :words])
+        assert torch.allclose(together.scores[1:2], alone.scores, atol=1e-4)
+
+
+def test_fewer_sentences_than_beams_leave_rows_empty() -> None:
+    found = beam_search(Tree(), FIRST, beams=6, max_length=1)
+    assert found.words.shape == (3, 6, 1)
+    assert (found.scores.isfinite().sum(dim=1) == 4).all()
+    assert (found.words[found.scores.isneginf()] == 0).all()
+
+
+def test_the_penalty_is_the_papers() -> None:
+    assert penalty(1, 0.6) == 1.0
+    assert penalty(7, 1.0) == 2.0
+    assert penalty(40, 0.0) == 1.0
+    assert penalty(7, 0.6) == pytest.approx(math.exp(0.6 * math.log(2)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [({"beams": 0}, "at least one beam, not 0"), ({"length_penalty": -1.0}, "at least 0, not -1.0")],
+)
+def test_settings_out_of_range_are_refused(settings: dict[str, float], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        beam_search(Tree(), FIRST, **settings)
+
+
+def test_texts_without_an_end_are_refused() -> None:
+    with pytest.raises(ValueError, match="give it an end_id"):
+        beam_search(gpt(end_id=None), PROMPTS_LEFT, max_length=5)

@@ -1,0 +1,57 @@
+"""Texts being written: the same interface to both kinds of model, with a cache or without."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from course_lib.decoding.continuation import continuation
+from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, gpt, transformer
+
+KINDS = [(transformer, SOURCES), (gpt, PROMPTS_LEFT)]
+
+
+@pytest.mark.parametrize(("make", "inputs"), KINDS)
+@pytest.mark.parametrize("cached", [True, False])
+class TestEveryModel:
+    def test_copies_go_on_from_each_other(self, make: type[nn.Module], inputs: Tensor, cached: bool) -> None:
+        model = make().eval()
+        text = continuation(model, inputs, 5, cached=cached)
+        assert text.start().logits.shape == (3, 12)
+        text.expand(2)
+        assert text.batch == 6
+        text.read(torch.tensor([4, 5, 6, 7, 8, 9]))
+        text.select(torch.tensor([1, 1, 2, 2, 4, 5]))
+        after = text.read(torch.tensor([3, 3, 3, 4, 3, 3])).logits
+        for row, (source, first, second) in enumerate(
+            [(0, 5, 3), (0, 5, 3), (1, 6, 3), (1, 6, 4), (2, 8, 3), (2, 9, 3)]
+        ):
+            alone = continuation(model, inputs[source : source + 1], 5)
+            alone.start()
+            alone.read(torch.tensor([first]))
+            assert_close(after[row : row + 1], alone.read(torch.tensor([second])).logits, rtol=1e-4, atol=1e-4)
+
+    def test_weights_belong_to_the_last_word(self, make: type[nn.Module], inputs: Tensor, cached: bool) -> None:
+        text = continuation(make().eval(), inputs, 5, cached=cached, weights=True)
+        read = 4 if make is gpt else 1
+        for step, following in enumerate([text.start(), text.read(torch.tensor([4, 5, 6]))]):
+            assert [alpha.shape for alpha in following.self_alpha] == [(3, 2, read + step)] * 2
+            assert_close(following.self_alpha[1].sum(dim=-1), torch.ones(3, 2))
+            assert [alpha.shape for alpha in following.cross_alpha] == ([] if make is gpt else [(3, 2, 4)] * 2)
+
+
+def test_a_prompt_padded_behind_speaks_from_its_last_word() -> None:
+    model = gpt().eval()
+    padded = continuation(model, torch.tensor([[8, 9, 0, 0], [4, 5, 6, 7]]), 3, weights=True).start()
+    alone = continuation(model, torch.tensor([[8, 9]]), 3, weights=True).start()
+    assert_close(padded.logits[:1], alone.logits)
+    assert_close(padded.self_alpha[0][0, :, :2], alone.self_alpha[0][0])
+    assert (padded.self_alpha[0][0, :, 2:] == 0).all()
+
+
+def test_the_ids_around_a_text() -> None:
+    for model, inputs, first in ((transformer(), SOURCES, (1,)), (gpt(), PROMPTS_LEFT, (4, 5, 6, 7))):
+        text = continuation(model.eval(), inputs, 3)
+        assert (text.end_id, text.padding_id, text.first) == (2, 0, first)

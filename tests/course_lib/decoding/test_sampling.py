@@ -1,0 +1,100 @@
+"""Sampling: which words may be drawn, how often they are, and that a seed repeats them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from course_lib.decoding.greedy import greedy_decode
+from course_lib.decoding.sampling import keep_nucleus, keep_top_k, sample
+from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, Tree, gpt, transformer
+
+PROBABILITIES = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.1, 0.1, 0.1]])
+LOGITS = PROBABILITIES.log()
+
+
+def kept(logits: Tensor) -> list[list[int]]:
+    return [row.nonzero().flatten().tolist() for row in logits > -math.inf]
+
+
+class TestTopK:
+    @pytest.mark.parametrize(
+        ("k", "words"),
+        [(1, [[1], [0]]), (2, [[1, 3], [0, 1, 2, 3]]), (3, [[1, 2, 3], [0, 1, 2, 3]]), (9, [[0, 1, 2, 3]] * 2)],
+    )
+    def test_keeps_the_k_most_probable_and_their_equals(self, k: int, words: list[list[int]]) -> None:
+        assert kept(keep_top_k(LOGITS, k)) == words
+
+    def test_leaves_what_it_keeps(self) -> None:
+        assert_close(keep_top_k(LOGITS, 3)[0, 1:], LOGITS[0, 1:])
+
+
+class TestNucleus:
+    @pytest.mark.parametrize(
+        ("p", "words"),
+        [
+            (0.05, [[1], [0]]),
+            (0.39, [[1], [0]]),
+            (0.69, [[1, 3], [0]]),
+            (0.75, [[1, 2, 3], [0, 1]]),
+            (1.0, [[0, 1, 2, 3]] * 2),
+        ],
+    )
+    def test_keeps_the_fewest_words_of_that_mass(self, p: float, words: list[list[int]]) -> None:
+        assert kept(keep_nucleus(LOGITS, p)) == words
+
+    def test_never_keeps_none(self) -> None:
+        assert kept(keep_nucleus(torch.full((1, 5), 3.0), 1e-9)) == [[0]]
+
+
+class TestSample:
+    @pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
+    def test_a_seed_repeats_it_with_and_without_the_cache(self, make: type[nn.Module], inputs: Tensor) -> None:
+        def draw(seed: int, cached: bool) -> Tensor:
+            return sample(make(), inputs, 10, generator=torch.Generator().manual_seed(seed), cached=cached)
+
+        first = draw(1, cached=True)
+        assert torch.equal(first, draw(1, cached=True))
+        assert torch.equal(first, draw(1, cached=False))
+        other = draw(2, cached=True)
+        assert first.shape != other.shape or not torch.equal(first, other)
+
+    def test_draws_as_often_as_is_probable(self) -> None:
+        tree, times = Tree(), 4000
+        words = sample(tree, torch.full((times, 1), 7), 1, temperature=2.0, generator=torch.Generator().manual_seed(0))
+        shares = torch.bincount(words.flatten(), minlength=4) / times
+        assert_close(shares, torch.softmax(tree.logits([7]) / 2.0, dim=-1), atol=0.03, rtol=0)
+
+    @pytest.mark.parametrize("settings", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}])
+    def test_with_nothing_left_to_chance_it_is_greedy(self, settings: dict[str, float]) -> None:
+        assert torch.equal(sample(gpt(), PROMPTS_LEFT, 10, **settings), greedy_decode(gpt(), PROMPTS_LEFT, 10))
+
+    def test_draws_only_what_is_kept(self) -> None:
+        tree = Tree(vocabulary=9)
+        best = tree.logits([7]).topk(3).indices.tolist()
+        words = sample(tree, torch.full((500, 1), 7), 1, top_k=3, generator=torch.Generator().manual_seed(0))
+        assert set(words.flatten().tolist()) == set(best)
+
+    @pytest.mark.parametrize(
+        ("settings", "match"),
+        [
+            ({"temperature": 0.0}, "temperature must be above 0, not 0.0; greedy_decode takes"),
+            ({"temperature": math.nan}, "temperature must be above 0, not nan"),
+            ({"top_k": 0}, "top_k must be at least 1, not 0"),
+            ({"top_p": 0.0}, "top_p must be above 0 and at most 1, not 0.0"),
+            ({"top_p": 1.5}, "top_p must be above 0 and at most 1, not 1.5"),
+        ],
+    )
+    def test_settings_out_of_range_are_refused(self, settings: dict[str, float], match: str) -> None:
+        with pytest.raises(ValueError, match=match):
+            sample(Tree(), torch.tensor([[7]]), **settings)
+
+    def test_the_filters_refuse_the_same(self) -> None:
+        with pytest.raises(ValueError, match="top_k must be at least 1, not 0"):
+            keep_top_k(LOGITS, 0)
+        with pytest.raises(ValueError, match="at most 1, not 2"):
+            keep_nucleus(LOGITS, 2.0)

@@ -1,0 +1,203 @@
+"""The front of the metric libraries: right calls, one scale, signatures, and refusals."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import jiwer
+import pytest
+import sacrebleu
+from bs4 import BeautifulSoup
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
+from nltk.corpus.util import LazyCorpusLoader
+from nltk.translate.meteor_score import meteor_score
+from rouge_score.rouge_scorer import RougeScorer
+
+from course_lib.evaluation import metrics
+from course_lib.evaluation.metrics import METRICS, Texts, bleu, evaluate_texts
+
+HYPOTHESES = ["the cat danced happily on the old table", "my dog slept", "a bird sings in the tree"]
+REFERENCES = ["the cat danced on the table", "my dog was sleeping", "a bird sang in the tree"]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_perfect_answer_is_perfect(name: str) -> None:
+    (score,) = evaluate_texts(REFERENCES, REFERENCES, [name]).scores
+    best = 0.0 if score.lower_is_better else 100.0
+    tolerance = 1.0  # METEOR counts one chunk against even a perfect answer
+    assert score.corpus == pytest.approx(best, abs=tolerance)
+    assert score.sentences == pytest.approx([best] * 3, abs=tolerance)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_wrong_answer_is_worse_than_a_better_one(name: str) -> None:
+    (score,) = evaluate_texts([HYPOTHESES[0], "quite unlike zebra", ""], REFERENCES, [name]).scores
+    better, wrong, nothing = (-value if score.lower_is_better else value for value in score.sentences)
+    assert better > wrong
+    assert better > nothing
+
+
+class TestEqualToTheLibraries:
+    def test_bleu(self) -> None:
+        score = evaluate_texts(HYPOTHESES, REFERENCES, ["bleu"])["BLEU"]
+        assert score.corpus == sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES]).score
+        assert score.sentences[0] == sacrebleu.sentence_bleu(HYPOTHESES[0], [REFERENCES[0]]).score
+
+    def test_bleu_of_several_references_not_the_same_number_for_each(self) -> None:
+        references = [[REFERENCES[0], HYPOTHESES[0]], [REFERENCES[1]], [REFERENCES[2], "birds sing"]]
+        score = evaluate_texts(HYPOTHESES, references, ["bleu"])["BLEU"]
+        streams = [REFERENCES, [HYPOTHESES[0], None, "birds sing"]]
+        assert score.corpus == sacrebleu.corpus_bleu(HYPOTHESES, streams).score
+        assert score.sentences[0] == pytest.approx(100.0)
+        assert score.signature.count("nrefs:var") == 2  # the corpus's, and the sentences'
+
+    @pytest.mark.parametrize(
+        ("references", "told"), [([["a"], ["b", "c"]], "var"), ([["a", "b"], ["c"]], "var"), ([["a", "b"]] * 2, "2")]
+    )
+    def test_signatures_count_the_references_of_all_sentences(self, references: list[list[str]], told: str) -> None:
+        report = evaluate_texts(["a", "b"], references, ["bleu", "chrf", "chrf++", "ter"])
+        for score in report.scores:
+            assert set(re.findall(r"nrefs:(\w+)", score.signature)) == {told}
+
+    def test_chrf_and_ter(self) -> None:
+        report = evaluate_texts(HYPOTHESES, REFERENCES, ["chrf", "chrf++", "ter"])
+        assert report["chrF"].corpus == sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
+        assert report["chrF++"].corpus == sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES], word_order=2).score
+        assert report["TER"].corpus == sacrebleu.corpus_ter(HYPOTHESES, [REFERENCES]).score
+
+    @pytest.mark.parametrize("kind", ["rouge1", "rouge2", "rougeL"])
+    def test_rouge(self, kind: str) -> None:
+        (score,) = evaluate_texts(HYPOTHESES, REFERENCES, [kind]).scores
+        scorer = RougeScorer([kind])
+        theirs = [100 * scorer.score(*pair)[kind].fmeasure for pair in zip(REFERENCES, HYPOTHESES, strict=True)]
+        assert score.sentences == pytest.approx(theirs)
+        assert score.corpus == pytest.approx(sum(theirs) / 3)
+
+    def test_error_rates(self) -> None:
+        report = evaluate_texts(HYPOTHESES, REFERENCES, ["wer", "cer"])
+        assert report["WER"].corpus == pytest.approx(100 * jiwer.wer(REFERENCES, HYPOTHESES))
+        assert report["CER"].corpus == pytest.approx(100 * jiwer.cer(REFERENCES, HYPOTHESES))
+        assert report["WER"].sentences[1] == pytest.approx(50.0)  # "was" is missing, and "sleeping" was "slept"
+
+
+def test_a_corpus_is_not_the_mean_of_its_sentences() -> None:
+    score = evaluate_texts(HYPOTHESES, REFERENCES, ["wer"])["WER"]
+    assert score.corpus == pytest.approx(100 * 5 / 16)
+    assert score.mean == pytest.approx(100 * (2 / 6 + 2 / 4 + 1 / 6) / 3)
+
+
+def test_rouge_reads_german_words_whole() -> None:
+    pair = ["das schöne Mädchen"], ["das große Männchen"]
+    ours = evaluate_texts(*pair, ["rouge1"])["ROUGE-1"].corpus
+    ascii_only = RougeScorer(["rouge1"]).score(pair[1][0], pair[0][0])["rouge1"].fmeasure
+    assert ours == pytest.approx(100 / 3)
+    assert ascii_only > 0.35  # it finds "m", "dchen" and "nnchen", "gro" and "e"
+
+
+class TestMeteor:
+    def test_matches_stems_without_any_download(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(metrics, "_wordnet", lambda: None)
+        score = evaluate_texts(["the dogs"], ["the dog"], ["meteor"])["METEOR"]
+        assert score.corpus == pytest.approx(100 * (1 - 0.5 * (1 / 2) ** 3))
+        assert "stages:exact,stem(porter)|" in score.signature
+
+    def test_matches_synonyms_where_wordnet_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(metrics, "_wordnet", lambda: Synonyms())
+        score = evaluate_texts(["the hound"], ["the dog"], ["meteor"])["METEOR"]
+        assert score.corpus == pytest.approx(100 * (1 - 0.5 * (1 / 2) ** 3))
+        assert "stages:exact,stem(porter),synonym(wordnet)|" in score.signature
+
+    def test_wordnet_is_used_just_where_its_data_is_found(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
+        absent = LazyCorpusLoader("wordnet", WordNetCorpusReader, None)
+        monkeypatch.setattr("nltk.corpus.wordnet", absent)
+        assert metrics._wordnet() is None
+        present = SimpleNamespace(ensure_loaded=lambda: None)
+        monkeypatch.setattr("nltk.corpus.wordnet", present)
+        assert metrics._wordnet() is present
+
+    def test_german_endings_are_stripped_by_german_rules(self) -> None:
+        german = partial(metrics.meteor, language="german")
+        assert evaluate_texts(["die Katzen"], ["die Katze"], [german])["METEOR"].corpus > 90
+        assert "stem(snowball-german)" in evaluate_texts(["a"], ["a"], [german])["METEOR"].signature
+        with pytest.raises(ValueError, match="no stemmer for 'klingon'; it has .*german"):
+            evaluate_texts(["a"], ["a"], [partial(metrics.meteor, language="klingon")])
+
+    def test_takes_the_best_of_several_references(self) -> None:
+        score = evaluate_texts(["the cat danced"], [["a dog slept", "the cat danced"]], ["meteor"])["METEOR"]
+        words = ["the", "cat", "danced"]
+        assert score.corpus == pytest.approx(100 * meteor_score([words], words))
+
+
+class Synonyms:
+    """A WordNet of one pair of words."""
+
+    def synsets(self, word: str) -> list[Synonyms]:
+        return [self] if word == "hound" else []
+
+    def lemmas(self) -> list[Synonyms]:
+        return [self]
+
+    def name(self) -> str:
+        return "dog"
+
+
+class TestReport:
+    def test_is_a_table_with_the_signatures_below(self) -> None:
+        report = evaluate_texts(HYPOTHESES, REFERENCES, ["bleu", "wer"])
+        lines = str(report).splitlines()
+        assert lines[0].split("  ")[0] == "metric, in percent"
+        assert lines[2].split() == ["BLEU", "↑", f"{report['BLEU'].corpus:.2f}", f"{report['BLEU'].mean:.2f}"]
+        assert lines[3].split() == ["WER", "↓", "31.25", "33.33"]
+        assert lines[4].startswith("BLEU: sacrebleu|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.")
+        assert lines[5].startswith("WER: jiwer:4.")
+
+    def test_shows_the_same_in_a_notebook(self) -> None:
+        report = evaluate_texts(HYPOTHESES, REFERENCES, ["wer"])
+        cells = BeautifulSoup(report._repr_html_(), "html.parser").find_all("td")
+        assert [cell.text for cell in cells] == ["WER ↓", "31.25", "33.33"]
+
+    def test_an_options_effect_shows_in_the_signature(self) -> None:
+        lower = partial(bleu, lowercase=True, tokenize="none")
+        upper = [text.upper() for text in REFERENCES]
+        assert evaluate_texts(upper, REFERENCES, ["bleu"])["BLEU"].corpus == 0.0
+        score = evaluate_texts(upper, REFERENCES, [lower])["BLEU"]
+        assert score.corpus == pytest.approx(100.0)
+        assert "case:lc" in score.signature
+        assert "tok:none" in score.signature
+
+    def test_a_score_that_was_not_computed_is_a_key_error(self) -> None:
+        with pytest.raises(KeyError, match="'TER' was not computed; there are BLEU, chrF"):
+            evaluate_texts(HYPOTHESES, REFERENCES)["TER"]
+
+
+class TestBadInput:
+    def test_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="no hypotheses"):
+            evaluate_texts([], [])
+        with pytest.raises(ValueError, match="3 hypotheses and references for 2"):
+            evaluate_texts(HYPOTHESES, REFERENCES[:2])
+        with pytest.raises(TypeError, match="put it in a list"):
+            evaluate_texts("a sentence", ["a sentence"])  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"metrics must be a list of names, not one string: write \['bleu'\]"):
+            evaluate_texts(["a"], ["a"], "bleu")
+        with pytest.raises(ValueError, match="a reference of hypothesis 1 has no words"):
+            evaluate_texts(["a", "b"], ["a", " "])
+        with pytest.raises(ValueError, match="hypothesis 0 has no reference"):
+            evaluate_texts(["a"], [[]])
+        with pytest.raises(ValueError, match="there is no metric 'blue'; there are bleu, chrf"):
+            evaluate_texts(["a"], ["a"], ["blue"])
+        with pytest.raises(ValueError, match="at least one metric"):
+            evaluate_texts(["a"], ["a"], [])
+
+    def test_an_error_rate_takes_one_reference(self) -> None:
+        with pytest.raises(ValueError, match="WER takes one reference for each hypothesis; hypothesis 1 has 2"):
+            evaluate_texts(["a", "b"], [["a"], ["b", "c"]], ["wer"])
+
+    def test_texts_are_pairs(self) -> None:
+        assert Texts.paired(["a"], ["b"]) == Texts(("a",), (("b",),))

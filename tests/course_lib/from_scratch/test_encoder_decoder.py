@@ -1,0 +1,124 @@
+"""The small pieces of lesson 05, against the library's large ones and against torch's."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.testing import assert_close
+
+from course_lib.from_scratch.encoder_decoder import (
+    BETAS,
+    EPSILON,
+    DecoderBlock,
+    adam_update,
+    encode_and_decode,
+    label_smoothing,
+    negative_log_likelihood,
+    perplexity,
+    training_loop,
+    warmup_schedule,
+)
+from course_lib.masking import causal_mask
+from course_lib.models import Transformer, TransformerConfig
+from course_lib.training.schedules import paper_schedule
+
+PICKED = (0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3)
+"""The probabilities of *The gray fluffy cat meowed very loudly EOS* (S1)."""
+
+
+def draw(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+class TestForward:
+    def test_joined_as_the_transformer_joins_its_parts(self) -> None:
+        torch.manual_seed(0)
+        model = Transformer(TransformerConfig(11, 13, 8, 2, 16, encoder_layers=2, decoder_layers=2)).eval()
+        source, target = torch.tensor([[4, 5, 6], [7, 8, 0]]), torch.tensor([[1, 4, 5, 6], [1, 7, 8, 9]])
+        with torch.no_grad():
+            found = encode_and_decode(
+                source,
+                target,
+                lambda ids: model._embed(ids, model.source_embedding),
+                [lambda x, mask, block=block: block(x, mask).out for block in model.encoder],  # type: ignore[misc]
+                lambda ids: model._embed(ids, model.target_embedding),
+                [lambda *inputs, block=block: block(*inputs).out for block in model.decoder],
+                model.output,
+            )
+            assert_close(found, model(source, target))
+
+    def test_a_block_learns_by_gradients_and_sees_no_future(self) -> None:
+        torch.manual_seed(0)
+        block = DecoderBlock(8, 2, 16)
+        x, memory = draw(2, 5, 8), draw(2, 3, 8)
+        seen = torch.ones(1, 1, dtype=torch.bool)
+        out = block(x, memory, causal_mask(5), seen)
+        changed = block(torch.cat([x[:, :4], draw(2, 1, 8)], dim=1), memory, causal_mask(5), seen)
+        assert_close(out[:, :4], changed[:, :4])
+        assert not torch.allclose(out[:, 4], changed[:, 4])
+        out.sum().backward()
+        assert all(parameter.grad is not None for parameter in block.parameters())
+
+
+class TestLoss:
+    def test_the_slides_words(self) -> None:
+        log_p = torch.stack([torch.tensor([p, 1 - p]) for p in PICKED]).log()
+        nll = negative_log_likelihood(log_p, torch.zeros(8, dtype=torch.long))
+        assert float(nll) == pytest.approx(1.5783, abs=5e-5)
+        assert float(perplexity(-log_p[None, :, 0], torch.ones(1, 8, dtype=torch.bool))) == pytest.approx(
+            4.847, abs=5e-4
+        )
+
+    def test_nll_is_cross_entropy(self) -> None:
+        logits, expected = draw(3, 5, 7), torch.randint(7, (3, 5))
+        found = negative_log_likelihood(logits.log_softmax(-1), expected)
+        assert_close(found, F.cross_entropy(logits.flatten(0, 1), expected.flatten()))
+
+    def test_padding_does_not_count(self) -> None:
+        nll = torch.tensor([[1.0, 2.0, 3.0], [4.0, 99.0, 99.0]])
+        mask = torch.tensor([[True, True, True], [True, False, False]])
+        assert_close(perplexity(nll, mask), torch.tensor(math.exp(2.5)))
+
+    def test_smoothing_spreads_over_the_others(self) -> None:
+        logits, expected = draw(4, 6), torch.tensor([0, 5, 2, 2])
+        target = torch.full((4, 6), 0.1 / 5).scatter(1, expected.unsqueeze(1), 0.9)
+        assert_close(label_smoothing(logits, expected, 0.1), -(target * logits.log_softmax(-1)).sum(-1).mean())
+
+
+class TestSteps:
+    def test_the_schedule_is_the_papers(self) -> None:
+        steps = torch.tensor([1, 100, 4000, 100_000])
+        rate = paper_schedule(512)
+        assert_close(warmup_schedule(steps, 512, 4000), torch.tensor([rate(step) for step in steps.tolist()]))
+
+    def test_adam_is_torchs(self) -> None:
+        weight = nn.Parameter(draw(3, 4))
+        optimiser = torch.optim.Adam([weight], lr=0.01, betas=BETAS, eps=EPSILON)
+        ours = (weight.detach().clone(), torch.zeros(3, 4), torch.zeros(3, 4))
+        for step in range(1, 5):
+            weight.grad = draw(3, 4) * step
+            ours = adam_update(ours[0], weight.grad, ours[1], ours[2], step, 0.01)
+            optimiser.step()
+            assert_close(ours[0], weight.detach())
+
+    @pytest.mark.parametrize("clip", [0.05, 100.0])
+    def test_the_loop_is_torchs(self, clip: float) -> None:
+        layer = nn.Linear(4, 6)
+        W, b = layer.weight.detach().T.clone(), layer.bias.detach().clone()
+        batches = [(draw(5 + i, 4), torch.arange(5 + i) % 6) for i in range(3)]
+        optimiser = torch.optim.SGD(layer.parameters(), lr=0.5)
+        losses = []
+        for x, expected in batches:
+            optimiser.zero_grad()
+            loss = F.cross_entropy(layer(x), expected)
+            loss.backward()
+            nn.utils.clip_grad_norm_(layer.parameters(), clip)
+            optimiser.step()
+            losses.append(loss.detach())
+        found = training_loop(W, b, batches, rate=0.5, clip=clip)
+        for ours, theirs in zip(found, (layer.weight.T, layer.bias, torch.stack(losses)), strict=True):
+            assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-5)

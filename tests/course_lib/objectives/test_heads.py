@@ -1,0 +1,421 @@
+"""The seven heads: what they compute, and that each learns its task, far above the most frequent answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache, partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
+from course_lib.decoding.greedy import greedy_decode
+from course_lib.from_scratch.scoring import accuracy, perplexity, precision_recall_f1
+from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from course_lib.objectives.heads import (
+    Encoder,
+    FrozenEncoder,
+    GPTClassifier,
+    MaskedLanguageModel,
+    MultipleChoice,
+    NextSentencePredictor,
+    QuestionAnswering,
+    SequenceClassifier,
+    SequenceHead,
+    TokenClassifier,
+    WordHead,
+    best_spans,
+    choice_probabilities,
+    head_loss,
+    label_loss,
+)
+from course_lib.objectives.labelled_data import IGNORED, LabelledBatch, collate_labelled, labelled_data
+from course_lib.objectives.losses import language_model_loss, translation_loss
+from course_lib.objectives.pretraining import MaskedWords
+from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
+from course_lib.text.batches import Windows, pad, translation_data
+from course_lib.text.tokenization import PADDING_ID, WordVocabulary
+from course_lib.toys import tasks
+from course_lib.toys.grammar import toy_translation
+from course_lib.toys.tasks import Task
+from course_lib.training.loop import TrainingConfig, train
+from course_lib.training.schedules import linear_schedule
+
+SMALL = BERTConfig(12, context=8, d_model=16, heads=2, layers=2, d_hidden=24)
+IDS = torch.tensor([[1, 5, 2, 6, 2], [1, 7, 2, 0, 0]])
+SEGMENTS = torch.tensor([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]])
+MASK = IDS != 0
+
+
+def bert() -> BERT:
+    return BERT(SMALL).eval()
+
+
+# --- What they compute -----------------------------------------------------------------------------------------
+
+
+class TestHeadsAlone:
+    def test_on_a_sequence_it_is_berts_pooler_and_a_classifier(self) -> None:
+        whole = SequenceClassifier(bert(), 3).eval()
+        alone = SequenceHead(SMALL.d_model, 3)
+        alone.dense.load_state_dict(whole.encoder.pooler.state_dict())
+        alone.output.load_state_dict(whole.output.state_dict())
+        assert_close(alone(whole.encoder(IDS, SEGMENTS, MASK).states), whole(IDS, SEGMENTS, MASK))
+
+    def test_on_words_it_is_the_classifier_of_their_first_pieces(self) -> None:
+        whole = TokenClassifier(bert(), 3).eval()
+        alone = WordHead(SMALL.d_model, 3)
+        alone.output.load_state_dict(whole.output.state_dict())
+        out = alone(whole.encoder(IDS, SEGMENTS, MASK).states, torch.tensor([[1, 3], [1, 0]]))
+        every = whole(IDS, SEGMENTS, MASK)
+        assert_close(out, torch.stack([every[0, [1, 3]], every[1, [1, 0]]]))
+
+    def test_choices_are_the_softmax_of_their_scores(self) -> None:
+        model = MultipleChoice(bert()).eval()
+        batch = [tensor.unsqueeze(0) for tensor in (IDS, SEGMENTS, MASK)]
+
+        def score(ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Tensor:
+            return model.output(model.encoder(ids, segments, mask).pooled).squeeze(-1)
+
+        assert_close(choice_probabilities(score, *batch), model(*batch).softmax(dim=-1))
+
+    def test_labels_that_are_ignored_do_not_count(self) -> None:
+        logits, labels = torch.randn(2, 3, 5), torch.tensor([[1, IGNORED, 4], [IGNORED] * 3])
+        expected = -(logits[0, 0].log_softmax(0)[1] + logits[0, 2].log_softmax(0)[4]) / 2
+        assert_close(label_loss(logits, labels), expected)
+
+
+class TestLoss:
+    def batch(self, labels: list[int] | list[list[int]]) -> LabelledBatch:
+        return LabelledBatch(IDS, SEGMENTS, MASK, torch.tensor(labels))
+
+    def test_is_the_mean_over_the_labels_that_count(self) -> None:
+        model = TokenClassifier(bert(), 3).eval()
+        batch = self.batch([[IGNORED, 1, IGNORED, 2, IGNORED], [IGNORED, 0, IGNORED, IGNORED, IGNORED]])
+        log_p = model(IDS, SEGMENTS, MASK).log_softmax(dim=-1)
+        expected = -(log_p[0, 1, 1] + log_p[0, 3, 2] + log_p[1, 1, 0]) / 3
+        assert_close(head_loss(model, batch), expected)
+
+    def test_of_a_span_is_that_of_both_ends(self) -> None:
+        model = QuestionAnswering(bert())
+        first, last = model(IDS, SEGMENTS, MASK).unbind(dim=1)
+        right = torch.tensor([[1, 3], [0, 2]])
+        expected = (F.cross_entropy(first, right[:, 0]) + F.cross_entropy(last, right[:, 1])) / 2
+        assert_close(head_loss(model, self.batch(right.tolist())), expected)
+
+    def test_labels_that_do_not_fit_are_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"logits \[2, 3\] need labels \[2\], not \[2, 2\]"):
+            head_loss(SequenceClassifier(bert(), 3), self.batch([[0, 1], [1, 0]]))
+
+    @pytest.mark.parametrize("wrong", [3, -1])
+    def test_a_label_that_is_no_class_is_refused(self, wrong: int) -> None:
+        with pytest.raises(ValueError, match=f"from 0 to 2, as there are 3 scores for each, but there is a {wrong}"):
+            head_loss(SequenceClassifier(bert(), 3), self.batch([0, wrong]))
+
+    def test_nothing_to_learn_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="no label of this batch counts"):
+            head_loss(SequenceClassifier(bert(), 3), self.batch([IGNORED, IGNORED]))
+
+
+class TestShapes:
+    def test_of_every_head(self) -> None:
+        assert SequenceClassifier(bert(), 3)(IDS, SEGMENTS, MASK).shape == (2, 3)
+        assert TokenClassifier(bert(), 3)(IDS, SEGMENTS, MASK).shape == (2, 5, 3)
+        assert QuestionAnswering(bert())(IDS, SEGMENTS, MASK).shape == (2, 2, 5)
+        assert MultipleChoice(bert())(IDS.view(1, 2, 5), SEGMENTS.view(1, 2, 5), MASK.view(1, 2, 5)).shape == (1, 2)
+        assert MaskedLanguageModel(bert())(IDS, SEGMENTS, MASK).shape == (2, 5, 12)
+        assert NextSentencePredictor(bert())(IDS, SEGMENTS, MASK).shape == (2, 2)
+        assert GPTClassifier(GPT(GPTConfig(12, 8, 16, 2, 1, 24)), 3)(IDS, None, MASK).shape == (2, 3)
+
+    def test_too_few_classes_or_an_unknown_pooling_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="at least 2 classes, not 1"):
+            SequenceClassifier(bert(), 1)
+        with pytest.raises(ValueError, match="at least 2 classes, not 0"):
+            TokenClassifier(bert(), 0)
+        with pytest.raises(ValueError, match="'pooled' or 'mean', not 'max'"):
+            SequenceClassifier(bert(), 2, pooling="max")
+        with pytest.raises(ValueError, match="'pooled' or 'mean', not 'max'"):
+            MultipleChoice(bert(), pooling="max")
+
+    def test_choices_need_their_own_dimension(self) -> None:
+        with pytest.raises(ValueError, match=r"\[batch, choices, words\], not \[2, 5\]"):
+            MultipleChoice(bert())(IDS)
+
+
+class TestPooling:
+    def test_is_the_encoders_own_or_the_mean_of_the_words(self) -> None:
+        encoder = bert()
+        read = encoder(IDS, SEGMENTS, MASK)
+        for pooling, vector in (("pooled", read.pooled), ("mean", mean_pooling(read.states, MASK))):
+            head = SequenceClassifier(encoder, 3, pooling=pooling).eval()
+            assert_close(head(IDS, SEGMENTS, MASK), head.output(vector))
+            choice = MultipleChoice(encoder, pooling=pooling).eval()
+            inputs = (x.view(1, 2, 5) for x in (IDS, SEGMENTS, MASK))
+            assert_close(choice(*inputs), choice.output(vector).view(1, 2))
+
+
+class TestSpans:
+    def test_the_best_one_does_not_end_before_it_begins(self) -> None:
+        first = torch.tensor([[0.0, 1.0, 5.0, 0.0]])
+        last = torch.tensor([[0.0, 6.0, 0.0, 2.0]])
+        logits = torch.stack([first, last], dim=1)
+        assert best_spans(logits).tolist() == [[1, 1]]  # 1 + 6 and 5 + 2 tie; 5 + 6 would end before it begins
+        logits[0, 1, 3] = 2.5
+        assert best_spans(logits).tolist() == [[2, 3]]
+        assert best_spans(logits, max_words=1).tolist() == [[1, 1]]
+
+    def test_padding_is_never_in_it(self) -> None:
+        logits = QuestionAnswering(bert())(IDS, SEGMENTS, MASK)
+        assert logits[1, :, 3:].eq(-torch.inf).all()
+        assert logits[MASK.unsqueeze(1).expand_as(logits)].isfinite().all()
+        assert (best_spans(logits)[1] < 3).all()
+
+    def test_a_span_has_a_word(self) -> None:
+        with pytest.raises(ValueError, match="at least one word, not 0"):
+            best_spans(torch.zeros(1, 2, 3), max_words=0)
+
+
+class TestFrozenEncoder:
+    def test_its_weights_stay_as_they_are_while_the_head_learns(self) -> None:
+        encoder = BERT(SMALL)
+        before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
+        model = SequenceClassifier(FrozenEncoder(encoder), 2)
+        head = model.output.weight.detach().clone()
+        batch = LabelledBatch(IDS, SEGMENTS, MASK, torch.tensor([0, 1]))
+        train(model, _One(batch), head_loss, TrainingConfig(3, lambda step: 0.1), "cpu")
+        assert all(torch.equal(before[name], tensor) for name, tensor in encoder.state_dict().items())
+        assert not torch.equal(model.output.weight, head)
+
+    def test_its_dropout_stays_off(self) -> None:
+        frozen = FrozenEncoder(BERT(BERTConfig(12, 8, 16, 2, 1, 24, dropout=0.5))).train()
+        assert torch.equal(frozen(IDS).states, frozen(IDS).states)
+        assert frozen.config.d_model == 16
+
+
+class _One:
+    """Training data of one batch."""
+
+    def __init__(self, batch: LabelledBatch) -> None:
+        self._batch = batch
+
+    def plan(self, generator: torch.Generator) -> list[list[int]]:
+        return [[0]]
+
+    def batch(self, indices: list[int]) -> LabelledBatch:
+        return self._batch
+
+
+class TestGPTClassifier:
+    def model(self) -> GPTClassifier:
+        return GPTClassifier(GPT(GPTConfig(12, 8, 16, 2, 1, 24)), 2).eval()
+
+    def test_classifies_by_the_last_word_that_is_no_padding(self) -> None:
+        model = self.model()
+        assert_close(model(IDS, None, MASK)[1:], model(IDS[1:, :3]))
+
+    def test_padding_may_stand_before_the_words(self) -> None:
+        model, label = self.model(), torch.tensor([1])
+        ids, mask = torch.tensor([[0, 0, 5, 6, 7]]), torch.tensor([[False, False, True, True, True]])
+        assert_close(model(ids, None, mask), model(ids[:, 2:]))
+        padded = LabelledBatch(ids, torch.zeros_like(ids), mask, label)
+        plain = LabelledBatch(ids[:, 2:], torch.zeros_like(ids[:, 2:]), mask[:, 2:], label)
+        assert_close(model.loss(padded), model.loss(plain))
+
+    def test_the_auxiliary_loss_is_language_modelling_of_the_same_texts(self) -> None:
+        model = self.model()
+        batch = LabelledBatch(IDS, SEGMENTS, MASK, torch.tensor([0, 1]))
+        log_p = model.gpt(IDS, MASK)[:, :-1].log_softmax(dim=-1)
+        right = log_p.gather(-1, IDS[:, 1:].unsqueeze(-1)).squeeze(-1)
+        language = -right[MASK[:, 1:]].mean()
+        assert_close(model.loss(batch, auxiliary=0), head_loss(model, batch))
+        assert_close(model.loss(batch, auxiliary=0.5), head_loss(model, batch) + 0.5 * language)
+
+    @pytest.mark.parametrize("padding", [0, 2])
+    def test_texts_of_one_word_are_only_classified(self, padding: int) -> None:
+        """They have no next word, and a mean over nothing would be NaN."""
+        model, ids = self.model(), torch.tensor([[3], [4]])
+        ids = torch.cat([ids, torch.zeros(2, padding, dtype=torch.long)], dim=1)
+        batch = LabelledBatch(ids, torch.zeros_like(ids), ids != 0, torch.tensor([0, 1]))
+        loss = model.loss(batch, auxiliary=0.5)
+        assert_close(loss, head_loss(model, batch))
+        loss.backward()
+        assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_a_masked_language_models_output_is_its_embedding() -> None:
+    model = MaskedLanguageModel(BERT(SMALL))
+    assert model.output.weight is model.bert.embedding.weight
+    names = {name for name, _ in model.named_parameters() if not name.startswith("bert.")}
+    assert names == {"dense.weight", "dense.bias", "norm.weight", "norm.bias", "output.bias"}
+
+
+# --- That they learn -------------------------------------------------------------------------------------------
+
+
+def encoder(task: Task, layers: int = 2) -> BERT:
+    return BERT(BERTConfig(len(task.vocabulary), 48, 48, 4, layers, 96, dropout=0.0, attention_dropout=0.0))
+
+
+def learn(model: nn.Module, task: Task, steps: int, peak: float = 5e-3) -> nn.Module:
+    config = TrainingConfig(steps, linear_schedule(peak, steps // 10, steps))
+    train(model, labelled_data(task.training, max_tokens=1000), head_loss, config, "cpu")
+    return model.eval()
+
+
+def answers(model: nn.Module, task: Task) -> tuple[Tensor, Tensor]:
+    """What the model says of the held-out examples, and what is right, without what is not to be learned."""
+    batch = collate_labelled(task.held_out)
+    with torch.no_grad():
+        said = model(batch.ids, batch.segments, batch.mask).argmax(dim=-1)
+    counts = batch.labels != IGNORED
+    return said[counts], batch.labels[counts]
+
+
+def majority(right: Tensor) -> float:
+    """The accuracy of always giving the most frequent answer."""
+    return Counter(right.tolist()).most_common(1)[0][1] / len(right)
+
+
+@cache
+def acting() -> Task:
+    return tasks.who_acts()
+
+
+@cache
+def parts() -> Task:
+    return tasks.roles()
+
+
+class TestLearning:
+    """Held-out accuracies, measured beside each assertion as: this model, the most frequent answer."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("pooling", ["pooled", "mean"])
+    def test_sequence_classification(self, pooling: str) -> None:
+        task = acting()
+        model = learn(SequenceClassifier(encoder(task), 2, pooling=pooling), task, steps=300)
+        said, right = answers(model, task)
+        assert majority(right) < 0.6
+        assert accuracy(said, right) > 0.85
+
+    def test_sequence_classification_with_a_bag_of_embeddings_fails(self) -> None:
+        task = acting()
+        bag = BagOfEmbeddings(BagOfEmbeddingsConfig(len(task.vocabulary), 48))
+        said, right = answers(learn(SequenceClassifier(bag, 2), task, steps=300), task)
+        assert accuracy(said, right) < 0.7
+
+    def test_sequence_classification_with_a_recurrent_network(self) -> None:
+        task = acting()
+        recurrent = RecurrentEncoder(RecurrentConfig(len(task.vocabulary), 48))
+        said, right = answers(learn(SequenceClassifier(recurrent, 2), task, steps=200), task)
+        assert accuracy(said, right) > 0.85
+
+    def test_token_classification(self) -> None:
+        task = parts()
+        said, right = answers(learn(TokenClassifier(encoder(task), len(tasks.ROLES)), task, steps=200), task)
+        assert majority(right) < 0.35
+        assert accuracy(said, right) > 0.9
+        assert precision_recall_f1(said, right, range(len(tasks.ROLES)), average="macro").f1 > 0.9
+
+    def test_token_classification_with_a_bag_of_embeddings_and_a_recurrent_network(self) -> None:
+        task = parts()
+        encoders: list[Encoder] = [
+            BagOfEmbeddings(BagOfEmbeddingsConfig(len(task.vocabulary), 48)),
+            RecurrentEncoder(RecurrentConfig(len(task.vocabulary), 48)),
+        ]
+        bag, recurrent = (
+            accuracy(*answers(learn(TokenClassifier(each, len(tasks.ROLES)), task, steps=150), task))
+            for each in encoders
+        )
+        assert bag < 0.8  # each word's most frequent role
+        assert recurrent > 0.95
+
+    @pytest.mark.slow
+    def test_question_answering(self) -> None:
+        task = tasks.who_did_what()
+        model = learn(QuestionAnswering(encoder(task)), task, steps=400)
+        batch = collate_labelled(task.held_out)
+        with torch.no_grad():
+            spans = best_spans(model(batch.ids, batch.segments, batch.mask))
+        whole = (spans == batch.labels).all(dim=1).float().mean().item()
+        most_frequent = Counter(map(tuple, batch.labels.tolist())).most_common(1)[0][1] / len(spans)
+        assert most_frequent < 0.25
+        assert whole > 0.75
+
+    def test_multiple_choice(self) -> None:
+        task = tasks.word_order()
+        said, right = answers(learn(MultipleChoice(encoder(task)), task, steps=300, peak=3e-3), task)
+        assert majority(right) < 0.4
+        assert accuracy(said, right) > 0.85
+
+    @pytest.mark.slow
+    def test_masked_language_modelling(self) -> None:
+        task = tasks.habits()
+        hide = MaskedWords(
+            len(task.vocabulary), task.vocabulary.ids[tasks.MASK], (PADDING_ID, tasks.CLS_ID, tasks.SEP_ID)
+        )
+        model = MaskedLanguageModel(encoder(task, layers=1))
+        config = TrainingConfig(300, linear_schedule(1e-2, 30, 300))
+        train(model, labelled_data(task.training, max_tokens=1500), hide.loss, config, "cpu")
+        batch = collate_labelled(task.held_out)
+        corrupted = hide.corrupt(batch.ids, torch.Generator().manual_seed(0))
+        with torch.no_grad():
+            said = model.eval()(corrupted.ids, batch.segments, batch.mask).argmax(dim=-1)
+        hidden = corrupted.labels != IGNORED
+        right = corrupted.labels[hidden]
+        assert majority(right) < 0.2
+        assert accuracy(said[hidden], right) > 0.65
+
+    def test_language_modelling(self) -> None:
+        task = tasks.habits()
+        text, held_out = (
+            torch.tensor([i for example in examples for i in example.inputs[0].ids[1:]])  # each sentence ends in <e>
+            for examples in (task.training, task.held_out)
+        )
+        model = GPT(GPTConfig(len(task.vocabulary), 32, 48, 4, 2, 96, dropout=0.0))
+        config = TrainingConfig(200, linear_schedule(5e-3, 20, 200))
+        train(model, Windows(text, length=32, batch_size=32), language_model_loss, config, "cpu")
+        windows = held_out[: len(held_out) // 33 * 33].view(-1, 33)
+        with torch.no_grad():
+            log_p = model.eval()(windows[:, :-1]).log_softmax(dim=-1)
+        right = windows[:, 1:]
+        shares = torch.bincount(text, minlength=len(task.vocabulary)).add(1).float()
+        unigrams = (shares / shares.sum()).log()
+        assert perplexity(log_p.gather(-1, right.unsqueeze(-1))) < 0.3 * perplexity(unigrams[right])
+        assert majority(right.flatten()) < 0.2
+        assert accuracy(log_p.argmax(dim=-1), right) > 0.5
+
+    @pytest.mark.slow
+    def test_conditional_generation(self) -> None:
+        split = toy_translation(training=6000, held_out=200)
+        source = WordVocabulary.from_sentences(pair.source for pair in split.training)
+        target = WordVocabulary.from_sentences(pair.target for pair in split.training)
+        model = Transformer(TransformerConfig(len(source), len(target), 48, 4, 96, 1, 1, dropout=0.0))
+        data = translation_data(split.training, source, target, max_tokens=1500)
+        train(model, data, translation_loss, TrainingConfig(500, linear_schedule(5e-3, 50, 500)), "cpu")
+        decoded = greedy_decode(model, pad([torch.tensor(source.encode(pair.source)) for pair in split.held_out]))
+        right = [target.decode(row.tolist()) == pair.target for row, pair in zip(decoded, split.held_out, strict=True)]
+        assert sum(right) / len(right) > 0.3  # whole sentences, none of which was seen
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("auxiliary", [0.0, 0.5])
+    def test_classification_by_gpt(self, auxiliary: float) -> None:
+        task = acting()
+        gpt = GPT(GPTConfig(len(task.vocabulary), 48, 48, 4, 2, 96, dropout=0.0))
+        model = GPTClassifier(gpt, 2)
+        config = TrainingConfig(300, linear_schedule(5e-3, 30, 300))
+        loss = partial(GPTClassifier.loss, auxiliary=auxiliary)
+        train(model, labelled_data(task.training, max_tokens=1000), loss, config, "cpu")
+        assert accuracy(*answers(model.eval(), task)) > 0.85
+
+    @pytest.mark.slow
+    def test_fine_tuning_beats_the_features_of_an_encoder_that_knows_nothing_yet(self) -> None:
+        task = acting()
+        used_as_it_is, tuned = (
+            accuracy(*answers(learn(SequenceClassifier(each, 2, pooling="mean"), task, steps=300), task))
+            for each in (FrozenEncoder(encoder(task)), encoder(task))
+        )
+        assert tuned > used_as_it_is + 0.1

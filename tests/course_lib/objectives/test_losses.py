@@ -1,0 +1,160 @@
+"""What is minimised: against sums written out, and both ways to smooth labels."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
+from course_lib.objectives.losses import (
+    cross_entropy,
+    language_model_loss,
+    shift_right,
+    smoothed_cross_entropy,
+    translation_loss,
+)
+from course_lib.text.batches import TextBatch, TranslationBatch
+
+LOGITS = torch.randn(3, 5, 11, generator=torch.Generator().manual_seed(1))
+EXPECTED = torch.randint(0, 11, (3, 5), generator=torch.Generator().manual_seed(2))
+
+
+def by_hand(smoothing: float, others_only: bool) -> Tensor:
+    """The cross-entropy with the smoothed target written out word for word."""
+    size = LOGITS.shape[-1]
+    target = torch.full_like(LOGITS, smoothing / (size - 1 if others_only else size))
+    right = 1 - smoothing if others_only else 1 - smoothing + smoothing / size
+    target.scatter_(-1, EXPECTED.unsqueeze(-1), right)
+    assert_close(target.sum(-1), torch.ones(3, 5))
+    return -(target * torch.log_softmax(LOGITS, -1)).sum(-1).mean()
+
+
+def test_without_smoothing_it_is_the_mean_of_minus_log_p() -> None:
+    right = torch.log_softmax(LOGITS, -1).gather(-1, EXPECTED.unsqueeze(-1))
+    assert_close(smoothed_cross_entropy(LOGITS, EXPECTED), -right.mean())
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
+def test_all_words_share_as_in_torch(smoothing: float) -> None:
+    assert_close(smoothed_cross_entropy(LOGITS, EXPECTED, smoothing), by_hand(smoothing, others_only=False))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4, 10 / 11])
+def test_only_the_others_share_as_in_the_lecture(smoothing: float) -> None:
+    assert_close(smoothed_cross_entropy(LOGITS, EXPECTED, smoothing, "others"), by_hand(smoothing, others_only=True))
+
+
+def test_the_known_factor_is_between_them() -> None:
+    others = smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "others")
+    assert_close(others, smoothed_cross_entropy(LOGITS, EXPECTED, 0.1 * 11 / 10, "all"))
+    assert others != smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "all")
+
+
+def test_what_is_ignored_changes_nothing() -> None:
+    expected = EXPECTED.clone()
+    expected[1:] = 0
+    kept = expected != 0
+    for smoothing in (0.0, 0.1):
+        assert_close(
+            smoothed_cross_entropy(LOGITS, expected, smoothing, ignored=0),
+            smoothed_cross_entropy(LOGITS[kept], expected[kept], smoothing),
+        )
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_where_everything_is_ignored_there_is_nothing_to_learn(smoothing: float) -> None:
+    logits = LOGITS.clone().requires_grad_()
+    loss = smoothed_cross_entropy(logits, torch.zeros_like(EXPECTED), smoothing, ignored=0)
+    assert loss.item() == 0.0
+    [gradient] = torch.autograd.grad(loss, logits)
+    assert torch.equal(gradient, torch.zeros_like(LOGITS))
+
+
+@pytest.mark.parametrize("wrong", [11, -1])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_an_expected_word_outside_the_vocabulary_is_named(wrong: int, smoothing: float) -> None:
+    expected = EXPECTED.clone()
+    expected[0, 0], expected[2, 1] = -100, wrong
+    message = f"expected ids must be from 0 to 10, as there are 11 scores for each, but there is a {wrong}$"
+    with pytest.raises(ValueError, match=message):
+        cross_entropy(LOGITS.flatten(0, 1), expected.flatten(), smoothing)
+    with pytest.raises(ValueError, match=message):
+        smoothed_cross_entropy(LOGITS, expected.clamp(min=-1).masked_fill(expected == -100, 3), smoothing)
+
+
+def test_a_vocabulary_of_one_word_has_no_others() -> None:
+    logits, expected = torch.zeros(2, 3, 1), torch.zeros(2, 3, dtype=torch.long)
+    assert smoothed_cross_entropy(logits, expected, 0.0, "others").item() == 0.0
+    with pytest.raises(ValueError, match="must be from 0 to 0, got 0.1"):
+        smoothed_cross_entropy(logits, expected, 0.1, "others")
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "spread", "most"), [(-0.1, "all", "1"), (1.1, "all", "1"), (0.95, "others", "0.9091")]
+)
+def test_impossible_shares_are_refused(smoothing: float, spread: str, most: str) -> None:
+    with pytest.raises(ValueError, match=f"from 0 to {most}, got {smoothing}"):
+        smoothed_cross_entropy(LOGITS, EXPECTED, smoothing, spread)  # type: ignore[arg-type]
+
+
+def test_an_unknown_spread_is_refused() -> None:
+    with pytest.raises(ValueError, match="spread must be 'all' or 'others', not 'other'"):
+        smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "other")  # type: ignore[arg-type]
+
+
+def test_the_decoder_reads_each_word_before_it_has_to_say_it() -> None:
+    read, expected = shift_right(torch.tensor([[1, 5, 6, 7, 2], [1, 8, 2, 0, 0]]))
+    assert read.tolist() == [[1, 5, 6, 7], [1, 8, 2, 0]]
+    assert expected.tolist() == [[5, 6, 7, 2], [8, 2, 0, 0]]
+
+
+class TestTranslation:
+    MODEL = Transformer(TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1))
+    BATCH = TranslationBatch(torch.tensor([[5, 6, 7], [8, 0, 0]]), torch.tensor([[1, 9, 10, 2], [1, 11, 2, 0]]))
+
+    def test_is_the_mean_over_the_words_that_are_no_padding(self) -> None:
+        model = self.MODEL.eval()
+        log_p = torch.log_softmax(model(self.BATCH.source, self.BATCH.target[:, :-1]), -1)
+        right = [
+            log_p[row, place, word] for row, place, word in [(0, 0, 9), (0, 1, 10), (0, 2, 2), (1, 0, 11), (1, 1, 2)]
+        ]
+        assert_close(translation_loss(model, self.BATCH), -torch.stack(right).mean())
+
+    def test_a_last_word_outside_the_vocabulary_is_refused(self) -> None:
+        """The model does not read it, so it cannot refuse it."""
+        with pytest.raises(ValueError, match="expected ids must be from 0 to 11, .* but there is a 12"):
+            translation_loss(self.MODEL, TranslationBatch(torch.tensor([[5]]), torch.tensor([[1, 9, 12]])))
+
+    def test_is_lowest_when_sure_and_right(self) -> None:
+        uniform = torch.zeros(1, 1, 12)
+        assert smoothed_cross_entropy(uniform, torch.tensor([[3]])).item() == pytest.approx(math.log(12))
+        sure = uniform.clone()
+        sure[..., 3] = 100
+        assert smoothed_cross_entropy(sure, torch.tensor([[3]])).item() == pytest.approx(0)
+
+
+class TestLanguageModel:
+    MODEL = GPT(GPTConfig(vocabulary=12, context=8, d_model=16, heads=2, layers=1, d_hidden=32))
+
+    def test_predicts_each_token_from_those_before(self) -> None:
+        model, ids = self.MODEL.eval(), torch.tensor([[3, 4, 5, 6]])
+        log_p = torch.log_softmax(model(ids[:, :3]), -1)
+        expected = -(log_p[0, 0, 4] + log_p[0, 1, 5] + log_p[0, 2, 6]) / 3
+        assert_close(language_model_loss(model, TextBatch(ids)), expected)
+
+    def test_a_last_token_outside_the_vocabulary_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="expected ids must be from 0 to 11, .* but there is a 12"):
+            language_model_loss(self.MODEL, TextBatch(torch.tensor([[3, 4, 12]])))
+
+    def test_a_text_of_one_token_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="no words|nothing to predict"):
+            language_model_loss(self.MODEL, TextBatch(torch.tensor([[3]])))
+
+
+def test_nothing_to_predict_is_refused() -> None:
+    with pytest.raises(ValueError, match="a text of one token has no next one"):
+        smoothed_cross_entropy(torch.zeros(1, 0, 5), torch.zeros(1, 0, dtype=torch.long))

@@ -1,0 +1,139 @@
+"""Hiding words and pairing sentences, as BERT's pre-training does."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from course_lib.models import BERT, BERTConfig
+from course_lib.objectives.heads import MaskedLanguageModel
+from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
+from course_lib.objectives.pretraining import (
+    FOLLOWS,
+    RANDOM,
+    MaskedWords,
+    encode_pairs,
+    expected_counts,
+    sentence_pairs,
+)
+
+VOCABULARY, MASK_ID = 200, 199
+WORDS = MaskedWords(VOCABULARY, MASK_ID, special_ids=(0, 1, 2))
+
+
+def many_ids() -> torch.Tensor:
+    """Words only, each far from [MASK]: 100,000 of them."""
+    return torch.randint(10, 100, (500, 200), generator=torch.Generator().manual_seed(1))
+
+
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+class TestMaskedWords:
+    def test_chooses_its_share_of_the_words(self) -> None:
+        labels = WORDS.corrupt(many_ids(), generator()).labels
+        assert (labels != IGNORED).float().mean().item() == pytest.approx(0.15, abs=0.005)
+
+    def test_hides_most_replaces_some_and_leaves_some(self) -> None:
+        ids = many_ids()
+        corrupted = WORDS.corrupt(ids, generator())
+        chosen = corrupted.labels != IGNORED
+        assert torch.equal(corrupted.labels[chosen], ids[chosen])
+        assert torch.equal(corrupted.ids[~chosen], ids[~chosen])
+        shown = corrupted.ids[chosen]
+        hidden, same = shown == MASK_ID, shown == ids[chosen]
+        assert hidden.float().mean().item() == pytest.approx(0.8, abs=0.01)
+        assert same.float().mean().item() == pytest.approx(0.1, abs=0.01)
+        replaced = shown[~hidden & ~same]
+        assert len(replaced) / len(shown) == pytest.approx(0.1, abs=0.01)
+        assert replaced.min() < 10  # from the whole vocabulary
+        assert replaced.max() > 100
+
+    def test_special_words_are_never_chosen(self) -> None:
+        ids = torch.tensor([[1, 7, 2, 0, 0]]).repeat(1000, 1)
+        labels = WORDS.corrupt(ids, generator()).labels
+        assert (labels[:, [0, 2, 3, 4]] == IGNORED).all()
+        assert (labels[:, 1] != IGNORED).any()
+
+    def test_the_generator_decides_and_the_input_stays(self) -> None:
+        ids = many_ids()
+        before = ids.clone()
+        first, again = WORDS.corrupt(ids, generator()), WORDS.corrupt(ids, generator())
+        assert torch.equal(first.ids, again.ids)
+        assert not torch.equal(first.ids, WORDS.corrupt(ids, torch.Generator().manual_seed(5)).ids)
+        assert torch.equal(ids, before)
+
+    def test_the_loss_is_that_of_the_hidden_words(self) -> None:
+        torch.manual_seed(0)
+        sizes = BERTConfig(VOCABULARY, context=200, d_model=16, heads=2, layers=1, d_hidden=16)
+        model = MaskedLanguageModel(BERT(sizes)).eval()
+        ids = many_ids()[:4]
+        batch = LabelledBatch(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool), ids)
+        torch.manual_seed(7)
+        loss = WORDS.loss(model, batch)
+        torch.manual_seed(7)
+        corrupted = WORDS.corrupt(ids)
+        log_p = model(corrupted.ids).log_softmax(dim=-1)
+        chosen = corrupted.labels != IGNORED
+        expected = -log_p[chosen].gather(1, corrupted.labels[chosen].unsqueeze(1)).mean()
+        assert_close(loss, expected)
+
+    def test_a_batch_without_a_chosen_word_is_refused(self) -> None:
+        model = MaskedLanguageModel(BERT(BERTConfig(VOCABULARY, 8, 16, 2, 1, 16)))
+        ids = torch.tensor([[1, 2, 0, 0]])
+        batch = LabelledBatch(ids, torch.zeros_like(ids), ids != 0, ids)
+        with pytest.raises(ValueError, match="no label of this batch counts"):
+            WORDS.loss(model, batch)
+
+    @pytest.mark.parametrize("share", [0.0, 1.5])
+    def test_a_share_is_a_share(self, share: float) -> None:
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            MaskedWords(VOCABULARY, MASK_ID, (), share)
+
+
+class TestSentencePairs:
+    TEXTS = [[f"{text} {sentence}" for sentence in range(20)] for text in "abcdefghij"]
+
+    def test_half_follow_and_the_others_do_not(self) -> None:
+        pairs = sentence_pairs(self.TEXTS, random.Random(0))
+        assert len(pairs) == 190
+        true = {(first, second) for text in self.TEXTS for first, second in zip(text, text[1:], strict=False)}
+        assert all(((first, second) in true) == (label == FOLLOWS) for first, second, label in pairs)
+        assert all(first != second for first, second, _ in pairs)
+        assert 0.35 < sum(label == RANDOM for _, _, label in pairs) / 190 < 0.65
+
+    def test_the_seed_decides(self) -> None:
+        assert sentence_pairs(self.TEXTS, random.Random(1)) == sentence_pairs(self.TEXTS, random.Random(1))
+        assert sentence_pairs(self.TEXTS, random.Random(1)) != sentence_pairs(self.TEXTS, random.Random(2))
+
+    @pytest.mark.parametrize("texts", [[], [["a"], ["b"], ["c"]], [["a", "b"], ["a", "b"]]])
+    def test_too_few_sentences_are_refused(self, texts: list[list[str]]) -> None:
+        with pytest.raises(ValueError, match="at least two sentences, and three different sentences"):
+            sentence_pairs(texts, random.Random(0))
+
+
+class TestExpectedCounts:
+    def test_they_are_what_is_drawn_on_the_average(self) -> None:
+        ids = many_ids()
+        corrupted = WORDS.corrupt(ids, generator())
+        shown, asked = corrupted.ids, corrupted.labels != IGNORED
+        hidden = (shown == MASK_ID) & asked
+        stays = (shown == ids) & asked
+        drawn = [int(each.sum()) for each in (hidden, asked & ~hidden & ~stays, stays)]
+        assert drawn == pytest.approx(expected_counts(ids.numel()), rel=0.08)
+
+
+class TestEncodePairs:
+    def test_pairs_and_texts_in_one_batch(self) -> None:
+        ids, segments, mask = encode_pairs([[7, 8], [9]], [[5], None], cls_id=1, sep_id=2, padding_id=3)
+        assert ids.tolist() == [[1, 7, 8, 2, 5, 2], [1, 9, 2, 3, 3, 3]]
+        assert segments.tolist() == [[0, 0, 0, 0, 1, 1], [0] * 6]
+        assert mask.tolist() == [[True] * 6, [True] * 3 + [False] * 3]
+
+    def test_as_many_seconds_as_firsts(self) -> None:
+        with pytest.raises(ValueError, match="shorter"):
+            encode_pairs([[7], [8]], [None], 1, 2, 0)

@@ -1,0 +1,318 @@
+"""Published models: found, read without running anything in them, and refused before a weight is changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from huggingface_hub import errors
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from course_lib.published import hub
+from course_lib.published.hub import PublishedModel, Source, find_folder, load_weights, weights_and_bias
+
+WEIGHTS = {"dense.weight": torch.arange(6.0).view(2, 3), "dense.bias": torch.tensor([7.0, 8.0])}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "toy", "size": 3, "kind": "round"}))
+    save_file(WEIGHTS, tmp_path / "model.safetensors")
+    return tmp_path
+
+
+def in_parts(folder: Path) -> None:
+    """Each tensor in a file of its own, and an index of them, in the place of the whole."""
+    (folder / "model.safetensors").unlink()
+    places = {name: f"model-0000{i}-of-00002.safetensors" for i, name in enumerate(WEIGHTS, start=1)}
+    for name, place in places.items():
+        save_file({name: WEIGHTS[name]}, folder / place)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+
+
+def published(**tensors: Tensor) -> PublishedModel:
+    """A published model of these tensors; a double underscore stands for a dot."""
+    return PublishedModel("toy", {}, {name.replace("__", "."): tensor for name, tensor in tensors.items()})
+
+
+class TestReading:
+    def test_a_folder_gives_its_configuration_and_its_tensors(self, folder: Path) -> None:
+        read = PublishedModel.read(folder, "toy")
+        assert read.size("size") == 3
+        assert read.tensors.keys() == WEIGHTS.keys()
+        assert_close(dict(read.tensors), WEIGHTS)
+
+    def test_several_parts_are_one(self, folder: Path) -> None:
+        in_parts(folder)
+        assert_close(dict(PublishedModel.read(folder, "toy").tensors), WEIGHTS)
+
+    @pytest.mark.parametrize("name", ["model.fp16.safetensors", "model-00003-of-00003.safetensors"])
+    @pytest.mark.parametrize("several", [False, True])
+    def test_other_weights_beside_them_are_left_alone(self, folder: Path, name: str, several: bool) -> None:
+        if several:
+            in_parts(folder)
+        save_file({"dense.weight": torch.zeros(2, 3), "more.weight": torch.zeros(1)}, folder / name)
+        assert_close(dict(PublishedModel.read(folder, "toy").tensors), WEIGHTS)
+
+    def test_a_part_that_is_missing_is_named(self, folder: Path) -> None:
+        in_parts(folder)
+        (folder / "model-00002-of-00002.safetensors").unlink()
+        with pytest.raises(FileNotFoundError, match="model-00002-of-00002.safetensors is missing, which model.safe"):
+            PublishedModel.read(folder, "toy")
+
+    @pytest.mark.parametrize(
+        ("index", "message"),
+        [
+            ({}, 'must say under "weight_map" in which file each tensor is'),
+            ({"weight_map": {}}, "must say under"),
+            ({"weight_map": {"dense.weight": 3}}, "must say under"),
+            ({"weight_map": {"dense.weight": "../model.safetensors"}}, "must name files of its own folder"),
+            ({"weight_map": {"dense.weight": "/etc/passwd"}}, "must name files of its own folder"),
+            ([], "must hold an object, not list"),
+        ],
+    )
+    def test_a_broken_index_is_refused(self, folder: Path, index: Any, message: str) -> None:
+        in_parts(folder)
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+        with pytest.raises(ValueError, match=message):
+            PublishedModel.read(folder, "toy")
+
+    def test_the_older_file_is_read_where_only_that_exists(self, folder: Path) -> None:
+        (folder / "model.safetensors").unlink()
+        torch.save(WEIGHTS, folder / "pytorch_model.bin")
+        assert_close(dict(PublishedModel.read(folder, "toy").tensors), WEIGHTS)
+
+    def test_nothing_in_the_older_file_is_run(self, folder: Path) -> None:
+        class Evil:
+            def __reduce__(self) -> tuple[Any, ...]:
+                return os.mkdir, (str(folder / "was here"),)
+
+        (folder / "model.safetensors").unlink()
+        torch.save({"weight": Evil()}, folder / "pytorch_model.bin")
+        with pytest.raises(ValueError, match=r"pytorch_model.bin is damaged, or holds more than plain data"):
+            PublishedModel.read(folder, "toy")
+        assert not (folder / "was here").exists()
+
+    @pytest.mark.parametrize("content", [[1, 2], {"weight": 3}])
+    def test_the_older_file_must_hold_tensors_by_name(self, folder: Path, content: Any) -> None:
+        (folder / "model.safetensors").unlink()
+        torch.save(content, folder / "pytorch_model.bin")
+        with pytest.raises(ValueError, match="must hold tensors by name"):
+            PublishedModel.read(folder, "toy")
+
+    @pytest.mark.parametrize("length", [0, 5, 100])
+    def test_a_truncated_file_is_refused(self, folder: Path, length: int) -> None:
+        path = folder / "model.safetensors"
+        path.write_bytes(path.read_bytes()[:length])
+        with pytest.raises(ValueError, match="model.safetensors is damaged or no safetensors file"):
+            PublishedModel.read(folder, "toy")
+        path.unlink()
+        torch.save(WEIGHTS, folder / "pytorch_model.bin")
+        (folder / "pytorch_model.bin").write_bytes((folder / "pytorch_model.bin").read_bytes()[:length])
+        with pytest.raises(ValueError, match="pytorch_model.bin is damaged"):
+            PublishedModel.read(folder, "toy")
+
+    def test_a_file_of_something_else_is_refused(self, folder: Path) -> None:
+        (folder / "model.safetensors").unlink()
+        (folder / "pytorch_model.bin").write_bytes(b"hello world")
+        with pytest.raises(ValueError, match="pytorch_model.bin is damaged"):
+            PublishedModel.read(folder, "toy")
+
+    def test_another_kind_of_model_is_refused(self, folder: Path) -> None:
+        with pytest.raises(ValueError, match="holds a model of type 'toy', not of 'bert'"):
+            PublishedModel.read(folder, "bert")
+
+    def test_a_folder_without_its_files_holds_no_model(self, folder: Path) -> None:
+        (folder / "model.safetensors").unlink()
+        with pytest.raises(FileNotFoundError, match=r"has neither model.safetensors nor pytorch_model.bin"):
+            PublishedModel.read(folder, "toy")
+        (folder / "config.json").unlink()
+        with pytest.raises(FileNotFoundError, match=r"has no config.json, so it holds no model"):
+            PublishedModel.read(folder, "toy")
+
+    @pytest.mark.parametrize(("text", "message"), [("{", "is not JSON"), ("[]", "must hold an object, not list")])
+    def test_a_broken_configuration_is_refused(self, folder: Path, text: str, message: str) -> None:
+        (folder / "config.json").write_text(text)
+        with pytest.raises(ValueError, match=message):
+            PublishedModel.read(folder, "toy")
+
+    def test_settings_must_be_known_and_sizes_positive(self, folder: Path) -> None:
+        read = PublishedModel.read(folder, "toy")
+        assert read.option("kind", ["round", "square"], default="square") == "round"
+        assert read.option("absent", [True], default=True)
+        with pytest.raises(ValueError, match="made with kind='round'; this library knows 'square' or 'flat'"):
+            read.option("kind", ["square", "flat"], default="square")
+        with pytest.raises(ValueError, match="must give width as a positive whole number, not None"):
+            read.size("width")
+        with pytest.raises(ValueError, match="must give kind as a positive whole number, not 'round'"):
+            read.size("kind")
+
+    @pytest.mark.parametrize("value", [True, 0, 2.0, [3], "3", None])
+    def test_a_size_is_a_positive_whole_number(self, value: Any) -> None:
+        with pytest.raises(ValueError, match="config.json of toy must give it as a positive whole number, not "):
+            PublishedModel("toy", {"it": value}, {}).size("it")
+
+    @pytest.mark.parametrize("value", [None, "0.1", [0.1], True, float("nan")])
+    def test_a_number_is_a_number_or_absent(self, value: Any) -> None:
+        assert PublishedModel("toy", {}, {}).number("it", 0.5) == 0.5
+        assert PublishedModel("toy", {"it": 0}, {}).number("it", 0.5) == 0.0
+        with pytest.raises(ValueError, match="config.json of toy must give it as a number, not "):
+            PublishedModel("toy", {"it": value}, {}).number("it", 0.5)
+
+    @pytest.mark.parametrize("value", [None, [1, 2], 1.0, True, -1, 7])
+    def test_a_special_word_is_one_of_the_vocabularys(self, value: Any) -> None:
+        assert PublishedModel("toy", {}, {}).word("it", 3, 7) == 3
+        assert PublishedModel("toy", {"it": 6}, {}).word("it", 3, 7) == 6
+        with pytest.raises(ValueError, match="config.json of toy must give it as an id from 0 to 6, not "):
+            PublishedModel("toy", {"it": value}, {}).word("it", 3, 7)
+
+
+class TestFinding:
+    @pytest.mark.parametrize("name", [Path("no/such/folder"), "./no_such_folder", "/no/such/folder"])
+    def test_a_path_is_not_looked_for_on_the_hub(self, name: str | Path) -> None:
+        with pytest.raises(FileNotFoundError, match="there is no folder .*no.such.folder"):
+            find_folder(name)
+
+    def test_a_path_may_begin_at_home(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        monkeypatch.setenv("HOME", str(folder.parent))
+        assert find_folder(f"~/{folder.name}") == folder
+        with pytest.raises(FileNotFoundError, match="there is no folder ~/nothing"):
+            find_folder("~/nothing")
+
+    def test_offline_and_not_in_the_cache_is_said_so(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+        with pytest.raises(FileNotFoundError, match=r"nobody/nothing is neither .* the hub cannot be reached: connect"):
+            find_folder("nobody/nothing")
+
+    def test_a_name_that_cannot_be_one_is_said_so(self) -> None:
+        with pytest.raises(FileNotFoundError, match="neither a folder nor a model on the hub"):
+            find_folder("no such name!")
+
+    def test_an_unknown_model_is_said_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def unknown(name: str, **options: Any) -> str:
+            raise errors.HfHubHTTPError("404 Client Error\nmore lines", response=Response())
+
+        monkeypatch.setattr("huggingface_hub.snapshot_download", unknown)
+        with pytest.raises(FileNotFoundError, match=r"nobody/nothing is neither .* on the hub: 404 Client Error$"):
+            find_folder("nobody/nothing")
+
+    def test_from_the_hub_come_safetensors_where_there_are_any(
+        self, monkeypatch: pytest.MonkeyPatch, folder: Path
+    ) -> None:
+        asked: list[list[str]] = []
+
+        def download(name: str, allow_patterns: list[str]) -> str:
+            assert name == "somebody/toy"
+            asked.append(allow_patterns)
+            return str(folder)
+
+        monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+        assert find_folder("somebody/toy") == folder
+        assert len(asked) == 1
+        assert not any("bin" in pattern for pattern in asked[0])
+        (folder / "model.safetensors").unlink()
+        find_folder("somebody/toy")
+        assert "pytorch_model.bin" in asked[-1]
+
+
+class Response:
+    """As much of an answer of the hub as its error looks at."""
+
+    headers: dict[str, str] = {}
+    request = None
+
+
+class TestLoading:
+    PLAN = weights_and_bias("0", "dense")
+
+    def test_copies_every_tensor(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 2))
+        load_weights(model, PublishedModel("toy", {}, WEIGHTS), self.PLAN)
+        assert torch.equal(model[0].weight, WEIGHTS["dense.weight"])
+        assert torch.equal(model[0].bias, WEIGHTS["dense.bias"])
+
+    def test_changes_each_part_and_puts_them_below_each_other(self) -> None:
+        model = nn.Linear(3, 4, bias=False)
+        parts = published(a=torch.ones(3, 2), b=2 * torch.ones(3, 2, dtype=torch.bfloat16))
+        load_weights(model, parts, {"weight": Source(("a", "b"), torch.t)})
+        assert model.weight.tolist() == [[1.0] * 3] * 2 + [[2.0] * 3] * 2
+
+    def test_what_was_tied_stays_tied_and_learns(self) -> None:
+        with torch.device("meta"):
+            model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+            model[1].weight = model[0].weight
+        both = Source(("a",))
+        load_weights(model, published(a=torch.eye(3)), {"0.weight": both, "1.weight": both})
+        assert model[0].weight is model[1].weight
+        assert model[0].weight.requires_grad
+        assert model(torch.ones(1, 3)).tolist() == [[1.0, 1.0, 1.0]]
+
+    def test_a_layers_order_in_memory_is_kept(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 2))
+        model[0].weight = nn.Parameter(model[0].weight.detach().t().contiguous().t())
+        load_weights(model, PublishedModel("toy", {}, WEIGHTS), self.PLAN)
+        assert model[0].weight.stride() == (1, 2)
+        assert torch.equal(model[0].weight, WEIGHTS["dense.weight"])
+
+    @pytest.mark.parametrize(
+        ("tensors", "message"),
+        [
+            ({"dense__weight": torch.ones(2, 3)}, r"^toy lacks dense.bias$"),
+            ({}, r"^toy lacks dense.bias, dense.weight$"),
+            (
+                {"dense__weight": torch.ones(2, 3), "dense__bias": torch.ones(2), "more__weight": torch.ones(1)},
+                r"^toy has tensors that this model has no place for: more.weight$",
+            ),
+            (
+                {"dense__weight": torch.ones(2, 3), "dense__bias": torch.ones(4)},
+                r"^dense.bias of toy would be \[4\] here, but config.json asks for \[2\]$",
+            ),
+        ],
+    )
+    def test_changes_all_or_nothing(self, tensors: dict[str, Tensor], message: str) -> None:
+        model = nn.Sequential(nn.Linear(3, 2))
+        before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+        with pytest.raises(ValueError, match=message):
+            load_weights(model, published(**tensors), self.PLAN)
+        assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+
+    @pytest.mark.parametrize(
+        ("a", "b", "shapes"),
+        [
+            (torch.ones(3, 2), torch.ones(4, 2), r"a \[3, 2\] and b \[4, 2\]"),
+            (torch.ones(1, 3, 2), torch.ones(3, 2), r"a \[1, 3, 2\] and b \[3, 2\]"),
+        ],
+    )
+    def test_parts_that_cannot_be_put_together_are_named(self, a: Tensor, b: Tensor, shapes: str) -> None:
+        model = nn.Linear(3, 4, bias=False)
+        with pytest.raises(ValueError, match=rf"^{shapes} of toy cannot become \[4, 3\], which config.json asks for$"):
+            load_weights(model, published(a=a, b=b), {"weight": Source(("a", "b"), torch.t)})
+
+    def test_what_is_said_to_be_unused_is_left_out(self) -> None:
+        tensors = WEIGHTS | {"masks.0": torch.ones(1), "masks.1": torch.ones(1)}
+        load_weights(
+            nn.Sequential(nn.Linear(3, 2)), PublishedModel("toy", {}, tensors), self.PLAN, unused=[r"masks\.\d"]
+        )
+        with pytest.raises(ValueError, match=r"no place for: masks.0, masks.1$"):
+            load_weights(
+                nn.Sequential(nn.Linear(3, 2)), PublishedModel("toy", {}, tensors), self.PLAN, unused=[r"masks"]
+            )
+
+    def test_a_long_list_is_cut_short(self) -> None:
+        tensors = WEIGHTS | {f"extra.{i}": torch.ones(1) for i in range(9)}
+        with pytest.raises(ValueError, match=r"extra.0, extra.1, extra.2, extra.3 and 5 more$"):
+            load_weights(nn.Sequential(nn.Linear(3, 2)), PublishedModel("toy", {}, tensors), self.PLAN)
+
+    def test_a_plan_must_cover_the_model(self) -> None:
+        with pytest.raises(ValueError, match=r"the plan and the model disagree about 1.bias, 1.weight"):
+            load_weights(nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2)), PublishedModel("toy", {}, WEIGHTS), self.PLAN)
+
+    def test_shown_names_are_few(self) -> None:
+        assert hub._listed(["b", "a"]) == "a, b"

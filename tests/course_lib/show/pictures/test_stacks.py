@@ -1,0 +1,48 @@
+"""Encoder and decoder as boxes: every layer and shape is there, and the memory goes where it is said to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.patches import FancyBboxPatch
+
+from course_lib.show import Layer, Stack
+from course_lib.show.pictures.stacks import draw_stacks
+
+ENCODER = Stack("encoder", "the cat", [Layer("embedding", "[2, 8]"), Layer("self-attention", "[2, 8]")], (1, 1), "6 ×")
+DECODER = Stack(
+    "decoder",
+    "<s> die",
+    [Layer("embedding", "[3, 8]"), Layer("cross-attention", "[3, 8]"), Layer("output", "[3, 99]")],
+    (1, 1),
+    "6 ×",
+    output="scores",
+)
+
+
+def test_all_is_written() -> None:
+    (axes,) = draw_stacks(ENCODER, DECODER, into=1).axes
+    texts = [text.get_text() for text in axes.texts]
+    for stack in (ENCODER, DECODER):
+        assert {stack.title, stack.input, stack.output, *(layer.name for layer in stack.layers)} <= set(texts)
+    assert texts.count("6 ×") == 2
+    assert texts.count("[2, 8]") == 2, "once within the encoder, once beside the memory"
+    assert texts.count("[3, 8]") == 2
+    assert "[3, 99]" in texts
+    assert "memory" in texts
+    assert sum(isinstance(patch, FancyBboxPatch) for patch in axes.patches) >= 5
+
+
+def test_the_memory_ends_at_its_reader() -> None:
+    ends = []
+    for into in (0, 1):
+        (axes,) = draw_stacks(ENCODER, DECODER, into).axes
+        (line,) = axes.lines
+        ends.append(np.asarray(line.get_ydata()).tolist()[-1])
+    assert ends[1] > ends[0]
+
+
+@pytest.mark.parametrize("into", [-1, 3])
+def test_a_reader_that_is_not_there(into: int) -> None:
+    with pytest.raises(ValueError, match="the decoder has layers 0 to 2, none with the number"):
+        draw_stacks(ENCODER, DECODER, into)

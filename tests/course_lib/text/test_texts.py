@@ -1,0 +1,84 @@
+"""Texts from files, good and bad."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from course_lib.text.texts import Pair, read_pairs, read_parallel, read_text
+
+
+def written(folder: Path, content: str | bytes, name: str = "text.txt") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+class TestText:
+    def test_is_read_as_it_stands(self, tmp_path: Path) -> None:
+        assert read_text(written(tmp_path, "Äpfel\n\n und Mäuse ")) == "Äpfel\n\n und Mäuse "
+
+    def test_a_byte_order_mark_is_not_text(self, tmp_path: Path) -> None:
+        assert read_text(written(tmp_path, b"\xef\xbb\xbfKatze")) == "Katze"
+
+    def test_may_be_compressed(self, tmp_path: Path) -> None:
+        assert read_text(written(tmp_path, gzip.compress("Mäuse".encode()), "text.gz")) == "Mäuse"
+
+    @pytest.mark.parametrize("text", ["", "a"])
+    def test_needs_something_to_predict(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(ValueError, match=f"has {len(text)} characters; .* needs two"):
+            read_text(written(tmp_path, text))
+
+    def test_other_encodings_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="no UTF-8 text: byte 1 cannot be read"):
+            read_text(written(tmp_path, "Mäuse".encode("latin-1")))
+
+    @pytest.mark.parametrize(
+        "content",
+        [gzip.compress(b"Katze" * 99)[:-9], gzip.compress(b"Katze" * 99)[:10] + b"\xff" * 30, b"no gzip at all"],
+        ids=["cut off", "damaged", "something else"],
+    )
+    def test_a_damaged_archive_is_refused(self, tmp_path: Path, content: bytes) -> None:
+        with pytest.raises(ValueError, match="not a whole gzip file"):
+            read_text(written(tmp_path, content, "text.gz"))
+
+
+class TestPairs:
+    def test_comments_empty_lines_and_further_columns_are_passed_over(self, tmp_path: Path) -> None:
+        text = "# a comment\nGo.\tGeh.\tCC-BY 2.0 (France) Attribution\n\nHi.\tHallo!\r\n"
+        assert read_pairs(written(tmp_path, text)) == [Pair("Go.", "Geh."), Pair("Hi.", "Hallo!")]
+
+    def test_columns_can_be_chosen(self, tmp_path: Path) -> None:
+        assert read_pairs(written(tmp_path, "1276\tGo.\t7\tGeh.\n"), columns=(1, 3)) == [Pair("Go.", "Geh.")]
+
+    def test_unicode_line_separators_stay_within_a_sentence(self, tmp_path: Path) -> None:
+        assert read_pairs(written(tmp_path, "a\u2028b\tc\x0bd\n")) == [Pair("a\u2028b", "c\x0bd")]
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("Go.\tGeh.\nno tab here\n", "line 2: expected at least 2 columns .* got 1: 'no tab here'"),
+            ("Go.\t \n", "line 1: a sentence is empty"),
+            ("# nothing\n\n", "holds no sentence pairs"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, tmp_path: Path, text: str, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            read_pairs(written(tmp_path, text))
+
+
+class TestParallel:
+    def test_line_by_line(self, tmp_path: Path) -> None:
+        english = written(tmp_path, "one\ntwo\n", "en")
+        german = written(tmp_path, gzip.compress(b"eins\nzwei\n"), "de.gz")
+        assert read_parallel(english, german) == [Pair("one", "eins"), Pair("two", "zwei")]
+
+    def test_unequal_files_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="has 2 lines and .* 1; they must be one to one"):
+            read_parallel(written(tmp_path, "one\ntwo\n", "en"), written(tmp_path, "eins\n", "de"))
+
+    def test_an_empty_line_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="line 2 of .*de is empty"):
+            read_parallel(written(tmp_path, "one\ntwo\n", "en"), written(tmp_path, "eins\n \n", "de"))

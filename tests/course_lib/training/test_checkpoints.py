@@ -1,0 +1,164 @@
+"""Checkpoints: written whole or not at all, read as plain data, refused when they do not fit, and averaged."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from course_lib.training.checkpoints import (
+    CheckpointError,
+    Checkpoints,
+    average_weights,
+    check_optimizer,
+    check_weights,
+    read_checkpoint,
+    write_checkpoint,
+)
+
+
+def weights(value: float) -> dict[str, torch.Tensor]:
+    return {"a": torch.full((2, 3), float(value)), "count": torch.tensor(int(value))}
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path / "x.pt", {"model": weights(1.5), "losses": [0.5], "validations": {3: 0.25}})
+    content = read_checkpoint(tmp_path / "x.pt")
+    assert_close(content["model"], weights(1.5))
+    assert content["losses"] == [0.5]
+    assert content["validations"] == {3: 0.25}
+    assert [path.name for path in tmp_path.iterdir()] == ["x.pt"]
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_checkpoint(tmp_path / "x.pt", {"model": weights(1)})
+
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_checkpoint(tmp_path / "x.pt", {"model": weights(2)})
+    assert read_checkpoint(tmp_path / "x.pt")["model"]["count"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["x.pt"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "x.pt"
+    write_checkpoint(path, {"model": weights(1)})
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(CheckpointError, match="x.pt is damaged, .* remove it to go on from the checkpoint before"):
+        read_checkpoint(path)
+
+
+class Planted:
+    """Runs code where it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("planted",)
+
+
+def test_nothing_in_a_file_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    torch.save({"format": "katze-training-1", "model": Planted()}, "x.pt")
+    with pytest.raises(CheckpointError, match="is damaged, or holds more than plain data"):
+        read_checkpoint("x.pt")
+    assert not Path("planted").exists()
+
+
+@pytest.mark.parametrize("content", [{"model": {}}, {"format": "other"}, torch.zeros(3)])
+def test_foreign_files_are_refused(tmp_path: Path, content: object) -> None:
+    torch.save(content, tmp_path / "x.pt")
+    with pytest.raises(CheckpointError, match="expected format 'katze-training-1', got"):
+        read_checkpoint(tmp_path / "x.pt")
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", b"\x80\x02.", b"(dp0\n."])
+def test_what_torch_has_not_written_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.pt").write_bytes(content)
+    with pytest.raises(CheckpointError, match="is damaged, or holds more than plain data"):
+        read_checkpoint(tmp_path / "x.pt")
+
+
+def test_weights_of_another_model_are_refused_by_name() -> None:
+    ours = {"a": torch.zeros(2), "b": torch.zeros(3)}
+    for theirs, message in [
+        ({"a": torch.zeros(2)}, "it has no b"),
+        ({**ours, "c": torch.zeros(1)}, "it has c, which this one has not"),
+        ({"a": torch.zeros(2), "b": torch.zeros(4)}, r"its b is \[4\], this one's \[3\]"),
+    ]:
+        with pytest.raises(CheckpointError, match=message):
+            check_weights(theirs, ours, "x.pt")
+
+
+class TestOptimizer:
+    def test_of_the_same_parameters_it_fits(self) -> None:
+        check_optimizer(stepped(nn.Linear(3, 2)).state_dict(), stepped(nn.Linear(3, 2)), "x.pt")
+
+    def test_of_other_parameters_it_is_refused(self) -> None:
+        found = stepped(nn.Linear(3, 2)).state_dict()
+        with pytest.raises(CheckpointError, match="its parameters that move: 2, this one's: 1; freeze the same ones"):
+            check_optimizer(found, stepped(nn.Linear(3, 2, bias=False)), "x.pt")
+        with pytest.raises(
+            CheckpointError, match=r"exp_avg of its parameter 0 that moves is \[2, 3\], this one's is \[5"
+        ):
+            check_optimizer(found, stepped(nn.Linear(3, 5)), "x.pt")
+
+
+def stepped(layer: nn.Linear) -> torch.optim.Optimizer:
+    """An optimizer that has moved a layer once."""
+    optimizer = torch.optim.AdamW(layer.parameters())
+    layer(torch.ones(3)).sum().backward()
+    optimizer.step()
+    return optimizer
+
+
+class TestFolder:
+    def test_the_newest_stay(self, tmp_path: Path) -> None:
+        checkpoints = Checkpoints(tmp_path / "new" / "run", every=5, keep=2)
+        for step in (5, 10, 15):
+            checkpoints.save(step, {"model": weights(step)})
+        assert [path.name for path in checkpoints.files()] == ["step-00000010.pt", "step-00000015.pt"]
+
+    def test_other_files_are_left_alone(self, tmp_path: Path) -> None:
+        for name in ("step-1.pt", "notes.txt", "step-00000001.pt.bak"):
+            (tmp_path / name).write_text("mine")
+        checkpoints = Checkpoints(tmp_path, keep=1)
+        checkpoints.save(7, {"model": weights(7)})
+        assert [path.name for path in checkpoints.files()] == ["step-00000007.pt"]
+        assert len(list(tmp_path.iterdir())) == 4
+
+    @pytest.mark.parametrize("wrong", [{"every": 0}, {"keep": 0}])
+    def test_numbers_must_be_positive(self, tmp_path: Path, wrong: dict[str, int]) -> None:
+        with pytest.raises(ValueError, match="at least 1"):
+            Checkpoints(tmp_path, **wrong)
+
+
+class TestAverage:
+    def test_is_the_mean_of_fractions_and_the_last_of_counters(self, tmp_path: Path) -> None:
+        for value in (1, 2, 6):
+            write_checkpoint(tmp_path / f"{value}.pt", {"model": weights(value)})
+        mean = average_weights([tmp_path / f"{value}.pt" for value in (1, 2, 6)])
+        assert_close(mean, {"a": torch.full((2, 3), 3.0), "count": torch.tensor(6)})
+
+    def test_of_one_is_itself(self, tmp_path: Path) -> None:
+        write_checkpoint(tmp_path / "1.pt", {"model": {"a": torch.tensor([1.1], dtype=torch.bfloat16)}})
+        assert_close(average_weights([tmp_path / "1.pt"]), {"a": torch.tensor([1.1], dtype=torch.bfloat16)})
+
+    def test_of_different_models_is_refused(self, tmp_path: Path) -> None:
+        write_checkpoint(tmp_path / "1.pt", {"model": {"a": torch.zeros(2)}})
+        write_checkpoint(tmp_path / "2.pt", {"model": {"a": torch.zeros(3)}})
+        with pytest.raises(CheckpointError, match="2.pt is of another model"):
+            average_weights([tmp_path / "1.pt", tmp_path / "2.pt"])
+
+    def test_of_none_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="no checkpoints to average"):
+            average_weights([])

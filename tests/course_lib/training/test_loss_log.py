@@ -1,0 +1,74 @@
+"""The losses of a training: read back in time, told in order, and refused where they are no numbers."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from course_lib.training.loss_log import READ_TOGETHER, DivergedError, LossLog
+from course_lib.training.processes import World
+from course_lib.training.progress import TrainingStep
+from course_lib.training.schedules import linear_schedule
+
+SCHEDULE = linear_schedule(peak=1.0, warmup=2, steps=20)
+
+
+def log(told: list[TrainingStep] | None = None, *, device: str = "cpu", scaled: bool = False) -> LossLog:
+    world = World(0, 1, torch.device(device))
+    return LossLog(world, SCHEDULE, None if told is None else told.append, scaled=scaled)
+
+
+def note(into: LossLog, loss: float, norm: float = 1.0, tokens: int = 0) -> None:
+    into.note(torch.tensor(loss), torch.tensor(norm), tokens)
+
+
+def test_on_a_processor_every_step_is_told_at_once() -> None:
+    told: list[TrainingStep] = []
+    losses = log(told)
+    note(losses, 2.0, tokens=30)
+    note(losses, 1.5, tokens=50)
+    assert losses.losses == [2.0, 1.5]
+    assert [(step.number, step.loss, step.rate, step.tokens) for step in told] == [(1, 2.0, 0.5, 30), (2, 1.5, 1.0, 50)]
+    assert 0 <= told[0].seconds <= told[1].seconds <= losses.seconds
+
+
+def test_from_a_gpu_several_are_read_together_each_with_its_own_tokens() -> None:
+    told: list[TrainingStep] = []
+    losses = log(told, device="cuda")
+    for step in range(READ_TOGETHER - 1):
+        note(losses, 1.0 / (step + 1), tokens=10 * step)
+    assert losses.losses == []
+    assert told == []
+    note(losses, 0.0, tokens=99)
+    assert len(losses.losses) == READ_TOGETHER
+    assert [step.tokens for step in told] == [*range(0, 10 * READ_TOGETHER - 10, 10), 99]
+    note(losses, 4.0)
+    losses.settle()
+    losses.settle()
+    assert losses.losses[READ_TOGETHER:] == [4.0]
+
+
+@pytest.mark.parametrize(
+    ("loss", "norm", "message"),
+    [
+        (math.nan, 1.0, "the loss of step 2 is nan, with a learning rate of 1;"),
+        (math.inf, math.nan, "the loss of step 2 is inf"),
+        (1.0, math.nan, "the norm of the gradients of step 2 is nan"),
+    ],
+)
+def test_what_is_no_number_is_refused_by_its_step(loss: float, norm: float, message: str) -> None:
+    losses = log()
+    note(losses, 1.0)
+    with pytest.raises(DivergedError, match=message):
+        note(losses, loss, norm)
+    assert losses.losses == [1.0]
+
+
+def test_a_scaled_loss_may_have_gradients_out_of_range() -> None:
+    losses = log(scaled=True)
+    note(losses, 1.0, math.inf)
+    assert losses.losses == [1.0]
+    with pytest.raises(DivergedError, match="the loss of step 2 is nan"):
+        note(losses, math.nan)
