@@ -7,13 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from course_lib.exercises.correct import attention as correct
 
 from autograder.certify import certify
 from autograder.course.release import Role
 from course_lib import attention
 from course_lib.checking import Exercise, check
 from course_lib.exercises import attention as lesson
-from course_lib.exercises.correct import attention as correct
 
 PAGE = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 REFERENCE, CORRECT, EXERCISE, TASK, CELLS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -1,10 +1,10 @@
-"""The exercises: one module a lesson, each a list of data, found here by id.
+"""The exercises: one folder a lesson, one file an exercise, each of them data, found here by id.
 
     from course_lib import exercises
     exercises.find("attention.scaled_dot_product").points
 
-A lesson's module is imported when somebody first asks for it. To add an exercise, read
-`course_lib/exercises/attention.py`; to add a lesson, name its module in `LESSONS`.
+A lesson's folder is imported when somebody first asks for it. To add an exercise, read
+`course_lib/exercises/attention/scale.py`; to add a lesson, name its folder in `LESSONS`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LESSONS = {
     "09_bert": "course_lib.exercises.bert",
     "10_evaluation": "course_lib.exercises.evaluation",
 }
-"""Each lesson's folder and the module of its exercises, in lesson order."""
+"""Each lesson's folder and the package of its exercises, in lesson order."""
 
 
 class UnknownName(KeyError):

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.testing import assert_close
 
-from course_lib.exercises.decoding import BEHIND_DIE_KATZE
+from course_lib.exercises.decoding.shared import BEHIND_DIE_KATZE
 from course_lib.from_scratch import stepwise
 from tests.solutions.executing import ExecutedLesson
 from tests.solutions.reading import read_lesson

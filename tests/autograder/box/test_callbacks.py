@@ -18,7 +18,7 @@ from autograder.box.protocol import Decoder, Encoder, ProtocolError, decode_call
 from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, judge, observe
 from course_lib.checking.exercise import CallRefused, Value
 from course_lib.checking.verdict import USED_BEFORE
-from tests.autograder.box.test_client import FORGE
+from tests.autograder.box.zygote.test_client import FORGE
 
 WORDS = 7
 

@@ -55,7 +55,7 @@ def refused(box: Box, source: str) -> bool:
     "path",
     [
         REPOSITORY / "course_lib/attention.py",
-        REPOSITORY / "course_lib/exercises/attention.py",
+        REPOSITORY / "course_lib/exercises/attention/scores.py",
         REPOSITORY / "pyproject.toml",
         REPOSITORY / ".git/HEAD",
         Path("/etc/passwd"),

@@ -353,7 +353,7 @@ def test_where_points_disagree_the_lines_to_mend_are_told(course: Course) -> Non
     place, own_place = re.findall(r"([\w./]+\.py), line (\d+)", str(caught.value))
     assert place[0] == "solutions/01_attention/01_attention.py"
     assert own in lesson.splitlines()[int(place[1]) - 1]
-    assert own_place[0].endswith("course_lib/exercises/attention.py")
+    assert own_place[0].endswith("course_lib/exercises/attention/scale.py")
     assert Path(own_place[0]).read_text().splitlines()[int(own_place[1]) - 1] == "    points=1,"
 
 

@@ -6,14 +6,14 @@ import copy
 import json
 
 import pytest
-from tests.autograder.test_manglings import MANGLED, Mangle, code, in_one_cell, only_answers, stripped
-from tests.autograder.test_manglings import stripped_of_markers_too as bare
 
 from autograder.demo.student import read_answers
 from autograder.errors import Unreadable
 from autograder.intake.submission import Submission, read_notebook
 from autograder.repair import Release, is_of, require_lesson
 from tests.autograder.answered_lesson import LESSON, RELEASED, ROOT, Notebook, filled, graded, released
+from tests.autograder.repair.test_manglings import MANGLED, Mangle, code, in_one_cell, only_answers, stripped
+from tests.autograder.repair.test_manglings import stripped_of_markers_too as bare
 
 OTHER = "02_masking"
 OTHER_RELEASED = ROOT / "notebooks" / OTHER / f"{OTHER}.ipynb"

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from course_lib.blocks import AddAndNorm, FeedForward
 from course_lib.checking import Outcome
-from course_lib.exercises.encoder_decoder import meowed_table
+from course_lib.exercises.encoder_decoder.shared import meowed_table
 from course_lib.multihead import MultiHeadAttention
 from tests.course_lib.exercises.judging import mistake, verdict
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,17 @@ class TestRegistry:
         lessons = [exercise.lesson for exercise in exercises.all()]
         assert lessons == sorted(lessons)
 
+    def test_each_has_a_file_of_its_own_name(self) -> None:
+        for exercise in exercises.all():
+            task = exercise.id.partition(".")[2]
+            assert import_module(f"{exercises.LESSONS[exercise.lesson]}.{task}").EXERCISE is exercise
+
     def test_a_lesson_has_its_own(self) -> None:
         assert exercises.of_lesson("02_masking") == list(masking.EXERCISES)
         assert sum(len(exercises.of_lesson(lesson)) for lesson in exercises.LESSONS) == len(exercises.all())
 
     def test_find_by_id(self) -> None:
-        assert exercises.find("masking.causal_mask") is masking.CAUSAL_MASK
+        assert exercises.find("masking.causal_mask") is masking.causal_mask.EXERCISE
 
     def test_a_typing_slip_gets_a_suggestion(self) -> None:
         with pytest.raises(KeyError) as caught:

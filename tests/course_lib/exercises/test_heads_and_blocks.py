@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from course_lib.attention import attention
 from course_lib.blocks import add_and_norm
 from course_lib.checking import Outcome
-from course_lib.exercises.correct.heads_and_blocks import _Block
+from course_lib.exercises.heads_and_blocks.encoder_block import _Block
 from course_lib.multihead import join_heads, split_heads
 from tests.course_lib.exercises.judging import mistake, verdict
 

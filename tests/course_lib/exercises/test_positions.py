@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from course_lib import exercises
 from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import Outcome
-from course_lib.exercises import positions
+from course_lib.exercises.positions import same_under_causal_mask, shift_matrix, shuffled_outputs
 from tests.course_lib.exercises.judging import verdict
 
 SHUFFLE, MASKED = "positions.shuffled_outputs", "positions.same_under_causal_mask"
@@ -33,10 +33,10 @@ def test_the_predictions_are_what_attention_does(seed: int) -> None:
         (order,) = case.args
         x = torch.randn(len(order), 12, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
         before, after = attended(x, causal=False), attended(x[order], causal=False)
-        torch.testing.assert_close(positions.SHUFFLED_OUTPUTS.reference(before, order), after)
+        torch.testing.assert_close(shuffled_outputs.EXERCISE.reference(before, order), after)
         before, after = attended(x, causal=True), attended(x[order], causal=True)
         same = (before[order] - after).abs().amax(dim=1) < 1e-9
-        assert torch.equal(positions.SAME_UNDER_CAUSAL_MASK.reference(order), same)
+        assert torch.equal(same_under_causal_mask.EXERCISE.reference(order), same)
 
 
 def test_orders_are_not_their_own_inverse() -> None:
@@ -197,7 +197,7 @@ def _as_a_mask(order: Tensor) -> Tensor:
         (MASKED, _as_a_mask),
         (INDEX, lambda x: torch.cat((x, torch.arange(x.shape[-2])[:, None].expand(*x.shape[:-1], 1)), -1)),
         (BINARY, lambda n, bits: (torch.arange(n)[:, None] / 2 ** torch.arange(bits)).floor() % 2),
-        (SHIFT, lambda shift, d_model: positions.SHIFT_MATRIX.reference(-shift, d_model).T),
+        (SHIFT, lambda shift, d_model: shift_matrix.EXERCISE.reference(-shift, d_model).T),
     ],
 )
 def test_honest_answers_pass(exercise_id: str, answer: Callable[..., Tensor]) -> None:

@@ -81,7 +81,7 @@ import torch
 from course_lib.training.checkpoints import Checkpoints
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.training.recipes import learn_to_translate
-from tests.course_lib.test_recipes import SHORT, SPLIT
+from tests.course_lib.training.test_recipes import SHORT, SPLIT
 
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]
 save_words, save_step = SubwordVocabulary.save, Checkpoints.save

@@ -78,7 +78,7 @@ def test_the_self_test_finds_what_confinement_leaves_open(monkeypatch: pytest.Mo
 
     def with_a_hole(target: object, withheld: tuple[str, ...]) -> list[str]:
         modules = original(target, withheld)  # type: ignore[arg-type]
-        with open(f"{target}/autograder/box/levels.py", "a") as file:
+        with open(f"{target}/autograder/box/confinement/levels.py", "a") as file:
             file.write("\n\ndef confine(*args):\n    pass\n")
         return modules
 

@@ -21,7 +21,7 @@ import torch
 from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, self_test
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
-from autograder.box.zygote.zygote import keepers
+from autograder.box.zygote import keepers
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Outcome

@@ -1,0 +1,229 @@
+"""Lesson 01, attention.contextual_embedding: A word in its context."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import attention
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, as_it_is
+from course_lib.exercises.common import integer, sizes, unbatched_kinds
+from course_lib.exercises.worked_examples import A
+
+
+def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{A.name}: its keys as a sentence, the middle word", (A.k, 1))
+    for kind in unbatched_kinds(generator):
+        words, d_model = kind.sizes(2)
+        yield Case(kind.name, (kind.normal(words, d_model) * 0.7, integer(generator, 0, words)))
+    words, d_model = sizes(generator, 2)
+    yield Case("the last word", (torch.randn(words, d_model, generator=generator) * 0.7, words - 1))
+    yield Case("vectors of one component", (torch.randn(words, 1, generator=generator), integer(generator, 0, words)))
+
+
+def _context(
+    embeddings: Tensor,
+    position: int,
+    *,
+    shift: int = 0,
+    scores: Callable[[Tensor, int], Tensor] = lambda embeddings, position: embeddings @ embeddings[position],
+    divisor: Callable[[Tensor], float] = lambda embeddings: 1,
+    weigh: Callable[[Tensor], Tensor] = lambda scores: torch.softmax(scores, dim=0),
+    averaged: Callable[[Tensor], Tensor] = as_it_is,
+) -> Tensor:
+    """The contextual embedding, with the mistakes that are set."""
+    return weigh(scores(embeddings, position + shift) / divisor(embeddings)) @ averaged(embeddings)
+
+
+def _context_by_loop(embeddings: Tensor, position: int) -> Tensor:
+    total, result = torch.tensor(0.0, dtype=embeddings.dtype), torch.zeros_like(embeddings[0])
+    for word in embeddings:
+        weight = torch.exp(torch.dot(word, embeddings[position]))
+        total = total + weight
+        result = result + weight * word
+    return result / total
+
+
+def _context_in_numpy(embeddings: Tensor, position: int) -> Tensor:
+    words = embeddings.numpy()
+    exps = numpy.exp(words @ words[position])
+    return torch.from_numpy((exps[:, None] * words).sum(axis=0) / exps.sum())
+
+
+def _context_in_place(embeddings: Tensor, position: int) -> Tensor:
+    weights = torch.mv(embeddings, embeddings[position])
+    weights.sub_(weights.max()).exp_()
+    weights /= weights.sum()
+    weighted = embeddings.clone()
+    weighted.mul_(weights.unsqueeze(1))
+    return weighted.sum(dim=0)
+
+
+def _context_by_vmap(embeddings: Tensor, position: int) -> Tensor:
+    scores = torch.func.vmap(torch.dot, in_dims=(0, None))(embeddings, embeddings[position])
+    return torch.func.vmap(torch.mul)(torch.softmax(scores, dim=0), embeddings).sum(dim=0)
+
+
+@torch.no_grad()
+def _context_with_lists(embeddings: Tensor, position: int) -> Tensor:
+    words = embeddings.tolist()
+    exps = [math.exp(sum(a * b for a, b in zip(word, words[position], strict=True))) for word in words]
+    columns = zip(*words, strict=True)
+    mean = [sum(e * x for e, x in zip(exps, column, strict=True)) / sum(exps) for column in columns]
+    return torch.tensor(mean, dtype=embeddings.dtype)
+
+
+CORRECT = (
+    _context_by_loop,
+    _context_in_numpy,
+    _context_in_place,
+    _context_by_vmap,
+    _context_with_lists,
+    lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
+    lambda embeddings, position: torch.einsum(
+        "j,jd->d", F.softmax(torch.einsum("jd,d->j", embeddings, embeddings[position]), dim=0), embeddings
+    ),
+    lambda embeddings, position: (
+        ((embeddings * embeddings[position]).sum(1, keepdim=True).double().softmax(0) * embeddings.double())
+        .sum(0)
+        .to(embeddings.dtype)
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="attention.contextual_embedding",
+    lesson=LESSON,
+    name="contextual_embedding",
+    title="A word in its context",
+    statement=(
+        "contextual_embedding(embeddings [words, d_model], position) -> [d_model]: the average of all the words' "
+        "embeddings, weighted by the softmax of their dot products with the word at `position` (counted from 0)."
+    ),
+    points=2,
+    minutes=10,
+    section="One word in its context",
+    source="S3, from dot products to normalised weights",
+    reference=attention.contextual_embedding,
+    cases=_context_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "context_ignored",
+            "Your answer is the word's own embedding, unchanged. Let every word of the sentence contribute, "
+            "weighted by its dot product with this one.",
+            lambda embeddings, position: embeddings[position].clone(),
+        ),
+        Misconception(
+            "plain_mean",
+            "Your answer is the plain mean of all the words, the same for every position. Weight each word by the "
+            "softmax of its dot product with the word at `position`.",
+            lambda embeddings, position: embeddings.mean(dim=0),
+        ),
+        Misconception(
+            "all_weights_1",
+            "Your answer is the plain sum of all the words: each has the weight 1, as from a softmax over a dimension "
+            "of size 1. Take the softmax over the words.",
+            lambda embeddings, position: embeddings.sum(dim=0),
+        ),
+        Misconception(
+            "no_softmax",
+            "Your answer weights the words by their dot products as they are. Pass them through a softmax first, so "
+            "that the weights are positive and sum to 1.",
+            partial(_context, weigh=as_it_is),
+        ),
+        Misconception(
+            "divided_by_their_sum",
+            "Your answer divides the dot products by their sum. They may be negative, so take exp of each of them "
+            "first: that is the softmax.",
+            partial(_context, weigh=lambda scores: scores / scores.sum()),
+        ),
+        Misconception(
+            "exp_not_normalised",
+            "Your answer weights the words by exp of the dot products. Divide these by their sum, so that the "
+            "weights sum to 1.",
+            partial(_context, weigh=torch.exp),
+        ),
+        Misconception(
+            "divided_by_number_of_words",
+            "Your answer takes the mean of the weighted words (or divides by their number) where they are to be "
+            "summed. The weights sum to 1 already: nothing is left to divide by.",
+            partial(_context, weigh=lambda scores: torch.softmax(scores, dim=0) / len(scores)),
+        ),
+        Misconception(
+            "most_similar_word",
+            "Your answer is the embedding of the most similar word alone. Every word contributes, as much as the "
+            "softmax of the dot products gives it.",
+            partial(_context, weigh=lambda scores: F.one_hot(scores.argmax(), len(scores)).to(scores.dtype)),
+        ),
+        Misconception(
+            "scaled_too_early",
+            "Your answer divides the dot products by √d_model. That comes later in this lesson: here the softmax is "
+            "taken of the dot products themselves.",
+            partial(_context, divisor=lambda embeddings: math.sqrt(embeddings.shape[1])),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer belongs to the word before the one that was asked for. Positions are counted from 0, so "
+            "the word is embeddings[position].",
+            partial(_context, shift=-1),
+        ),
+        Misconception(
+            "itself_left_out",
+            "Your answer leaves the word itself out of the average. It counts as well, with the softmax of its dot "
+            "product with itself.",
+            partial(
+                _context,
+                scores=lambda embeddings, position: (embeddings @ embeddings[position]).index_fill(
+                    0, torch.tensor(position), -math.inf
+                ),
+            ),
+        ),
+        Misconception(
+            "cosine_similarity",
+            "Your answer compares the words by cosine similarity, which ignores their lengths. Use the dot product.",
+            partial(
+                _context,
+                scores=lambda embeddings, position: F.cosine_similarity(embeddings, embeddings[position], dim=-1),
+            ),
+        ),
+        Misconception(
+            "unit_vectors_averaged",
+            "Your answer averages vectors of length 1. Average the embeddings as they are.",
+            partial(_context, averaged=partial(F.normalize, dim=-1)),
+        ),
+        Misconception(
+            "every_word",
+            "Your answer holds the contextual embeddings of all the words, [words, d_model]. Return only the one at "
+            "`position`, [d_model].",
+            lambda embeddings, position: torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings,
+        ),
+        Misconception(
+            "weights_returned",
+            "Your answer is the weights, [words]. One step is missing: the sum of the embeddings, each times its "
+            "weight.",
+            partial(_context, averaged=lambda embeddings: torch.eye(len(embeddings), dtype=embeddings.dtype)),
+        ),
+        Misconception(
+            "normalised_over_the_wrong_words",
+            "The weights in your answer don't sum to 1: the softmax of the table of all dot products runs down its "
+            "columns, but you then take a row. Normalise over the words that are averaged.",
+            lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
+        ),
+        Misconception(
+            "itself_added",
+            "Your answer adds the word's own embedding to the average. It is part of the average already, with a "
+            "weight of its own: add nothing.",
+            lambda embeddings, position: embeddings[position] + _context(embeddings, position),
+        ),
+    ),
+    withheld=WITHHELD,
+)

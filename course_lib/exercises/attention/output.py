@@ -1,0 +1,194 @@
+"""Lesson 01, attention.output: Weighted values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import attention
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike, as_it_is, single_query
+from course_lib.exercises.common import kinds
+from course_lib.exercises.worked_examples import A
+
+
+def _output_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.steps.alpha, A.v))
+    for kind in kinds(generator):
+        queries, keys, d_value = kind.sizes(3)
+        yield Case(kind.name, (torch.softmax(kind.normal(queries, keys), dim=-1), kind.normal(keys, d_value)))
+    kind = all_alike(generator)
+    (n,) = kind.leading
+    yield Case(kind.name, (torch.softmax(kind.normal(n, n), dim=-1), kind.normal(n, n)))
+    kind = single_query(generator)
+    keys, d_value = kind.sizes(2)
+    yield Case(kind.name, (torch.softmax(kind.normal(1, keys), dim=-1), kind.normal(keys, d_value)))
+
+
+def _cut(numbers: Tensor) -> Tensor:
+    """Everything behind the second decimal thrown away, as on slide S2."""
+    return torch.trunc(numbers * 100) / 100
+
+
+def _averaged(
+    alpha: Tensor,
+    v: Tensor,
+    *,
+    weigh: Callable[[Tensor], Tensor] = as_it_is,
+    values: Callable[[Tensor], Tensor] = as_it_is,
+    then: Callable[[Tensor], Tensor] = as_it_is,
+) -> Tensor:
+    """The weighted values, with the mistakes that are set."""
+    return then(weigh(alpha) @ values(v))
+
+
+def _output_by_loop(alpha: Tensor, v: Tensor) -> Tensor:
+    rows = []
+    for query in range(alpha.shape[-2]):
+        row = torch.zeros_like(v[..., 0, :])
+        for key in range(v.shape[-2]):
+            row += alpha[..., query, key, None] * v[..., key, :]
+        rows.append(row)
+    return torch.stack(rows, dim=-2)
+
+
+def _output_by_bmm(alpha: Tensor, v: Tensor) -> Tensor:
+    flat = torch.bmm(alpha.flatten(0, -3), v.flatten(0, -3)) if alpha.ndim > 2 else torch.mm(alpha, v)
+    return flat.reshape(*alpha.shape[:-1], v.shape[-1])
+
+
+def _output_by_vmap(alpha: Tensor, v: Tensor) -> Tensor:
+    if alpha.ndim > 2:
+        return torch.func.vmap(_output_by_vmap)(alpha, v)
+    one_query: Callable[[Tensor], Tensor] = torch.func.vmap(lambda weights: (weights.unsqueeze(-1) * v).sum(dim=0))
+    return one_query(alpha)
+
+
+CORRECT = (
+    _output_by_loop,
+    _output_by_bmm,
+    _output_by_vmap,
+    lambda alpha, v: torch.einsum("...nm,...md->...nd", alpha, v),
+    lambda alpha, v: (alpha.unsqueeze(-1) * v.unsqueeze(-3)).sum(dim=-2),
+    lambda alpha, v: torch.from_numpy(numpy.matmul(alpha.numpy(), v.numpy())),
+    lambda alpha, v: (alpha.double() @ v.double()).to(v.dtype),
+    lambda alpha, v: (v.transpose(-2, -1) @ alpha.transpose(-2, -1)).transpose(-2, -1),
+)
+
+
+EXERCISE = Exercise(
+    id="attention.output",
+    lesson=LESSON,
+    name="weighted_values",
+    title="Weighted values",
+    statement=(
+        "weighted_values(alpha [..., queries, keys], v [..., keys, d_value]) -> [..., queries, d_value]: for each "
+        "query the sum of the values, each times its weight."
+    ),
+    points=1,
+    minutes=5,
+    section="Output",
+    source="S2, Attention: Working Example",
+    reference=attention.weighted_values,
+    cases=_output_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "plain_mean",
+            "Your answer is the plain mean of the values, the same for every query. Weight each value by the query's "
+            "alpha.",
+            partial(_averaged, weigh=lambda alpha: torch.full_like(alpha, 1 / alpha.shape[-1])),
+        ),
+        Misconception(
+            "plain_sum",
+            "Your answer adds up the values without their weights. Multiply each value by the query's alpha first.",
+            partial(_averaged, weigh=torch.ones_like),
+        ),
+        Misconception(
+            "only_the_largest",
+            "Your answer picks the one value of the largest weight. Every value contributes, as much as its weight.",
+            partial(_averaged, weigh=lambda alpha: F.one_hot(alpha.argmax(-1), alpha.shape[-1]).to(alpha.dtype)),
+        ),
+        Misconception(
+            "softmax_again",
+            "Your answer takes the softmax of alpha once more, which flattens the weights. They sum to 1 already.",
+            partial(_averaged, weigh=partial(torch.softmax, dim=-1)),
+        ),
+        Misconception(
+            "divided_by_number_of_keys",
+            "Your answer takes the mean over the keys (or divides by their number) where the weighted values are to "
+            "be summed. The weights sum to 1 already: nothing is left to divide by.",
+            partial(_averaged, weigh=lambda alpha: alpha / alpha.shape[-1]),
+        ),
+        Misconception(
+            "summed_over_queries",
+            "Your answer also sums over the queries, and one row is left. Each query keeps a row of its own: "
+            "[..., queries, d_value].",
+            partial(_averaged, then=lambda out: out.sum(dim=-2)),
+        ),
+        Misconception(
+            "not_summed",
+            "Your answer multiplies each value by its weight, [..., queries, keys, d_value], but doesn't add them up. "
+            "Sum over the keys.",
+            lambda alpha, v: alpha.unsqueeze(-1) * v.unsqueeze(-3),
+        ),
+        Misconception(
+            "queries_as_columns",
+            "Your answer is transposed, [..., d_value, queries]. A row belongs to a query: alpha v.",
+            partial(_averaged, then=lambda out: out.mT),
+        ),
+        Misconception(
+            "first_query_everywhere",
+            "Every row of your answer is the first query's. So is it in the expanded matrix on slide S2, by a slip: "
+            "row i is made with row i of alpha.",
+            partial(_averaged, weigh=lambda alpha: alpha[..., :1, :].expand_as(alpha)),
+        ),
+        Misconception(
+            "weights_cut_to_two_decimals",
+            "Your answer cuts alpha to two decimals before using it, as slide S2 prints it. Keep every digit: "
+            "round when you print, never in between.",
+            partial(_averaged, weigh=_cut),
+        ),
+        Misconception(
+            "result_cut_to_two_decimals",
+            "Your answer is cut to two decimals, as slide S2 prints it. Keep every digit: round when you print.",
+            partial(_averaged, then=_cut),
+        ),
+        Misconception(
+            "columns_sum_to_1",
+            "Your answer divides alpha by the sums of its columns first. Its rows sum to 1 already, one row for each "
+            "query: use them as they are.",
+            partial(_averaged, weigh=lambda alpha: alpha / alpha.sum(dim=-2, keepdim=True)),
+        ),
+        Misconception(
+            "alpha_transposed",
+            "Your answer transposes alpha, which fits only where there are as many queries as keys. A row of alpha "
+            "belongs to a query: alpha @ v.",
+            partial(_averaged, weigh=lambda alpha: alpha.mT),
+        ),
+        Misconception(
+            "values_transposed",
+            "Your answer transposes v, which fits only where there are as many keys as components. Its rows belong to "
+            "the keys, as alpha's columns do: alpha @ v.",
+            partial(_averaged, values=lambda v: v.mT),
+        ),
+        Misconception(
+            "values_first",
+            "Your answer is v @ alpha. The weights come first: alpha @ v, where alpha's columns meet the rows of v.",
+            lambda alpha, v: v @ alpha,
+        ),
+        Misconception(
+            "elementwise",
+            "Your answer multiplies alpha and v entry by entry. Multiply each value by its weight and sum over the "
+            "keys, which is a matrix product: alpha @ v.",
+            lambda alpha, v: alpha * v,
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,215 @@
+"""Lesson 01, attention.scores: Scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import attention
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.attention.shared import (
+    LESSON,
+    WITHHELD,
+    all_alike,
+    all_reversed,
+    as_it_is,
+    reshaped,
+    single_query,
+    turned_keys,
+)
+from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.worked_examples import A
+
+
+def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.q, A.k))
+    for kind in kinds(generator):
+        queries, keys, d_head = kind.sizes(3)
+        yield Case(kind.name, (kind.normal(queries, d_head), kind.normal(keys, d_head)))
+        if not kind.leading:
+            again = Kind("the same sizes, in double precision", generator, dtype=torch.float64)
+            yield Case(again.name, (again.normal(queries, d_head), again.normal(keys, d_head)))
+    kind = all_alike(generator)
+    (n,) = kind.leading
+    yield Case(kind.name, (kind.normal(n, n), kind.normal(n, n)))
+    kind = single_query(generator)
+    keys, d_head = kind.sizes(2)
+    yield Case(kind.name, (kind.normal(1, d_head), kind.normal(keys, d_head)))
+
+
+Two = tuple[Tensor, Tensor]
+
+
+def _scored(
+    q: Tensor,
+    k: Tensor,
+    *,
+    of: Callable[[Tensor, Tensor], Two] = lambda q, k: (q, k),
+    turned: Callable[[Tensor], Tensor] = turned_keys,
+    divisor: Callable[[Tensor], float] = lambda q: 1,
+    then: Callable[[Tensor], Tensor] = as_it_is,
+) -> Tensor:
+    """The scores, with the mistakes that are set."""
+    asking, compared = of(q, k)
+    return then(asking @ turned(compared) / divisor(q))
+
+
+def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
+    rows = [[(q[..., i, :] * k[..., j, :]).sum(-1) for j in range(k.shape[-2])] for i in range(q.shape[-2])]
+    return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
+
+
+def _scores_by_bmm(q: Tensor, k: Tensor) -> Tensor:
+    flat = torch.bmm(q.reshape(-1, *q.shape[-2:]), k.reshape(-1, *k.shape[-2:]).transpose(1, 2))
+    return flat.reshape(*q.shape[:-1], k.shape[-2])
+
+
+def _scores_in_place(q: Tensor, k: Tensor) -> Tensor:
+    scores = torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+    for component in range(q.shape[-1]):
+        scores += q[..., :, component, None] * k[..., None, :, component]
+    return scores
+
+
+def _scores_by_vmap(q: Tensor, k: Tensor) -> Tensor:
+    if q.ndim > 2:
+        return torch.func.vmap(_scores_by_vmap)(q, k)
+    return torch.func.vmap(lambda query: torch.mv(k, query))(q)
+
+
+CORRECT = (
+    _scores_by_loop,
+    _scores_by_bmm,
+    _scores_in_place,
+    _scores_by_vmap,
+    lambda q, k: torch.einsum("...nd,...md->...nm", q, k),
+    lambda q, k: (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1),
+    lambda q, k: torch.from_numpy(q.numpy() @ k.numpy().swapaxes(-1, -2)),
+    lambda q, k: torch.matmul(k, q.mT).mT,
+    lambda q, k: (q.double() @ k.double().transpose(-2, -1)).to(q.dtype),
+)
+
+
+EXERCISE = Exercise(
+    id="attention.scores",
+    lesson=LESSON,
+    name="dot_product_scores",
+    title="Scores",
+    statement=(
+        "dot_product_scores(q [..., queries, d_head], k [..., keys, d_head]) -> [..., queries, keys]: the dot "
+        "product of every query with every key, for any leading dimensions."
+    ),
+    points=2,
+    minutes=8,
+    section="Scores",
+    source="S2, Attention: Working Example",
+    reference=attention.dot_product_scores,
+    cases=_scores_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "keys_as_rows",
+            "Your answer is the transpose, [..., keys, queries], as slide S3 indexes it. In this course a row "
+            "belongs to a query: q times k transposed, not k times q transposed.",
+            partial(_scored, of=lambda q, k: (k, q)),
+        ),
+        Misconception(
+            "reshaped_not_transposed",
+            "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. "
+            "Transpose its last two dimensions: k.transpose(-2, -1).",
+            partial(_scored, turned=reshaped),
+        ),
+        Misconception(
+            "not_transposed",
+            "Your answer multiplies q by k as it is, which fits only where there are as many keys as components. "
+            "Transpose its last two dimensions: q @ k.transpose(-2, -1).",
+            partial(_scored, turned=as_it_is),
+        ),
+        Misconception(
+            "all_dimensions_reversed",
+            "Your answer turns all dimensions of k round, as k.T does: that is right for one sequence, and wrong in a "
+            "batch. Exchange the last two alone: k.transpose(-2, -1).",
+            partial(_scored, turned=all_reversed),
+        ),
+        Misconception(
+            "first_dimensions_swapped",
+            "Your answer exchanges dimensions 0 and 1 of k, which are the last two only for a single sequence. Count "
+            "them from the end: k.transpose(-2, -1).",
+            partial(_scored, turned=lambda k: k.transpose(0, 1)),
+        ),
+        Misconception(
+            "scaled_too_early",
+            "Your answer is divided by √d_head. That is the next step: the scores are the dot products themselves.",
+            partial(_scored, divisor=lambda q: math.sqrt(q.shape[-1])),
+        ),
+        Misconception(
+            "softmax_too_early",
+            "Your answer is passed through a softmax. That comes later: the scores are the dot products themselves.",
+            partial(_scored, then=partial(torch.softmax, dim=-1)),
+        ),
+        Misconception(
+            "cosine_similarity",
+            "Your answer is the cosine similarity: queries and keys are brought to length 1 first. The dot product "
+            "keeps their lengths.",
+            partial(_scored, of=lambda q, k: (F.normalize(q, dim=-1), F.normalize(k, dim=-1))),
+        ),
+        Misconception(
+            "distance",
+            "Your answer is the Euclidean distance between queries and keys. The dot product is the sum of "
+            "products, and it is large where they are alike.",
+            lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
+        ),
+        Misconception(
+            "squared_distance",
+            "Your answer is the squared distance between queries and keys, with a minus. The dot product is the sum "
+            "of products: multiply the components, and subtract nothing.",
+            lambda q, k: -(q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1),
+        ),
+        Misconception(
+            "absolute",
+            "Your answer has lost the signs. A dot product is negative where two vectors point away from each other: "
+            "take no absolute value.",
+            partial(_scored, then=torch.abs),
+        ),
+        Misconception(
+            "queries_with_queries",
+            "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the keys.",
+            partial(_scored, of=lambda q, k: (q, q)),
+        ),
+        Misconception(
+            "keys_with_keys",
+            "Your answer compares the keys with each other, [..., keys, keys]. Compare the queries with them.",
+            partial(_scored, of=lambda q, k: (k, k)),
+        ),
+        Misconception(
+            "one_key_for_each_query",
+            "Your answer compares each query with one key only, the one at the same place. Every query meets every "
+            "key: [..., queries, keys].",
+            lambda q, k: (q * k).sum(dim=-1),
+        ),
+        Misconception(
+            "elementwise",
+            "Your answer multiplies q and k entry by entry. A score is a dot product, of every query with every key: a "
+            "matrix product, q @ k.transpose(-2, -1).",
+            lambda q, k: q * k,
+        ),
+        Misconception(
+            "mean_of_products",
+            "Your answer takes the mean of the products where a dot product takes their sum.",
+            partial(_scored, divisor=lambda q: q.shape[-1]),
+        ),
+        Misconception(
+            "across_the_batch",
+            "Your answer is right for one sequence, but in a batch it also compares the queries of one sequence "
+            "with the keys of the others. Use q @ k.transpose(-2, -1), which keeps the leading dimensions apart.",
+            lambda q, k: torch.tensordot(q, k, dims=([-1], [-1])),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,238 @@
+"""Lesson 01, attention.softmax_jacobian: The derivative of softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib import attention
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, as_it_is
+from course_lib.exercises.common import integer, kinds, sizes
+from course_lib.exercises.worked_examples import A
+
+
+def _jacobian_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{A.name}, in double precision", (A.steps.scaled.double(),))
+    (words,) = sizes(generator, 1)
+    yield Case("one row of scores", (torch.randn(words, generator=generator, dtype=torch.float64),))
+    for kind in kinds(generator):
+        queries, keys = kind.sizes(2)
+        yield Case(kind.name, (kind.normal(queries, keys),))
+    saturated = torch.randn(words, generator=generator, dtype=torch.float64)
+    saturated[integer(generator, 0, words)] += 8
+    yield Case("one score far above the rest", (saturated,))
+
+
+def _outer(alpha: Tensor) -> Tensor:
+    return alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+
+
+def _jacobian(
+    scores: Tensor,
+    *,
+    weigh: Callable[[Tensor], Tensor] = lambda scores: torch.softmax(scores, dim=-1),
+    diagonal: Callable[[Tensor], Tensor] = as_it_is,
+    sign: int = -1,
+    product: Callable[[Tensor], Tensor] = _outer,
+    then: Callable[[Tensor], Tensor] = as_it_is,
+) -> Tensor:
+    """diag(alpha) - alpha alphaᵀ, with the mistakes that are set."""
+    alpha = weigh(scores)
+    return then(torch.diag_embed(diagonal(alpha)) + sign * product(alpha))
+
+
+def _diagonal(jacobian: Tensor) -> Tensor:
+    return jacobian.diagonal(dim1=-2, dim2=-1)
+
+
+def _jacobian_by_loop(scores: Tensor) -> Tensor:
+    alpha = scores.softmax(dim=-1)
+    jacobian = torch.zeros(*alpha.shape, alpha.shape[-1], dtype=alpha.dtype)
+    for i in range(alpha.shape[-1]):
+        for j in range(alpha.shape[-1]):
+            jacobian[..., i, j] = alpha[..., i] * (float(i == j) - alpha[..., j])
+    return jacobian
+
+
+def _jacobian_by_where(scores: Tensor) -> Tensor:
+    exps = torch.exp(scores)
+    alpha = exps / exps.sum(dim=-1, keepdim=True)
+    square = torch.einsum("...i,...j->...ij", alpha, alpha)
+    diagonal = torch.eye(alpha.shape[-1], dtype=torch.bool)
+    return torch.where(diagonal, alpha.unsqueeze(-1) - square, -square)
+
+
+def _jacobian_in_place(scores: Tensor) -> Tensor:
+    alpha = torch.softmax(scores, dim=-1)
+    jacobian = -alpha.unsqueeze(-1) @ alpha.unsqueeze(-2)
+    jacobian.diagonal(dim1=-2, dim2=-1).add_(alpha)
+    return jacobian
+
+
+def _jacobian_in_numpy(scores: Tensor) -> Tensor:
+    exps = numpy.exp(scores.numpy())
+    alpha = exps / exps.sum(axis=-1, keepdims=True)
+    identity = numpy.eye(alpha.shape[-1], dtype=alpha.dtype)
+    return torch.from_numpy(alpha[..., None] * (identity - alpha[..., None, :]))
+
+
+def _jacobian_by_vmap(scores: Tensor) -> Tensor:
+    def one_row(row: Tensor) -> Tensor:
+        alpha = torch.softmax(row, dim=0)
+        return torch.diag(alpha) - torch.outer(alpha, alpha)
+
+    rows = torch.func.vmap(one_row)(scores.reshape(-1, scores.shape[-1]))
+    return rows.reshape(*scores.shape, scores.shape[-1])
+
+
+def _jacobian_by_autograd(scores: Tensor) -> Tensor:
+    scores = scores.clone().requires_grad_()
+    alpha = torch.softmax(scores, dim=-1)
+    rows = [torch.autograd.grad(alpha[..., i].sum(), scores, retain_graph=True)[0] for i in range(alpha.shape[-1])]
+    return torch.stack(rows, dim=-2)
+
+
+@torch.no_grad()
+def _jacobian_in_double(scores: Tensor) -> Tensor:
+    alpha = torch.softmax(scores.double(), dim=-1)
+    return (torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)).to(scores.dtype)
+
+
+CORRECT = (
+    _jacobian_by_loop,
+    _jacobian_by_where,
+    _jacobian_in_place,
+    _jacobian_in_numpy,
+    _jacobian_by_vmap,
+    _jacobian_by_autograd,
+    _jacobian_in_double,
+    lambda scores: (
+        torch.softmax(scores, -1)[..., :, None]
+        * (torch.eye(scores.shape[-1], dtype=scores.dtype) - torch.softmax(scores, -1)[..., None, :])
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="attention.softmax_jacobian",
+    lesson=LESSON,
+    name="softmax_jacobian",
+    title="The derivative of softmax",
+    statement=(
+        "softmax_jacobian(scores [..., keys]) -> [..., keys, keys]: entry (i, j) is the derivative of weight i by "
+        "score j, alpha_i (δ_ij - alpha_j), for any leading dimensions."
+    ),
+    points=2,
+    minutes=12,
+    section="The gradient of softmax",
+    source="S2, large values and the gradients of the softmax",
+    reference=attention.softmax_jacobian,
+    cases=_jacobian_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "only_the_diagonal",
+            "Your answer is the diagonal alone, [..., keys]. A score moves all the weights, so the derivative is a "
+            "matrix: [..., keys, keys].",
+            partial(_jacobian, then=_diagonal),
+        ),
+        Misconception(
+            "zero_off_the_diagonal",
+            "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
+            "the other weights: -alpha_i alpha_j there.",
+            partial(_jacobian, then=lambda jacobian: torch.diag_embed(_diagonal(jacobian))),
+        ),
+        Misconception(
+            "diagonal_left_out",
+            "Your answer lacks the first term, alpha_i on the diagonal: it is -alpha_i alpha_j everywhere.",
+            partial(_jacobian, diagonal=torch.zeros_like),
+        ),
+        Misconception(
+            "second_term_left_out",
+            "Your answer lacks the second term: it is alpha_i on the diagonal and 0 elsewhere. Subtract "
+            "alpha_i alpha_j from every entry.",
+            partial(_jacobian, product=lambda alpha: 0 * _outer(alpha)),
+            alone=True,  # without the first term, too, nothing is left: zeros, which are no answer at all
+        ),
+        Misconception(
+            "wrong_sign",
+            "Your answer has the opposite sign. Raising a score raises its own weight, so the diagonal is positive: "
+            "alpha_i (δ_ij - alpha_j).",
+            partial(_jacobian, then=torch.neg),
+        ),
+        Misconception(
+            "plus_instead_of_minus",
+            "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the others.",
+            partial(_jacobian, sign=1),
+        ),
+        Misconception(
+            "identity_not_weighted",
+            "Your answer has 1 - alpha_i² on the diagonal: δ_ij - alpha_i alpha_j. The factor alpha_i multiplies δ_ij "
+            "as well: alpha_i (δ_ij - alpha_j).",
+            partial(_jacobian, diagonal=torch.ones_like),
+        ),
+        Misconception(
+            "indices_swapped",
+            "Your answer is alpha_j (δ_ij - alpha_j): the factor in front has the wrong index. It is the weight that "
+            "is differentiated, alpha_i (δ_ij - alpha_j).",
+            partial(_jacobian, product=lambda alpha: alpha.pow(2).unsqueeze(-2)),
+        ),
+        Misconception(
+            "own_weight_squared",
+            "Your answer is alpha_i (δ_ij - alpha_i): both factors have the index of the row. The second one is the "
+            "weight of the score by which it is differentiated, alpha_j.",
+            partial(_jacobian, product=lambda alpha: alpha.pow(2).unsqueeze(-1)),
+        ),
+        Misconception(
+            "inner_product",
+            "Your answer subtracts one and the same number everywhere, the sum of the squared weights: a row times a "
+            "column. A column times a row makes a matrix, alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
+            partial(_jacobian, product=lambda alpha: alpha.pow(2).sum(dim=-1)[..., None, None]),
+        ),
+        Misconception(
+            "plus_off_the_diagonal",
+            "Your answer is positive off the diagonal. Raising one score lowers the other weights: -alpha_i alpha_j.",
+            partial(_jacobian, then=torch.abs),
+        ),
+        Misconception(
+            "weights_on_the_diagonal",
+            "Your answer has alpha_i on the diagonal. The second term counts there as well: alpha_i (1 - alpha_i).",
+            lambda scores: _jacobian(scores, diagonal=lambda alpha: alpha + alpha.pow(2)),
+        ),
+        Misconception(
+            "of_log_softmax",
+            "Your answer is δ_ij - alpha_j, the derivative of the logarithm of the weights. For the weights "
+            "themselves multiply row i by alpha_i.",
+            partial(_jacobian, diagonal=torch.ones_like, product=lambda alpha: alpha.unsqueeze(-2)),
+        ),
+        Misconception(
+            "scores_instead_of_weights",
+            "Your answer puts the scores themselves into the formula. alpha is their softmax.",
+            partial(_jacobian, weigh=as_it_is),
+        ),
+        Misconception(
+            "softmax_over_the_first_dimension",
+            "Your answer takes the softmax over the first dimension, which is the keys only where there are no "
+            "leading ones. Use dim=-1.",
+            partial(_jacobian, weigh=partial(torch.softmax, dim=0)),
+        ),
+        Misconception(
+            "softmax_over_everything",
+            "Your answer takes one softmax over all rows together. Each row has weights of its own: dim=-1.",
+            partial(_jacobian, weigh=lambda scores: torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)),
+        ),
+        Misconception(
+            "softmax_twice",
+            "Your answer takes the softmax of the weights once more. The softmax of the scores is alpha already.",
+            partial(_jacobian, weigh=lambda scores: torch.softmax(torch.softmax(scores, dim=-1), dim=-1)),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("jacobian", "jacrev", "jacfwd"),
+)

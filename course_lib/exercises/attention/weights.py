@@ -1,0 +1,303 @@
+"""Lesson 01, attention.weights: Attention weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import attention
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, single_query
+from course_lib.exercises.common import SOFTMAX, integer, kinds, sizes
+from course_lib.exercises.worked_examples import A
+
+
+def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(A.name, (A.steps.scaled,), entrywise=True)
+    for kind in kinds(generator):
+        queries, keys = kind.sizes(2)
+        yield Case(kind.name, (kind.normal(queries, keys),), entrywise=True)
+    (words,) = sizes(generator, 1)
+    yield Case("as many queries as keys", (torch.randn(words, words, generator=generator),), entrywise=True)
+    kind = single_query(generator)
+    yield Case(kind.name, (kind.normal(1, words),), entrywise=True)
+    queries, keys = sizes(generator, 2)
+    small = torch.randn(queries, keys, generator=generator)
+    large = 150.0 + 10 * integer(generator, 0, 11)
+    yield Case("scores in the hundreds", (small + large,), part="large scores")
+    yield Case("scores far below zero", (small - large,), part="large scores")
+    yield Case(
+        "a row in the hundreds above a row far below zero",
+        (torch.stack([small[0] + large, small[1] - large]),),
+        part="large scores",
+    )
+    wide = torch.randn(queries, integer(generator, 8, 11), generator=generator)
+    query = torch.arange(queries)
+    wide[query, query + 1] += 1500.0
+    yield Case("in each row one score far above the rest", (wide,), part="large scores")
+    yield Case("in each row one score far below the rest", (-wide,), part="large scores")
+
+
+def _exp_shared(shifted: Tensor, more: float = 0.0) -> Tensor:
+    """exp of the scores, divided by the sum of its row and a little more."""
+    return torch.exp(shifted) / (torch.exp(shifted).sum(dim=-1, keepdim=True) + more)
+
+
+def _weights_in_place(scaled: Tensor) -> Tensor:
+    alpha = scaled.clone()
+    alpha -= alpha.amax(dim=-1, keepdim=True)
+    alpha.exp_()
+    alpha /= alpha.sum(dim=-1, keepdim=True)
+    return alpha
+
+
+def _weights_by_loop(scaled: Tensor) -> Tensor:
+    exps = [torch.exp(row - max(row)) for row in scaled.reshape(-1, scaled.shape[-1])]
+    return torch.stack([row / sum(row) for row in exps]).reshape(scaled.shape)
+
+
+def _weights_in_numpy(scaled: Tensor) -> Tensor:
+    numbers = scaled.numpy()
+    exps = numpy.exp(numbers - numbers.max(axis=-1, keepdims=True))
+    return torch.from_numpy(exps / exps.sum(axis=-1, keepdims=True))
+
+
+def _weights_by_vmap(scaled: Tensor) -> Tensor:
+    def one_row(row: Tensor) -> Tensor:
+        exps = torch.exp(row - row.max())
+        return exps / exps.sum()
+
+    return torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1])).reshape(scaled.shape)
+
+
+def _weights_by_einsum(scaled: Tensor) -> Tensor:
+    exps = torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)
+    shares: Tensor = torch.einsum("...k,...->...k", exps, torch.einsum("...k->...", exps).reciprocal())
+    return shares
+
+
+@torch.no_grad()
+def _weights_in_double(scaled: Tensor) -> Tensor:
+    shifted = scaled.double() - scaled.double().amax(dim=-1, keepdim=True)
+    return (torch.exp(shifted) / torch.exp(shifted).sum(dim=-1, keepdim=True)).to(scaled.dtype)
+
+
+CORRECT = (
+    _weights_in_place,
+    _weights_by_loop,
+    _weights_in_numpy,
+    _weights_by_vmap,
+    _weights_by_einsum,
+    _weights_in_double,
+    lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
+    lambda scaled: 1 / torch.exp(scaled.unsqueeze(-2) - scaled.unsqueeze(-1)).sum(dim=-1),
+)
+
+
+EXERCISE = Exercise(
+    id="attention.weights",
+    lesson=LESSON,
+    name="attention_weights",
+    title="Attention weights",
+    statement=(
+        "attention_weights(scaled [..., queries, keys]) -> [..., queries, keys]: the softmax of each row, so that a "
+        "query's weights sum to 1 over the keys; written with exp, and right for scores in the hundreds too, and for "
+        "rows whose scores are far apart."
+    ),
+    points=3,
+    minutes=12,
+    section="Weights",
+    source="S2, Attention: Working Example; S3, normalised attention weights",
+    reference=attention.attention_weights,
+    cases=_weights_cases,
+    parts={CORE: 2, "large scores": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "large_scores_overflow",
+            "Your answer is right for small scores, but exp of a large score is infinite and of a very low one 0, so "
+            "that it ends in NaN. Subtract each row's largest score before exp: the weights stay the same.",
+            _exp_shared,
+        ),
+        Misconception(
+            "one_maximum_for_all_rows",
+            "Your answer subtracts one maximum from all rows: a row far below it becomes all 0, and its weights NaN. "
+            "Subtract each row's own largest score (dim=-1, keepdim=True).",
+            lambda scaled: torch.exp(scaled - scaled.max()) / torch.exp(scaled - scaled.max()).sum(-1, keepdim=True),
+        ),
+        Misconception(
+            "clamped",
+            "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
+            "Subtract each row's largest score instead: that changes no weight.",
+            lambda scaled: (
+                torch.exp(scaled.clamp(-80, 80)) / torch.exp(scaled.clamp(-80, 80)).sum(dim=-1, keepdim=True)
+            ),
+        ),
+        Misconception(
+            "clamped_above",
+            "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
+            "Subtract each row's largest score instead: that changes no weight, and helps where all are low, too.",
+            lambda scaled: _exp_shared(scaled.clamp(max=80)),
+        ),
+        Misconception(
+            "nan_to_zero",
+            "Your answer turns NaN into 0 afterwards, so that a row of large scores has no weights. Prevent the NaN: "
+            "subtract each row's largest score before exp.",
+            lambda scaled: torch.nan_to_num(_exp_shared(scaled)),
+        ),
+        Misconception(
+            "overflows_far_above",
+            "Your answer is NaN where one score is far above the rest of its row: its exp still overflows. Subtract "
+            "the row's largest score before exp: then no exp is larger than 1.",
+            lambda scaled: _exp_shared(scaled - scaled[..., :1]),
+        ),
+        Misconception(
+            "largest_never_below_zero",
+            "Your answer is NaN where all scores of a row are far below 0: what it subtracts is 0 there, as from a "
+            "search for the largest that begins with 0. Subtract the row's largest score: amax.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True).clamp(min=0)),
+        ),
+        Misconception(
+            "normalised_over_queries",
+            "Your answer's columns sum to 1: it normalises over the queries (dim=-2). Normalise over the keys, "
+            "dim=-1, so that every row sums to 1.",
+            lambda scaled: torch.softmax(scaled, dim=-2),
+        ),
+        Misconception(
+            "normalised_over_the_first_dimension",
+            "Your answer normalises over the first dimension, which in a batch mixes different sequences. Normalise "
+            "over the keys, the last dimension: dim=-1.",
+            lambda scaled: torch.softmax(scaled, dim=0),
+        ),
+        Misconception(
+            "normalised_over_the_second_dimension",
+            "Your answer normalises over dim=1, which is the keys only for a single sequence. With leading dimensions "
+            "the keys are elsewhere: use dim=-1.",
+            lambda scaled: torch.softmax(scaled, dim=1),
+        ),
+        Misconception(
+            "normalised_over_everything",
+            "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
+            "row by its own sum (dim=-1, keepdim=True).",
+            lambda scaled: torch.softmax(scaled.flatten(), dim=0).reshape(scaled.shape),
+        ),
+        Misconception(
+            "one_sum_for_everything",
+            "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
+            "row by its own sum (dim=-1, keepdim=True).",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
+                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum()
+            ),
+        ),
+        Misconception(
+            "sum_over_queries",
+            "Your answer divides by the sums of the columns (dim=-2). Each query has weights of its own: sum over the "
+            "keys, dim=-1, where the maximum is taken as well.",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
+                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum(dim=-2, keepdim=True)
+            ),
+        ),
+        Misconception(
+            "sum_without_keepdim",
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "the columns. Keep the dimension: sum(dim=-1, keepdim=True).",
+            lambda scaled: torch.exp(scaled) / torch.exp(scaled).sum(dim=-1),
+        ),
+        Misconception(
+            "safe_sum_without_keepdim",
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "the columns. Keep the dimension in the sum as well: sum(dim=-1, keepdim=True).",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
+                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum(dim=-1)
+            ),
+        ),
+        Misconception(
+            "not_normalised",
+            "Your answer is exp of the scores. Divide each row by its sum, so that the weights of a query sum to 1.",
+            torch.exp,
+        ),
+        Misconception(
+            "largest_is_1",
+            "The largest weight of each row is 1 in your answer. Divide each row by its sum, after the exp, so that "
+            "the weights of a query sum to 1.",
+            lambda scaled: torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "no_exp",
+            "Your answer divides the scores by their sum without exp, so that weights can be negative or beyond 1. "
+            "Take exp first.",
+            lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True),
+        ),
+        Misconception(
+            "sigmoid",
+            "Your answer passes every score through a sigmoid on its own, and its rows don't sum to 1. Softmax "
+            "divides exp of each score by the sum over the row.",
+            torch.sigmoid,
+        ),
+        Misconception(
+            "only_the_largest",
+            "Your answer gives all the weight to the largest score. Softmax is soft: the other keys keep a share, by "
+            "exp of their scores.",
+            lambda scaled: F.one_hot(scaled.argmax(dim=-1), scaled.shape[-1]).to(scaled.dtype),
+        ),
+        Misconception(
+            "logarithms",
+            "Your answer is the logarithm of the weights. Take exp of it.",
+            lambda scaled: torch.log_softmax(scaled, dim=-1),
+        ),
+        Misconception(
+            "too_little_subtracted",
+            "Your answer subtracts less than each row's largest score before exp (its mean or its smallest, say): a "
+            "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
+            lambda scaled: _exp_shared(scaled - scaled.mean(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "maximum_of_each_column",
+            "Your answer subtracts each column's largest score (dim=-2), which changes the weights within a row. "
+            "Subtract the row's own: dim=-1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-2, keepdim=True)),
+        ),
+        Misconception(
+            "maximum_without_keepdim",
+            "Your answer subtracts from each column what is the maximum of a row: without keepdim=True the maxima, "
+            "[queries], are laid along the keys. Keep the dimension.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1)),
+        ),
+        Misconception(
+            "maximum_subtracted_above_only",
+            "Your answer subtracts the largest score in the numerator, but not in the sum that it divides by. Use "
+            "the same exp in both.",
+            lambda scaled: (
+                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)) / torch.exp(scaled).sum(-1, keepdim=True)
+            ),
+        ),
+        Misconception(
+            "small_number_added_1e_8",
+            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
+            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-8),
+        ),
+        Misconception(
+            "small_number_added_1e_6",
+            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
+            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-6),
+        ),
+        Misconception(
+            "small_number_added_1e_5",
+            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
+            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-5),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=SOFTMAX,
+)

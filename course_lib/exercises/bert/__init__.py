@@ -1,0 +1,33 @@
+"""The exercises of lesson 09: BERT's input, its pre-training, and the heads that solve tasks on its states.
+
+Built like `course_lib/exercises/attention/scale.py`; read that file first.
+
+What is random in pre-training is passed in, so that there is one right answer. Heads take an encoder's states, or a
+function that reads for them, so that nobody needs a trained model to be checked.
+"""
+
+from course_lib.exercises.bert import (
+    answer_span,
+    expected_counts,
+    mask_words,
+    masked_lm_loss,
+    multiple_choice,
+    pair_encoding,
+    sequence_classifier,
+    token_classifier,
+)
+
+EXERCISES = tuple(
+    module.EXERCISE
+    for module in (
+        pair_encoding,
+        expected_counts,
+        mask_words,
+        masked_lm_loss,
+        sequence_classifier,
+        token_classifier,
+        answer_span,
+        multiple_choice,
+    )
+)
+"""In the order of the lesson."""

@@ -1,0 +1,342 @@
+"""Lesson 09, bert.answer_span: The best span."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import integer
+from course_lib.objectives import heads
+
+
+def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        first = [2.0, 1.0, 0.0, 2.5, 1.0, -1.0]
+        last = [0.0, 3.0, 0.2, 0.5, 2.4, -1.0]
+        yield Case("worked example: the cat chased the mouse .", (torch.tensor([[first, last]]),))
+        yield Case("worked example: one word at most", (torch.tensor([[first, last]]), 1), part="longest span")
+    for dtype in (torch.float32, torch.float64):
+        batch, words = integer(generator, 6, 9), integer(generator, 7, 11)
+        drawn = 2 * torch.randn(batch, 2, words, generator=generator, dtype=dtype)
+        if dtype == torch.float64:  # the first text's best two spans are so near that float32 calls it a tie
+            drawn[0, 0, 1], drawn[0, 0, 4], drawn[0, 1, 5] = 12.0, 12.0 + 1e-8, 12.0
+        yield Case(f"a batch, {str(dtype).removeprefix('torch.')}", (drawn,))
+    yield Case("all scores negative", (-8 - torch.randn(batch, 2, words, generator=generator).abs(),))
+    batch, words = integer(generator, 6, 9), integer(generator, 8, 11)
+    padded = 3 * torch.randn(batch, 2, words, generator=generator)
+    padded[0, :, 5:], padded[1, :, 3:] = -math.inf, -math.inf
+    yield Case("with padding of -inf", (padded,))
+    backwards = torch.zeros(2, 2, words)
+    backwards += 0.1 * torch.randn(2, 2, words, generator=generator)
+    backwards[:, 0, -2], backwards[:, 1, 1] = 9.0, 8.0
+    yield Case("the best end stands before the best beginning", (backwards,))
+    yield Case("texts of a single word", (torch.randn(3, 2, 1, generator=generator),))
+    for most in (1, 2, 4, 20):
+        drawn = 2 * torch.randn(batch, 2, words, generator=generator)
+        yield Case(f"at most {most} word{'s' * (most > 1)}", (drawn, most), part="longest span")
+
+
+def _spans(
+    logits: Tensor,
+    max_words: int | None = None,
+    *,
+    rows: tuple[int, int] = (0, 1),
+    both: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    backwards: bool = False,
+    single: bool = True,
+    hide: Callable[[Tensor, Tensor], Tensor] = lambda table, possible: table.masked_fill(~possible, -math.inf),
+    longest: Callable[[int], int] | None = lambda max_words: max_words,
+    told: Callable[[Tensor, Tensor], Tensor] = lambda first, last: torch.stack([first, last], dim=1),
+) -> Tensor:
+    """The best spans, unless a setting says otherwise.
+
+    Args:
+        rows: of the logits, for the beginning and for the end.
+        both: makes one score of two.
+        backwards: spans end before they begin.
+        single: whether a span may be a single word.
+        hide: from the table [batch, first, last] and where it holds spans.
+        longest: from `max_words`; None for any length.
+        told: from the places.
+    """
+    table = both(logits[:, rows[0]].unsqueeze(2), logits[:, rows[1]].unsqueeze(1))
+    possible = torch.ones_like(table, dtype=torch.bool).triu(0 if single else 1)
+    if max_words is not None and longest is not None:
+        possible = possible.tril(longest(max_words) - 1)
+    found = hide(table, possible.mT if backwards else possible).flatten(1).argmax(dim=1)
+    return told(found // table.shape[2], found % table.shape[2])
+
+
+def _cut_off(logits: Tensor, max_words: int | None = None) -> Tensor:
+    first, last = _spans(logits).unbind(dim=1)
+    longest = logits.shape[2] if max_words is None else max_words
+    return torch.stack([first, torch.minimum(last, first + longest - 1)], dim=1)
+
+
+def _best_above_zero(logits: Tensor, max_words: int | None = None) -> Tensor:
+    """The best span if its sum is above 0, and 0, 0 if none is."""
+    found = _spans(logits, max_words)
+    return found * (logits.gather(2, found.unsqueeze(2)).sum(dim=1) > 0)
+
+
+def _first_then_last(logits: Tensor, max_words: int | None = None) -> Tensor:
+    first = logits[:, 0].argmax(dim=1)
+    places = torch.arange(logits.shape[2])
+    possible = places >= first.unsqueeze(1)
+    if max_words is not None:
+        possible &= places < first.unsqueeze(1) + max_words
+    return torch.stack([first, logits[:, 1].masked_fill(~possible, -math.inf).argmax(dim=1)], dim=1)
+
+
+def _last_then_first(logits: Tensor, max_words: int | None = None) -> Tensor:
+    last = logits[:, 1].argmax(dim=1)
+    places = torch.arange(logits.shape[2])
+    possible = places <= last.unsqueeze(1)
+    if max_words is not None:
+        possible &= places > last.unsqueeze(1) - max_words
+    return torch.stack([logits[:, 0].masked_fill(~possible, -math.inf).argmax(dim=1), last], dim=1)
+
+
+def _best_of_all(logits: Tensor, max_words: int | None) -> Tensor:
+    """For every text the span of the one with the largest sum."""
+    found = _spans(logits, max_words)
+    sums = logits.gather(2, found.unsqueeze(2)).sum(dim=1).squeeze(1)
+    return found[sums.argmax()].expand(len(logits), 2)
+
+
+def _spans_by_loop(logits: Tensor, max_words: int | None = None) -> Tensor:
+    words = logits.shape[2]
+    found = []
+    for first, last in logits:
+        possible = [
+            (i, j) for i in range(words) for j in range(i, words) if max_words is None or j - i + 1 <= max_words
+        ]
+        found.append(max(possible, key=lambda span: float(first[span[0]] + last[span[1]])))
+    return torch.tensor(found)
+
+
+def _spans_in_numpy(logits: Tensor, max_words: int | None = None) -> Tensor:
+    scores = logits.numpy()
+    words = scores.shape[2]
+    table = scores[:, 0, :, None] + scores[:, 1, None, :]
+    length = numpy.arange(words)[None, :] - numpy.arange(words)[:, None] + 1
+    impossible = (length < 1) | (length > (words if max_words is None else max_words))
+    table = numpy.where(impossible, -numpy.inf, table)
+    best = table.reshape(len(table), -1).argmax(axis=1)
+    return torch.from_numpy(numpy.stack(numpy.unravel_index(best, (words, words)), axis=1).astype(numpy.int64))
+
+
+def _spans_by_running_best(logits: Tensor, max_words: int | None = None) -> Tensor:
+    """For each end the best beginning at or before it, and near enough."""
+    words = logits.shape[2]
+    rows = []
+    for first, last in logits:
+        best = (-math.inf, 0, 0)
+        for j in range(words):
+            start = 0 if max_words is None else max(0, j - max_words + 1)
+            i = start + int(first[start : j + 1].argmax())
+            total = float(first[i] + last[j])
+            if total > best[0]:
+                best = (total, i, j)
+        rows.append(best[1:])
+    return torch.tensor(rows)
+
+
+def _spans_by_large_penalty(logits: Tensor, max_words: int | None = None) -> Tensor:
+    words = logits.shape[-1]
+    length = torch.arange(words) - torch.arange(words).unsqueeze(1) + 1
+    bad = (length < 1) | (length > (max_words or words))
+    totals = logits[:, 0, :, None] + logits[:, 1, None, :] - 1e6 * bad
+    best = totals.reshape(len(logits), -1).max(dim=1).indices
+    return torch.stack((best.div(words, rounding_mode="floor"), best.remainder(words)), dim=-1)
+
+
+def _spans_of_probabilities(logits: Tensor, max_words: int | None = None) -> Tensor:
+    p = logits.double().softmax(dim=-1)
+    table = torch.einsum("bi,bj->bij", p[:, 0], p[:, 1]).triu()
+    if max_words is not None:
+        table = table.tril(max_words - 1)
+    by_first, last = table.max(dim=2)
+    first = by_first.argmax(dim=1, keepdim=True)
+    return torch.cat([first, last.gather(1, first)], dim=1)
+
+
+def _spans_by_length(logits: Tensor, max_words: int | None = None) -> Tensor:
+    """All spans of one word, then all of two, and so on."""
+    words = logits.shape[2]
+    found = torch.zeros(len(logits), 2, dtype=torch.long)
+    best = torch.full((len(logits),), -math.inf, dtype=logits.dtype)
+    for length in range(1, (max_words or words) + 1):
+        if length > words:
+            break
+        totals = logits[:, 0, : words - length + 1] + logits[:, 1, length - 1 :]
+        value, first = totals.max(dim=1)
+        better = value > best
+        best = torch.where(better, value, best)
+        found[better] = torch.stack([first, first + length - 1], dim=1)[better]
+    return found
+
+
+CORRECT = (
+    _spans_by_length,
+    _spans_by_loop,
+    _spans_in_numpy,
+    _spans_by_running_best,
+    _spans_by_large_penalty,
+    _spans_of_probabilities,
+)
+
+
+EXERCISE = Exercise(
+    id="bert.answer_span",
+    lesson=LESSON,
+    name="best_spans",
+    title="The best span",
+    statement=(
+        "best_spans(logits [batch, 2, words], max_words=None) -> int [batch, 2]: the positions first <= last whose "
+        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; of no more than max_words words, if "
+        "that is given. The largest sum is finite, and there are no ties."
+    ),
+    points=4,
+    minutes=18,
+    section="A span of the text",
+    source="S1, question answering; Devlin et al. (2019), section 4.2",
+    reference=heads.best_spans,
+    cases=_span_cases,
+    parts={CORE: 3, "longest span": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "each_by_itself",
+            "Your answer takes the best of all pairs, which is the best beginning and the best end, each by itself: an "
+            "answer may end before it begins. Look for the best pair with first <= last.",
+            lambda logits, max_words=None: logits.argmax(dim=2),
+        ),
+        Misconception(
+            "sorted_afterwards",
+            "Your answer takes the best beginning and the best end, and exchanges them where they stand the wrong way "
+            "round. That is some span, but not the best: look for the pair with the largest sum.",
+            lambda logits, max_words=None: logits.argmax(dim=2).sort(dim=1).values,
+        ),
+        Misconception(
+            "beginning_first",
+            "Your answer takes the best beginning, and the best end behind it. A beginning that is a little worse may "
+            "have a much better end: compare the sums of all pairs.",
+            _first_then_last,
+        ),
+        Misconception(
+            "end_first",
+            "Your answer takes the best end, and the best beginning before it. An end that is a little worse may have "
+            "a much better beginning: compare the sums of all pairs.",
+            _last_then_first,
+        ),
+        Misconception(
+            "search_from_zero",
+            "Your answer returns 0, 0 where all sums are negative: it looks for a sum above 0. Let the best sum so far "
+            "begin at -inf.",
+            _best_above_zero,
+        ),
+        Misconception(
+            "one_for_the_batch",
+            "Your answer finds one span, the best of the whole batch, and returns it for every text. Flatten the table "
+            "of each text by itself, .flatten(1), and take argmax(dim=1).",
+            lambda logits, max_words=None: _best_of_all(logits, max_words),
+        ),
+        Misconception(
+            "lower_triangle",
+            "Your spans end before they begin, or are single words: you keep the wrong triangle. With beginnings as "
+            "rows and ends as columns the possible spans are the upper one, triu.",
+            partial(_spans, rows=(0, 1), backwards=True),
+        ),
+        Misconception(
+            "one_word_excluded",
+            "Your answer allows no span of a single word. First and last may be the same word: keep the diagonal.",
+            partial(_spans, single=False),
+        ),
+        Misconception(
+            "impossible_spans_at_zero",
+            "Where all sums are negative, spans that do not exist win in your answer: they hold 0, as after triu of "
+            "the sums, or another number that is not small enough. Give them -inf.",
+            partial(_spans, hide=lambda table, possible: table.masked_fill(~possible, 0.0)),
+        ),
+        Misconception(
+            "triangle_multiplied",
+            "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 where no span is, which beats a "
+            "negative sum, and makes NaN of -inf: fill these places with -inf instead.",
+            partial(_spans, hide=lambda table, possible: table * possible),
+        ),
+        Misconception(
+            "scores_exchanged",
+            "Your answer takes row 0 of the logits for the end and row 1 for the beginning. It is the other way round.",
+            partial(_spans, rows=(1, 0)),
+        ),
+        Misconception(
+            "multiplied",
+            "Your answer multiplies the two scores. They are logarithms but for a constant, so that probabilities are "
+            "multiplied by adding scores.",
+            partial(_spans, both=torch.mul),
+        ),
+        Misconception(
+            "sum_of_probabilities",
+            "Your answer adds the two probabilities. The probability of a span is their product; of the scores, which "
+            "are logarithms, it is the sum.",
+            partial(_spans, both=lambda first, last: first.softmax(dim=1) + last.softmax(dim=2)),
+        ),
+        Misconception(
+            "last_and_first",
+            "Your answer returns the last place, then the first. The order is first, last.",
+            partial(_spans, rows=(0, 1), told=lambda first, last: torch.stack([last, first], dim=1)),
+        ),
+        Misconception(
+            "end_behind_the_span",
+            "Your second number is the place behind the span, as in a Python slice. Return the last word's own place.",
+            partial(_spans, told=lambda first, last: torch.stack([first, last + 1], dim=1)),
+        ),
+        Misconception(
+            "first_and_length",
+            "Your second number says how many words the span has. Return the last word's place.",
+            partial(_spans, told=lambda first, last: torch.stack([first, last - first + 1], dim=1)),
+        ),
+        Misconception(
+            "columns",
+            "Your answer is [2, batch]. Each row of the batch has its own first and last: [batch, 2].",
+            partial(_spans, told=lambda first, last: torch.stack([first, last])),
+        ),
+        Misconception(
+            "limit_ignored",
+            "Your answer does not look at max_words. Where it is given, leave out the spans that have more words.",
+            partial(_spans, longest=None),
+        ),
+        Misconception(
+            "one_word_too_many",
+            "Your answer allows one word more than max_words. From first to last there are last - first + 1 words.",
+            partial(_spans, longest=lambda max_words: max_words + 1),
+        ),
+        Misconception(
+            "one_word_too_few",
+            "Your answer leaves out the spans of exactly max_words words. From first to last there are last - first + "
+            "1 words, and max_words of them are allowed.",
+            partial(_spans, longest=lambda max_words: max_words - 1),
+        ),
+        Misconception(
+            "first_words_only",
+            "Your answer looks at the first max_words words of the text alone. The limit is the length of the span, "
+            "which may stand anywhere.",
+            lambda logits, max_words=None: _spans(logits[:, :, :max_words]),
+        ),
+        Misconception(
+            "cut_off",
+            "Your answer finds the best span of any length and then cuts off its end. Another one, which is short "
+            "enough as it is, may have the larger sum: search among those alone.",
+            _cut_off,
+        ),
+    ),
+    withheld=WITHHELD,
+)

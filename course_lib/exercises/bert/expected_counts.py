@@ -1,0 +1,170 @@
+"""Lesson 09, bert.expected_counts: Predict first: how many?."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import integer, predicted
+from course_lib.objectives import pretraining
+
+
+def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: 1000 words", (1000,))
+        yield Case("a short sentence: 6 words", (6,))
+    for name, most in (("hardly any words", 6), ("few words", 90), ("some words", 900), ("many words", 90_000)):
+        yield Case(name, (integer(generator, most // 3, most),))
+
+
+def _counts(
+    words: int,
+    *,
+    share: float = 0.15,
+    shares: Sequence[float] = (0.8, 0.1, 0.1),
+    special: int = 0,
+    of_all: float | None = None,
+    chosen: Callable[[float], float] = float,
+    rounded: Callable[[float], float] = float,
+    turned: bool = False,
+) -> tuple[float, ...]:
+    """The right counts, unless a setting says otherwise; with `of_all` of so many words, however many there are."""
+    asked = chosen((words - special if of_all is None else of_all) * share)
+    counts = tuple(float(rounded(asked * one)) for one in shares)
+    return counts[::-1] if turned else counts
+
+
+def _whole_part(count: float) -> int:
+    return math.floor(count + 1e-9)
+
+
+CORRECT = (
+    lambda words: (0.12 * words, 0.015 * words, 0.015 * words),
+    lambda words: (words * 0.15 * 0.8, words * 0.15 * 0.1, words * 0.15 * 0.1),
+    lambda words: (words * 12 / 100, words * 3 / 200, words * 3 / 200),
+    lambda words: tuple(words * 15 / 100 * share / 10 for share in (8, 1, 1)),
+    lambda words: tuple((0.15 * words * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
+    lambda words: tuple((numpy.diff([0, 0.8, 0.9, 1]) * words * 0.15).tolist()),
+)
+
+
+EXERCISE = Exercise(
+    id="bert.expected_counts",
+    lesson=LESSON,
+    name="expected_counts",
+    title="Predict first: how many?",
+    statement=(
+        "expected_counts(words) -> a tuple of three floats: of so many words, how many on the average become [MASK], "
+        "how many become another word, and how many are asked for as they stand."
+    ),
+    points=1,
+    minutes=4,
+    section="Hiding words",
+    source="Devlin et al. (2019), section 3.1 and appendix A.1",
+    reference=pretraining.expected_counts,
+    cases=predicted(_count_cases),
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "shares_of_all_words",
+            "Your numbers are shares of all the words. Only 15 % of them are chosen, and 80, 10 and 10 % are shares of "
+            "the chosen ones.",
+            partial(_counts, share=1.0),
+        ),
+        Misconception(
+            "all_become_mask",
+            "In your answer all the chosen words become [MASK]. Only 80 % of them do; 10 % become another word, and "
+            "10 % stay.",
+            partial(_counts, shares=(1.0, 0.0, 0.0)),
+        ),
+        Misconception(
+            "all_the_chosen_first",
+            "Your first number is that of all the chosen words. Of these only 80 % become [MASK].",
+            partial(_counts, shares=(1.0, 0.1, 0.1)),
+        ),
+        Misconception(
+            "none_stays",
+            "In your answer all the chosen words that do not become [MASK] become another word. 10 % of the chosen "
+            "ones do, and 10 % stay as they are.",
+            partial(_counts, shares=(0.8, 0.2, 0.0)),
+        ),
+        Misconception(
+            "all_the_unchanged",
+            "Your third number counts the words that were not chosen, too. Asked for are only the 10 % of the chosen "
+            "ones that stay; at the others nothing is asked.",
+            partial(_counts, shares=(0.8, 0.1, 0.865 / 0.15)),
+        ),
+        Misconception(
+            "the_words_not_chosen",
+            "Your third number is that of the words that were not chosen. Meant are those that are chosen and shown "
+            "as they are: 10 % of the chosen ones.",
+            partial(_counts, shares=(0.8, 0.1, 0.85 / 0.15)),
+        ),
+        Misconception(
+            "thresholds_as_shares",
+            "You took the thresholds 0.8, 0.9 and 1 for shares. The shares are the distances between them: 0.8, 0.1 "
+            "and 0.1.",
+            partial(_counts, shares=(0.8, 0.9, 1.0)),
+        ),
+        Misconception(
+            "tenths_of_all",
+            "Your second and third numbers are 10 % of all the words. They are 10 % of the 15 % that were chosen.",
+            partial(_counts, shares=(0.8, 0.1 / 0.15, 0.1 / 0.15)),
+        ),
+        Misconception(
+            "tenths_of_the_rest",
+            "Your second and third numbers are 10 % of the words that were not chosen. They are 10 % of those that "
+            "were.",
+            partial(_counts, shares=(0.8, 0.085 / 0.15, 0.085 / 0.15)),
+        ),
+        Misconception(
+            "a_hundred_times",
+            "Your numbers are a hundred times too large: 12 % of the words are 0.12 times their number.",
+            partial(_counts, share=15.0, of_all=None),
+        ),
+        Misconception(
+            "fractions",
+            "Your answer is in fractions of the words. Multiply them by the number of words.",
+            partial(_counts, of_all=1),
+        ),
+        Misconception(
+            "rounded",
+            "Your numbers are rounded to whole ones. An average need not be a whole number: leave it as it is.",
+            partial(_counts, rounded=round),
+        ),
+        Misconception(
+            "cut_down",
+            "Your numbers are cut down to whole ones. An average need not be a whole number: leave it as it is.",
+            partial(_counts, rounded=_whole_part),
+        ),
+        Misconception(
+            "chosen_rounded",
+            "Your answer rounds the number of chosen words. It is an average, and need not be a whole number: leave it "
+            "as it is.",
+            partial(_counts, chosen=round),
+        ),
+        Misconception(
+            "chosen_cut_down",
+            "Your answer cuts the number of chosen words down to a whole one. It is an average: leave it as it is.",
+            partial(_counts, chosen=_whole_part),
+        ),
+        Misconception(
+            "special_taken_off",
+            "Your answer takes two words off, for [CLS] and [SEP]. None of these words is special: count them all.",
+            partial(_counts, special=2),
+        ),
+        Misconception(
+            "order_reversed",
+            "Your numbers stand in reverse. The order is: as [MASK], as another word, unchanged.",
+            partial(_counts, turned=True),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,359 @@
+"""Lesson 09, bert.mask_words: Hide words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.bert.shared import CLS, LESSON, MASK, SEP, WITHHELD
+from course_lib.exercises.common import integer
+from course_lib.objectives import pretraining
+from course_lib.objectives.labelled_data import IGNORED
+
+
+def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        ids = torch.tensor([[CLS, 1996, 4937, 13303, 1996, 8000, 1012, SEP]])
+        special = torch.tensor([[True, *[False] * 6, True]])
+        chance = torch.tensor([[0.02, 0.60, 0.45, 0.05, 0.10, 0.14, 0.90, 0.01]])
+        fate = torch.tensor([[0.50, 0.95, 0.30, 0.20, 0.85, 0.93, 0.10, 0.99]])
+        anything = torch.tensor([[11, 12, 13, 14, 6207, 16, 17, 18]])
+        yield Case("worked example: the cat chased the mouse", (ids, special, chance, fate, anything, MASK))
+    shapes = [(1, 12), (integer(generator, 3, 6), integer(generator, 14, 20)), (integer(generator, 6, 9), 25)]
+    for batch, words in shapes:
+        ids = torch.randint(20, 90, (batch, words), generator=generator)
+        special = torch.zeros(batch, words, dtype=torch.bool)
+        special[:, 0] = True
+        special[:, -integer(generator, 2, 5) :] = True
+        ids[special] = torch.randint(0, 5, (int(special.sum()),), generator=generator)
+        chance, fate = (torch.rand(batch, words, generator=generator) for _ in range(2))
+        chance = torch.where(torch.rand(batch, words, generator=generator) < 0.6, 0.15 * chance, chance)
+        fate = torch.where(torch.rand(batch, words, generator=generator) < 0.5, 0.75 + 0.25 * fate, fate)
+        anything = torch.randint(100, 190, (batch, words), generator=generator)
+        # Of every fate there is one, whatever was drawn. A word is drawn for itself, and two are [MASK] already.
+        chance[0, 1:8] = torch.tensor([0.01, 0.02, 0.03, 0.6, 0.04, 0.05, 0.7])
+        fate[0, 1:8] = torch.tensor([0.1, 0.85, 0.95, 0, 0, 0.86, 0.5])
+        anything[0, 6] = ids[0, 6]
+        ids[0, 3] = ids[0, 7] = 99
+        name = f"{batch} x {words} words, of which two are [MASK] already"
+        yield Case(name, (ids, special, chance, fate, anything, 99))
+    ids = torch.randint(20, 90, (3, 7), generator=generator)
+    none = torch.zeros(3, 7, dtype=torch.bool)
+    draws = (torch.full((3, 7), 0.5), torch.full((3, 7), 0.2), torch.full((3, 7), 150))
+    yield Case("no word is chosen", (ids, none, *draws, 99))
+
+
+def _where_chosen(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:
+    """The right labels."""
+    return torch.where(chosen, ids, IGNORED)
+
+
+def _masked(
+    ids: Tensor,
+    special: Tensor,
+    chance: Tensor,
+    fate: Tensor,
+    anything: Tensor,
+    mask_id: int,
+    *,
+    choose: Callable[[Tensor, Tensor], Tensor] = lambda small, special: small & ~special,
+    known_id: bool = False,
+    one_draw: bool = False,
+    borders: tuple[float, float] = (0.8, 0.9),
+    exchanged: bool = False,
+    hide: Callable[[Tensor, Tensor], Tensor] = lambda chosen, special: chosen,
+    in_a_row: bool = False,
+    ask: Callable[[Tensor, Tensor], Tensor] = lambda chosen, small: chosen,
+    labels: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor] = _where_chosen,
+    at_masks: bool = False,
+    turned: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The right corruption, unless a setting says otherwise.
+
+    Args:
+        choose: from where chance is below 0.15, and `special`.
+        known_id: take BERT's own id of [MASK].
+        one_draw: `chance` decides for `fate` as well.
+        borders: below which `fate` means [MASK], and below which another word.
+        exchanged: the other word and the word itself.
+        hide: where the model reads something else, from the chosen places and `special`.
+        in_a_row: the other words from the beginning of `anything`, and not place by place.
+        ask: where there are labels, from the chosen places and those whose chance is below 0.15.
+        labels: from these places, what the model reads, ids and fate.
+        at_masks: labels wherever the model reads [MASK].
+        turned: the labels first.
+    """
+    small, mask_id = chance < 0.15, MASK if known_id else mask_id
+    fate = chance / 0.15 if one_draw else fate
+    chosen = choose(small, special)
+    if in_a_row:
+        other = hide(chosen, special) & (fate >= borders[0]) & (fate < borders[1])
+        anything = anything.flatten()[(other.flatten().cumsum(0) - 1).clamp(min=0)].view_as(ids)
+    above, below = (anything, ids) if exchanged else (ids, anything)
+    shown = torch.where(fate < borders[0], mask_id, torch.where(fate < borders[1], below, above))
+    corrupted = torch.where(hide(chosen, special), shown, ids)
+    asked = corrupted == mask_id if at_masks else ask(chosen, small)
+    result = corrupted, labels(asked, corrupted, ids, fate)
+    return result[::-1] if turned else result
+
+
+def _masked_in_place(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
+) -> tuple[Tensor, Tensor]:
+    chosen = (chance < 0.15) & ~special
+    corrupted, labels = ids.clone(), torch.full_like(ids, -100)
+    labels[chosen] = ids[chosen]
+    corrupted[chosen & (fate < 0.8)] = mask_id
+    other = chosen & (fate >= 0.8) & (fate < 0.9)
+    corrupted[other] = anything[other]
+    return corrupted, labels
+
+
+def _masked_by_loop(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
+) -> tuple[Tensor, Tensor]:
+    corrupted, labels = ids.clone(), ids.clone()
+    for i, j in product(range(ids.shape[0]), range(ids.shape[1])):
+        if special[i, j] or chance[i, j] >= 0.15:
+            labels[i, j] = -100
+        elif fate[i, j] < 0.8:
+            corrupted[i, j] = mask_id
+        elif fate[i, j] < 0.9:
+            corrupted[i, j] = anything[i, j]
+    return corrupted, labels
+
+
+def _masked_by_filling(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
+) -> tuple[Tensor, Tensor]:
+    left_alone = (chance >= 0.15) | special
+    labels = ids.masked_fill(left_alone, -100)
+    corrupted = torch.where(~left_alone & (fate < 0.9), anything, ids)
+    return corrupted.masked_fill(~left_alone & (fate < 0.8), mask_id), labels
+
+
+def _masked_in_numpy(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
+) -> tuple[Tensor, Tensor]:
+    words, second = ids.numpy(), fate.numpy()
+    chosen = (chance.numpy() < 0.15) & ~special.numpy()
+    shown = numpy.select([second < 0.8, second < 0.9], [numpy.full_like(words, mask_id), anything.numpy()], words)
+    return torch.from_numpy(numpy.where(chosen, shown, words)), torch.from_numpy(numpy.where(chosen, words, -100))
+
+
+def _masked_by_arithmetic(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
+) -> tuple[Tensor, Tensor]:
+    chosen = (chance < 0.15).long() * (1 - special.long())
+    mask, other = chosen * (fate < 0.8), chosen * (fate >= 0.8) * (fate < 0.9)
+    return mask * mask_id + other * anything + (1 - mask - other) * ids, chosen * ids - 100 * (1 - chosen)
+
+
+def _masked_by_vmap(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
+) -> tuple[Tensor, Tensor]:
+    def one(word: Tensor, never: Tensor, first: Tensor, second: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+        chosen = torch.logical_and(first < 0.15, torch.logical_not(never))
+        shown = torch.where(second >= 0.9, word, torch.where(second >= 0.8, other, mask_id))
+        return torch.where(chosen, shown, word), torch.where(chosen, word, -100)
+
+    read, labels = torch.func.vmap(one)(*(x.flatten() for x in (ids, special, chance, fate, anything)))
+    return read.view_as(ids), labels.view_as(ids)
+
+
+CORRECT = (
+    _masked_by_vmap,
+    _masked_in_place,
+    _masked_by_loop,
+    _masked_by_filling,
+    _masked_in_numpy,
+    _masked_by_arithmetic,
+)
+
+
+EXERCISE = Exercise(
+    id="bert.mask_words",
+    lesson=LESSON,
+    name="mask_words",
+    title="Hide words",
+    statement=(
+        "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, words]: choose "
+        "where chance < 0.15 and not special; there show [MASK] (fate < 0.8), anything (fate < 0.9) or the word "
+        "itself; labels hold the ids of the chosen words, and -100 elsewhere."
+    ),
+    points=4,
+    minutes=15,
+    section="Hiding words",
+    source="S1 and S2, masked language modelling; Devlin et al. (2019), section 3.1 and appendix A.1",
+    reference=pretraining.mask_words,
+    cases=_mask_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "special_chosen",
+            "Your answer also chooses [CLS], [SEP] and padding. Leave out the places where `special` is True.",
+            partial(_masked, choose=lambda small, special: small),
+        ),
+        Misconception(
+            "only_special_chosen",
+            "Your answer chooses only among [CLS], [SEP] and padding. `special` is True at those: turn it round, "
+            "with ~.",
+            partial(_masked, choose=lambda small, special: small & special),
+        ),
+        Misconception(
+            "or_for_and",
+            "Your answer chooses every word that is not special, and the special ones with a small chance. Both must "
+            "hold, a chance below 0.15 and a word that is not special: join them by &, not by |.",
+            partial(_masked, choose=lambda small, special: small | ~special),
+        ),
+        Misconception(
+            "the_other_words_hidden",
+            "Your answer hides the 85 % that were not chosen. A word is chosen where chance is *below* 0.15.",
+            partial(_masked, choose=lambda small, special: ~small & ~special),
+        ),
+        Misconception(
+            "fate_for_all",
+            "Your answer does not look at `chance`: every word that is not special is chosen. Choose only those whose "
+            "chance is below 0.15.",
+            partial(_masked, choose=lambda small, special: ~special),
+        ),
+        Misconception(
+            "first_and_last_left_out",
+            "Your answer takes the first and the last place of each row for the special ones. Which are special says "
+            "`special`: padding is, too.",
+            partial(_masked, choose=lambda small, special: F.pad(small[:, 1:-1], (1, 1))),
+        ),
+        Misconception(
+            "unchosen_hidden_too",
+            "In your answer what the model reads is changed also where no word was chosen. Look at `fate` only where "
+            "one was; the others stay as they are.",
+            partial(_masked, hide=lambda chosen, special: torch.ones_like(chosen)),
+        ),
+        Misconception(
+            "all_but_special_hidden",
+            "In your answer every word that is not special meets its `fate`; `chance` decides on the labels alone. "
+            "Words that are not chosen stay as they are.",
+            partial(_masked, hide=lambda chosen, special: ~special),
+        ),
+        Misconception(
+            "always_mask",
+            "Your answer replaces every chosen word by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
+            "below 0.9 show the word in `anything`, and above leave the word as it is.",
+            partial(_masked, borders=(2.0, 2.0)),
+        ),
+        Misconception(
+            "no_word_stays",
+            "Your answer leaves none of the chosen words as it is. Show the word in `anything` only from 0.8 to 0.9; "
+            "above that the chosen word stays.",
+            partial(_masked, borders=(0.8, 2.0)),
+        ),
+        Misconception(
+            "no_other_word",
+            "Your answer never shows a word of `anything`. From 0.8 to 0.9 the chosen word is replaced by it.",
+            partial(_masked, borders=(0.8, 0.8)),
+        ),
+        Misconception(
+            "mask_overwritten",
+            "Your answer shows another word wherever fate < 0.9, below 0.8 too, so that no [MASK] is left. Another "
+            "word is for fate from 0.8 to 0.9.",
+            partial(_masked, borders=(0.0, 0.9)),
+        ),
+        Misconception(
+            "others_and_stays_exchanged",
+            "Your answer leaves words as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
+            "round.",
+            partial(_masked, borders=(0.8, 0.9), exchanged=True),
+        ),
+        Misconception(
+            "one_draw_for_both",
+            "Your answer divides the chosen words by `chance` once more: below 0.12, below 0.135, and above. What is "
+            "shown in a chosen word's place depends on `fate`, its second draw.",
+            partial(_masked, one_draw=True),
+        ),
+        Misconception(
+            "others_in_a_row",
+            "Your answer takes the other words one after another from the beginning of `anything`. Each place has its "
+            "own: anything[i, j] is for the word ids[i, j].",
+            partial(_masked, in_a_row=True),
+        ),
+        Misconception(
+            "mask_id_of_bert",
+            "Your answer writes 103 for [MASK], which is its id in BERT's own vocabulary. Use `mask_id`.",
+            partial(_masked, known_id=True),
+        ),
+        Misconception(
+            "labels_only_where_changed",
+            "Your labels are missing where the model reads the right word itself. It is asked there, too: that is why "
+            "those words were chosen.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(read == ids, IGNORED, ids)),
+        ),
+        Misconception(
+            "labels_missing_where_kept",
+            "Your labels are missing where a chosen word stays as it is. The model is asked there, too: that is why "
+            "those words were chosen.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.9), ids, IGNORED)),
+        ),
+        Misconception(
+            "labels_only_where_mask",
+            "Your labels are there only where a word was replaced by [MASK]. All chosen words are asked for, whatever "
+            "is shown in their place.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.8), ids, IGNORED)),
+        ),
+        Misconception(
+            "labels_at_every_mask",
+            "Your labels are there only where the model reads [MASK]. All chosen words are asked for, whatever is "
+            "shown in their place, and no others: a text may have a [MASK] of its own.",
+            partial(_masked, at_masks=True),
+        ),
+        Misconception(
+            "labels_everywhere",
+            "Your labels are all the words. Only the chosen ones are asked for; the others are -100.",
+            partial(_masked, labels=lambda asked, read, ids, fate: ids.clone()),
+        ),
+        Misconception(
+            "labels_after_hiding",
+            "Your labels are what the model reads, not what it is to guess: they were taken after the words were "
+            "hidden. Take them from the ids as they came.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, read, IGNORED)),
+        ),
+        Misconception(
+            "labels_inverted",
+            "Your labels are -100 at the chosen words, and hold the others. It is the other way round: the chosen ones "
+            "are asked for.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, IGNORED, ids)),
+        ),
+        Misconception(
+            "labels_zero",
+            "Your labels are 0 where nothing is asked. 0 is the id of a word: write -100, which the loss leaves out.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, ids, 0)),
+        ),
+        Misconception(
+            "labels_minus_one",
+            "Your labels are -1 where nothing is asked. Write -100, which the loss leaves out.",
+            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, ids, -1)),
+        ),
+        Misconception(
+            "special_asked_for",
+            "Your answer leaves [CLS], [SEP] and padding as they are, but asks for them in the labels. Where "
+            "`special` is True the label is -100.",
+            partial(
+                _masked,
+                choose=lambda small, special: small & ~special,
+                ask=lambda chosen, small: small,
+            ),
+        ),
+        Misconception(
+            "exchanged",
+            "You return labels, corrupted. The order is: what the model reads, then what it is to guess.",
+            partial(_masked, turned=True),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,254 @@
+"""Lesson 09, bert.masked_lm_loss: The loss of masked words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import Kind, integer, kinds
+from course_lib.objectives import heads
+from course_lib.objectives.labelled_data import IGNORED
+
+
+def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        logits = torch.tensor([[[0.0, 0, 0, 0, 0], [1, 3, 0, 1, 0], [0, 2, 2, 0, 1], [1, 0, 0, 4, 2]]]).log1p()
+        labels = torch.tensor([[IGNORED, 1, IGNORED, 0]])
+        yield Case("worked example: two of four words were chosen", (logits, labels))
+    for kind in kinds(generator):
+        if len(kind.leading) > 1:
+            continue
+        batch, words, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
+        drawn = Kind(kind.name, generator, (batch,), kind.dtype, kind.transposed)
+        labels = torch.randint(1, vocabulary, (batch, words), generator=generator)
+        asked = torch.zeros(batch, words, dtype=torch.bool)
+        for row in range(batch):  # another number in each
+            asked[row, torch.randperm(words, generator=generator)[: 2 + (2 * row) % 5]] = True
+        if batch == 1:
+            asked[0, :3] = True
+        labels[0, asked[0].nonzero()[-1]] = 0  # the first word of the vocabulary is asked for, too
+        yield Case(
+            kind.name, (2 * drawn.normal(words, vocabulary), labels.masked_fill(~asked, IGNORED)), gradients=(0,)
+        )
+    words, vocabulary = integer(generator, 4, 8), integer(generator, 6, 9)
+    logits = 2 * torch.randn(2, words, vocabulary, generator=generator)
+    labels = torch.full((2, words), IGNORED)
+    labels[:, 2], labels[1, 0] = 3, 0
+    logits[0, 2, 4], logits[1, 2, 3] = 150.0, 160.0  # a wrong word and a right one
+    yield Case("one word towers above the others", (logits, labels), part="large logits")
+
+
+def _by_hand(logits: Tensor) -> Tensor:
+    powers = logits.exp()
+    return (powers / powers.sum(dim=-1, keepdim=True)).log()
+
+
+def _viewed(logits: Tensor) -> Tensor:
+    """What becomes of the scores if words and vocabulary are exchanged by a view."""
+    batch, words, vocabulary = logits.shape
+    return logits.reshape(batch, vocabulary, words).mT.log_softmax(dim=-1)
+
+
+def _mean(losses: Tensor, asked: Tensor) -> Tensor:
+    """The right mean."""
+    return losses[asked].mean()
+
+
+def _loss(
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    log_p: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(dim=-1),
+    is_asked: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORED,
+    shift: int = 0,
+    mean: Callable[[Tensor, Tensor], Tensor] = _mean,
+    told: Callable[[Tensor], Tensor] = lambda loss: loss,
+) -> Tensor:
+    """The right loss, unless a setting says otherwise; with `shift` each place predicts the word so much further on."""
+    logits, labels = logits[:, : logits.shape[1] - shift], labels[:, shift:]
+    losses = -log_p(logits).gather(2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
+    return told(mean(losses, is_asked(labels)))
+
+
+def _loss_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
+    losses = [
+        torch.logsumexp(logits[i, j], dim=0) - logits[i, j, labels[i, j]]
+        for i, j in product(range(labels.shape[0]), range(labels.shape[1]))
+        if labels[i, j] != -100
+    ]
+    return torch.stack(losses).mean()
+
+
+def _loss_by_gather(logits: Tensor, labels: Tensor) -> Tensor:
+    log_p = logits.log_softmax(dim=-1).gather(2, labels.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    asked = (labels != -100).to(log_p.dtype)
+    return -(log_p * asked).sum() / asked.sum()
+
+
+def _loss_by_one_hot(logits: Tensor, labels: Tensor) -> Tensor:
+    asked = labels >= 0
+    right = F.one_hot(labels[asked], logits.shape[-1]).to(logits.dtype)
+    return -torch.einsum("nv,nv->n", right, F.log_softmax(logits[asked], dim=-1)).mean()
+
+
+def _loss_in_double(logits: Tensor, labels: Tensor) -> Tensor:
+    asked = labels != -100
+    return F.nll_loss(logits[asked].double().log_softmax(-1), labels[asked]).to(logits.dtype)
+
+
+CORRECT = (
+    _loss_by_loop,
+    _loss_by_gather,
+    _loss_by_one_hot,
+    _loss_in_double,
+    lambda logits, labels: F.cross_entropy(logits.transpose(1, 2), labels),
+    lambda logits, labels: nn.CrossEntropyLoss()(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1)),
+    lambda logits, labels: F.cross_entropy(logits[labels != -100], labels[labels != -100]),
+)
+
+
+EXERCISE = Exercise(
+    id="bert.masked_lm_loss",
+    lesson=LESSON,
+    name="masked_lm_loss",
+    title="The loss of masked words",
+    statement=(
+        "masked_lm_loss(logits [batch, words, vocabulary], labels [batch, words]) -> []: the mean negative "
+        "log-probability of the right words, over the places whose label is not -100; at least one is not."
+    ),
+    points=2,
+    minutes=8,
+    section="What is learned from",
+    source="S1, masked language modelling; Devlin et al. (2019), section 3.1",
+    reference=heads.label_loss,
+    cases=_loss_cases,
+    parts={CORE: 1, "large logits": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "every_place_asked",
+            "Your answer also learns from the places that were not chosen, as if the word 0 were right there. Leave "
+            "out the places whose label is -100.",
+            partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+        ),
+        Misconception(
+            "word_0_left_out",
+            "Your answer leaves out the places whose label is 0. 0 is the id of a word like any other; leave out those "
+            "whose label is -100.",
+            partial(_loss, is_asked=lambda labels: labels > 0),
+        ),
+        Misconception(
+            "shifted",
+            "Your answer holds each place against the label of the next one, as GPT's loss does. BERT guesses the word "
+            "that stands at the place itself.",
+            partial(_loss, shift=1),
+        ),
+        Misconception(
+            "divided_by_all_places",
+            "Your answer divides by the number of all places. Divide by that of the chosen ones, or the loss depends "
+            "on how many were chosen.",
+            partial(_loss, mean=lambda losses, asked: losses[asked].sum() / losses.numel()),
+        ),
+        Misconception(
+            "summed",
+            "Your answer is the sum over the chosen words. Divide it by their number.",
+            partial(_loss, mean=lambda losses, asked: losses[asked].sum()),
+        ),
+        Misconception(
+            "divided_by_the_batch",
+            "Your answer divides the sum by the number of sentences. Divide it by the number of chosen words.",
+            partial(_loss, mean=lambda losses, asked: losses[asked].sum() / len(losses)),
+        ),
+        Misconception(
+            "mean_of_means",
+            "Your answer is a mean over sentences of means over words, so that a word counts less where many were "
+            "chosen. Every chosen word counts the same.",
+            partial(_loss, mean=lambda losses, asked: ((losses * asked).sum(1) / asked.sum(1)).mean()),
+        ),
+        Misconception(
+            "first_sentence_only",
+            "Your answer looks at the first sentence of the batch alone. Take the mean over the chosen words of all of "
+            "them.",
+            partial(_loss, mean=lambda losses, asked: losses[0][asked[0]].mean()),
+        ),
+        Misconception(
+            "probabilities_as_logits",
+            "Your answer takes the softmax twice: cross_entropy wants the logits themselves, and takes the softmax of "
+            "whatever it is given.",
+            partial(_loss, log_p=lambda logits: logits.softmax(-1).log_softmax(-1)),
+        ),
+        Misconception(
+            "without_normaliser",
+            "Your answer takes the right words' logits for log-probabilities. They are none until the normaliser is "
+            "taken off: use log_softmax.",
+            partial(_loss, log_p=lambda logits: logits),
+        ),
+        Misconception(
+            "logarithm_missing",
+            "Your answer takes the right words' probabilities, with a minus, where their logarithms are due: nll_loss "
+            "takes no logarithm itself. Give it log_softmax.",
+            partial(_loss, log_p=lambda logits: logits.softmax(-1)),
+        ),
+        Misconception(
+            "softmax_over_the_words",
+            "Your softmax runs over the words of the text. At each place it must run over the vocabulary, the last "
+            "dimension.",
+            partial(_loss, log_p=lambda logits: logits.log_softmax(dim=1)),
+        ),
+        Misconception(
+            "softmax_over_the_batch",
+            "Your softmax runs over the sentences of the batch. At each place it must run over the vocabulary, the "
+            "last dimension.",
+            partial(_loss, log_p=lambda logits: logits.log_softmax(dim=0)),
+        ),
+        Misconception(
+            "view_for_transpose",
+            "Your answer brings the vocabulary to dimension 1 by view or reshape, which mixes the scores of different "
+            "words: the numbers stay in line, and only the borders move. Use transpose(1, 2).",
+            partial(_loss, log_p=_viewed),
+        ),
+        Misconception(
+            "negative",
+            "Your answer has the wrong sign: the logarithm of a probability is negative, and a loss is its opposite.",
+            partial(_loss, told=lambda loss: -loss),
+        ),
+        Misconception(
+            "in_bits",
+            "Your answer is in bits: it takes the logarithm to base 2. Take the natural one.",
+            partial(_loss, told=lambda loss: loss / math.log(2)),
+        ),
+        Misconception(
+            "perplexity",
+            "Your answer is the perplexity, exp of the loss. Return the loss itself.",
+            partial(_loss, told=lambda loss: loss.exp()),
+        ),
+        Misconception(
+            "detached",
+            "The value is right, but it is detached from the logits (.detach(), .data, no_grad or torch.tensor(...)), "
+            "so that nothing could be learned from it.",
+            partial(_loss, told=lambda loss: loss.detach()),
+            alone=True,
+        ),
+        Misconception(
+            "log_of_the_softmax",
+            "Your answer takes the logarithm of a probability that is too small for its dtype and has become 0: the "
+            "loss is infinite. F.log_softmax and F.cross_entropy never compute that probability.",
+            partial(_loss, log_p=lambda logits: logits.softmax(dim=-1).log()),
+        ),
+        Misconception(
+            "softmax_by_hand",
+            "Your answer takes exp of the logits themselves, which overflows at large ones. F.log_softmax and "
+            "F.cross_entropy take the largest off first.",
+            partial(_loss, log_p=_by_hand),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,302 @@
+"""Lesson 09, bert.multiple_choice: One of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import integer
+from course_lib.objectives import heads
+
+
+def score(ids: Tensor, segments: Tensor, mask: Tensor, dtype: torch.dtype = torch.float32, gap: float = 0.0) -> Tensor:
+    """A stand-in for an encoder with a head: one number for each row, which depends on all that it is given.
+
+    Args:
+        ids: [rows, words].
+        segments: [rows, words].
+        mask: bool [rows, words].
+        dtype: of the scores.
+        gap: so far apart are the scores of rows that begin with different words.
+    """
+    for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
+        if tensor.dim() != 2:
+            raise ValueError(f"score reads rows of words, [rows, words]; {name} are {list(tensor.shape)}")
+    if mask.is_floating_point():
+        raise TypeError(f"the mask of score is boolean, as it came in, and not {mask.dtype}")
+    place = torch.arange(ids.shape[1], device=ids.device)
+    read = (torch.sin(0.7 * ids.to(dtype) + 0.4 * place + 1.1 * segments) * mask).sum(dim=1)
+    return read + gap * (1 - ids[:, 0] % 3)
+
+
+def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    reading = Callback("score", score)
+    exact = Callback("score", partial(score, dtype=torch.float64))
+    apart = Callback("score", partial(score, gap=110.0))
+    if not hidden:
+        ids = torch.tensor([[[1, 8, 9, 2, 5, 2], [1, 8, 9, 2, 7, 2], [1, 8, 9, 2, 6, 2]]])
+        segments = torch.tensor([[[0, 0, 0, 0, 1, 1]] * 3])
+        yield Case("worked example: three choices", (reading, ids, segments, torch.ones_like(ids, dtype=torch.bool)))
+    for name, how, part in (
+        ("a batch", reading, CORE),
+        ("scores in double precision", exact, CORE),
+        ("one question, more choices", reading, CORE),
+        ("large scores, positive and negative", apart, "large scores"),
+    ):
+        batch, choices, words = integer(generator, 2, 4), integer(generator, 4, 6), integer(generator, 7, 10)
+        if name.startswith("one"):
+            batch, choices = 1, choices + 2
+        if how is apart:
+            batch = 3
+        ids = torch.randint(10, 60, (batch, choices, words), generator=generator)
+        ids[:, :, 0] = torch.arange(batch).unsqueeze(1)  # what the rows of a question begin with
+        lengths = torch.randint(3, words, (batch, choices, 1), generator=generator)
+        place = torch.arange(words)
+        mask = place < lengths
+        yield Case(name, (how, ids, ((place > 2) & mask).long(), mask), part=part)
+
+
+Rows = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+def _choices(
+    score: Callable[..., Tensor],
+    ids: Tensor,
+    segments: Tensor,
+    mask: Tensor,
+    *,
+    handed: Rows = lambda ids, segments, mask: (ids, segments, mask),
+    laid_out: Callable[[Tensor], Tensor] = lambda tensor: tensor,
+    back: Callable[[Tensor, int, int], Tensor] = lambda rows, batch, choices: rows.view(batch, choices),
+    normalise: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=1),
+    told: Callable[[Tensor], Tensor] = lambda p: p,
+) -> Tensor:
+    """The right probabilities, unless a setting says otherwise.
+
+    Args:
+        handed: what `score` is given.
+        laid_out: brings it into the order of the rows.
+        back: makes [batch, choices] of the scores.
+        normalise: makes probabilities of them.
+        told: what is returned of these.
+    """
+    batch, choices = ids.shape[:2]
+    rows = (laid_out(tensor).flatten(0, 1) for tensor in handed(ids, segments, mask))
+    return told(normalise(back(score(*rows), batch, choices)))
+
+
+def _shares(powers: Tensor, added: float = 0.0) -> Tensor:
+    return powers / (powers.sum(dim=1, keepdim=True) + added)
+
+
+Score = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def _choices_by_loop(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    return torch.stack([score(*row).softmax(dim=0) for row in zip(ids, segments, mask, strict=True)])
+
+
+def _choices_one_by_one(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    one_by_one = [
+        score(*(x[None] for x in row))[0] for row in zip(*map(chain.from_iterable, (ids, segments, mask)), strict=True)
+    ]
+    return torch.softmax(torch.stack(one_by_one).view(ids.shape[:2]), dim=1)
+
+
+def _choice_after_choice(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    columns = [score(ids[:, j], segments[:, j], mask[:, j]) for j in range(ids.shape[1])]
+    return F.softmax(torch.stack(columns, dim=1), dim=-1)
+
+
+def _choices_transposed(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    batch, choices, words = ids.shape
+    rows = [tensor.transpose(0, 1).reshape(-1, words) for tensor in (ids, segments, mask)]
+    return score(*rows).reshape(choices, batch).softmax(dim=0).T
+
+
+def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    words = ids.shape[-1]
+    rows = score(ids.view(-1, words), segments.view(-1, words), mask.view(-1, words))
+    scores = torch.unflatten(rows, 0, ids.shape[:2])
+    powers = (scores - scores.max(dim=1, keepdim=True).values).exp()
+    return powers / powers.sum(dim=1, keepdim=True)
+
+
+def _choices_in_double(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    rows = [torch.cat(list(tensor)) for tensor in (ids, segments, mask)]
+    given = score(*rows)
+    scores = torch.stack(given.double().split(ids.shape[1]))
+    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp().to(given.dtype)
+
+
+CORRECT = (
+    _choices_in_double,
+    _choices_by_loop,
+    _choices_one_by_one,
+    _choice_after_choice,
+    _choices_transposed,
+    _choices_by_exponentials,
+)
+
+
+EXERCISE = Exercise(
+    id="bert.multiple_choice",
+    lesson=LESSON,
+    name="choice_probabilities",
+    title="One of several",
+    statement=(
+        "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, words] -> [batch, choices]: how "
+        "probable each choice is, where score(ids, segments, mask) reads rows [rows, words] and gives [rows]."
+    ),
+    points=3,
+    minutes=12,
+    section="One of several choices",
+    source="S1, multiple choice; Devlin et al. (2019), section 4.4",
+    reference=heads.choice_probabilities,
+    cases=_choice_cases,
+    parts={CORE: 2, "large scores": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "scores_returned",
+            "Your answer is the scores. One step is missing: the softmax over the choices.",
+            partial(_choices, normalise=lambda scores: scores),
+        ),
+        Misconception(
+            "softmax_over_the_batch",
+            "Your answer takes the softmax over the questions, so that they compete with each other. The choices of "
+            "one question do.",
+            partial(_choices, normalise=lambda scores: scores.softmax(dim=0)),
+        ),
+        Misconception(
+            "softmax_over_all_rows",
+            "Your answer takes the softmax over all rows of the batch. The probabilities of one question's choices "
+            "must sum to 1: shape the scores [batch, choices] first.",
+            partial(_choices, normalise=lambda scores: scores.flatten().softmax(dim=0).view_as(scores)),
+        ),
+        Misconception(
+            "softmax_twice",
+            "Your answer takes the softmax of the softmax. One is enough: the scores go into it as they are.",
+            partial(_choices, normalise=lambda scores: scores.softmax(dim=1).softmax(dim=1)),
+        ),
+        Misconception(
+            "each_by_itself",
+            "Your answer asks of each choice by itself whether it is right (a sigmoid). Exactly one of them is: take "
+            "the softmax over the choices.",
+            partial(_choices, normalise=torch.sigmoid),
+        ),
+        Misconception(
+            "decision",
+            "Your answer is 1 for the choice with the largest score and 0 for the others. Asked for are probabilities: "
+            "the softmax over the choices.",
+            partial(
+                _choices,
+                normalise=lambda scores: F.one_hot(scores.argmax(dim=1), scores.shape[1]).to(scores.dtype),
+            ),
+        ),
+        Misconception(
+            "log_probabilities",
+            "Your answer is log-probabilities. Return the probabilities themselves, which sum to 1.",
+            partial(_choices, normalise=lambda scores: scores.log_softmax(dim=1)),
+        ),
+        Misconception(
+            "divided_by_their_sum",
+            "Your answer divides the scores by their sum. They may be negative, so take exp of each of them first: "
+            "that is the softmax.",
+            partial(_choices, normalise=_shares),
+        ),
+        Misconception(
+            "exponentials",
+            "Your answer is exp of the scores, which slide S1 calls probabilities. Divide them by their sum over the "
+            "choices: that is the normaliser.",
+            partial(_choices, normalise=torch.exp),
+        ),
+        Misconception(
+            "rows_mixed_up",
+            "Your answer puts the scores back in the wrong order: [choices, batch] turned round is not [batch, "
+            "choices] here. The rows were laid out question by question: view them as [batch, choices].",
+            partial(_choices, back=lambda rows, batch, choices: rows.view(choices, batch).T),
+        ),
+        Misconception(
+            "laid_out_by_choices",
+            "Your answer lays the rows out choice by choice, and takes the scores as if they stood question by "
+            "question. Leave the tensors as they are: flatten(0, 1) lays them out question by question.",
+            partial(_choices, laid_out=lambda tensor: tensor.transpose(0, 1)),
+        ),
+        Misconception(
+            "still_in_rows",
+            "Your answer is [batch · choices], one long row. Shape the scores [batch, choices] before the softmax.",
+            partial(_choices, told=torch.flatten),
+        ),
+        Misconception(
+            "squeezed",
+            "Your answer is not [batch, choices] where there is a single question: its dimension is lost, as by a "
+            "squeeze().",
+            partial(_choices, told=torch.squeeze),
+        ),
+        Misconception(
+            "choices_as_rows",
+            "Your answer is [choices, batch]. Questions are rows: [batch, choices].",
+            partial(_choices, told=lambda p: p.T.contiguous()),
+        ),
+        Misconception(
+            "first_question_only",
+            "Your answer returns the first question's probabilities for every question. Each has scores of its own.",
+            partial(_choices, told=lambda p: p[:1].expand_as(p)),
+        ),
+        Misconception(
+            "padding_read",
+            "Your answer reads the padding too: it hands `score` a mask that is True everywhere. Hand on the mask that "
+            "came in.",
+            partial(_choices, handed=lambda ids, segments, mask: (ids, segments, torch.ones_like(mask))),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your answer hands `score` the mask inverted, so that it reads the padding alone. Hand on the mask that "
+            "came in: True means `may attend`.",
+            partial(_choices, handed=lambda ids, segments, mask: (ids, segments, ~mask)),
+        ),
+        Misconception(
+            "one_segment",
+            "Your answer hands `score` segments of 0 only. Hand on those that came in: they say where the choice "
+            "begins.",
+            partial(_choices, handed=lambda ids, segments, mask: (ids, torch.zeros_like(segments), mask)),
+        ),
+        Misconception(
+            "ids_and_segments_exchanged",
+            "Your answer passes segments and ids the other way round. It is score(ids, segments, mask).",
+            partial(_choices, handed=lambda ids, segments, mask: (segments, ids, mask)),
+        ),
+        Misconception(
+            "segments_and_mask_exchanged",
+            "Your answer passes mask and segments the other way round. It is score(ids, segments, mask).",
+            partial(_choices, handed=lambda ids, segments, mask: (ids, mask, segments)),
+        ),
+        Misconception(
+            "exponentials_too_large",
+            "Your answer takes exp of the scores themselves: of large ones it overflows, and of very negative ones all "
+            "become 0. torch.softmax takes the question's largest score off first.",
+            partial(_choices, normalise=lambda scores: _shares(scores.exp())),
+        ),
+        Misconception(
+            "something_added_below",
+            "Your answer takes exp of the scores themselves, which overflows at large ones, and keeps the sum from 0 "
+            "by a small number, so that probabilities do not sum to 1. torch.softmax needs neither.",
+            partial(_choices, normalise=lambda scores: _shares(scores.exp(), 1e-8)),
+        ),
+        Misconception(
+            "largest_of_the_batch",
+            "Your answer takes the largest score of the whole batch off, so that of a question with much smaller ones "
+            "all exponentials become 0. Take off the largest of each question, as torch.softmax does.",
+            partial(_choices, normalise=lambda scores: _shares((scores - scores.max()).exp())),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,313 @@
+"""Lesson 09, bert.sequence_classifier: One label for a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.bert.shared import (
+    LESSON,
+    WITHHELD,
+    Change,
+    Layer,
+    applied_to,
+    as_it_is,
+    linear_layer,
+    softmax_note,
+    without_bias,
+)
+from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.objectives import heads
+
+
+def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(
+            "worked example: three words, two dimensions",
+            (torch.tensor([[[1.0, -0.5], [0.3, 2.0], [-1.0, 0.7]]]),),
+            construct={"d_model": 2, "classes": 2},
+            weights={
+                "dense.weight": torch.tensor([[1.0, 0.5], [-0.5, 1.0]]),
+                "dense.bias": torch.tensor([0.1, -0.2]),
+                "output.weight": torch.tensor([[1.0, -1.0], [0.5, 2.0]]),
+                "output.bias": torch.tensor([0.0, 0.3]),
+            },
+        )
+    for name, dtype, training in (
+        ("a batch", torch.float32, False),
+        ("another batch, in training mode", torch.float32, True),
+        ("double precision, transposed in memory", torch.float64, False),
+    ):
+        batch, words, classes = sizes(generator, 3)
+        d_model = integer(generator, 8, 12)
+        if training:
+            classes += d_model  # more than a state has numbers
+        states = Kind(name, generator, (batch,), dtype, transposed=dtype == torch.float64).normal(words, d_model)
+        yield Case(
+            name,
+            (states,),
+            construct={"d_model": d_model, "classes": classes},
+            weights={
+                **linear_layer(generator, "dense", d_model, d_model, dtype),
+                **linear_layer(generator, "output", d_model, classes, dtype),
+            },
+            gradients=(0,),
+            weight_gradients=True,
+            training=training,
+        )
+
+
+class _SequenceHead(nn.Module):
+    """The right head, unless a setting says otherwise.
+
+    Args:
+        pick: takes the state, [batch, d_model], from those of all words.
+        before: what happens to it first.
+        dense: how the dense layer is applied.
+        between: what stands between the two layers.
+        dropout: the share that is dropped there in training.
+        output: how the output layer is applied.
+        end: what happens to the scores.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        classes: int,
+        *,
+        pick: Change = lambda states: states[:, 0],
+        before: Change = as_it_is,
+        dense: Layer = applied_to,
+        between: Change = torch.tanh,
+        dropout: float = 0.0,
+        output: Layer = applied_to,
+        end: Change = as_it_is,
+    ) -> None:
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, classes)
+        self.dropout = nn.Dropout(dropout)
+        self.steps = (pick, before, dense, between, output, end)
+
+    def forward(self, states: Tensor) -> Tensor:
+        pick, before, dense, between, output, end = self.steps
+        return end(output(self.dropout(between(dense(before(pick(states)), self.dense))), self.output))
+
+
+def _sequence(forward: Callable[[Tensor, nn.Linear, nn.Linear], Tensor]) -> type[nn.Module]:
+    class SequenceClassifier(nn.Module):
+        def __init__(self, d_model: int, classes: int) -> None:
+            super().__init__()
+            self.dense = nn.Linear(d_model, d_model)
+            self.output = nn.Linear(d_model, classes)
+
+        def forward(self, states: Tensor) -> Tensor:
+            return forward(states, self.dense, self.output)
+
+    return SequenceClassifier
+
+
+def _by_matrices(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
+    pooled = torch.tanh(states[:, 0] @ dense.weight.T + dense.bias)
+    return pooled @ output.weight.T + output.bias
+
+
+def _by_einsum(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
+    pooled = torch.einsum("bi,oi->bo", states[:, 0], dense.weight).add(dense.bias).tanh()
+    return torch.einsum("bi,oi->bo", pooled, output.weight) + output.bias
+
+
+CORRECT = (
+    _sequence(_by_matrices),
+    _sequence(_by_einsum),
+    _sequence(lambda states, dense, output: output(dense(states).tanh())[:, 0]),
+    _sequence(lambda states, dense, output: output(torch.tanh(dense(states[:, :1]))).squeeze(1)),
+    _sequence(lambda states, dense, output: torch.stack([output(dense(row[0]).tanh()) for row in states])),
+    _sequence(lambda states, dense, output: nn.Sequential(dense, nn.Tanh(), output)(states.select(1, 0))),
+    _sequence(
+        lambda states, dense, output: F.linear(
+            2 * torch.sigmoid(2 * dense(states[:, 0])) - 1, output.weight, output.bias
+        )
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="bert.sequence_classifier",
+    lesson=LESSON,
+    name="SequenceClassifier",
+    title="One label for a text",
+    statement=(
+        "class SequenceClassifier(nn.Module): __init__(d_model, classes) makes the layers `dense` and `output`; "
+        "forward(states [batch, words, d_model]) -> [batch, classes]: output(tanh(dense(the first word's state)))."
+    ),
+    points=3,
+    minutes=12,
+    section="One label for a text or a pair",
+    source="S1, BERTForSequenceClassification; Devlin et al. (2019), sections 3.2 and 4.1",
+    reference=heads.SequenceHead,
+    cases=_sequence_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "every_word",
+            "Your answer is [batch, words, classes], scores for every word. Take the state of the first word, [CLS], "
+            "for the whole text.",
+            partial(_SequenceHead, pick=as_it_is),
+        ),
+        Misconception(
+            "mean_of_the_words",
+            "Your answer classifies the mean of all the words' states. Here the first one, of [CLS], stands for the "
+            "text.",
+            partial(_SequenceHead, pick=lambda states: states.mean(dim=1)),
+        ),
+        Misconception(
+            "mean_of_the_scores",
+            "Your answer takes the mean over the words only behind the layers. Take one state, that of the first word, "
+            "[CLS].",
+            partial(_SequenceHead, pick=as_it_is, between=torch.tanh, end=lambda scores: scores.mean(dim=1)),
+        ),
+        Misconception(
+            "last_word",
+            "Your answer classifies the last word's state. That is what GPT does, whose last word alone has seen all "
+            "the others; BERT has [CLS], the first.",
+            partial(_SequenceHead, pick=lambda states: states[:, -1]),
+        ),
+        Misconception(
+            "second_word",
+            "Your answer classifies the second word's state. Places are counted from 0: [CLS] is states[:, 0].",
+            partial(_SequenceHead, pick=lambda states: states[:, 1]),
+        ),
+        Misconception(
+            "first_sequence",
+            "Your answer takes the first text of the batch, states[0]. Take the first word of every text, "
+            "states[:, 0].",
+            partial(_SequenceHead, pick=lambda states: states[0]),
+        ),
+        Misconception(
+            "rows_in_a_row",
+            "Your answer makes one long row of all words of all texts, and takes its first ones. Take the first word "
+            "of every text, states[:, 0].",
+            partial(_SequenceHead, pick=lambda states: states.flatten(0, 1)[: len(states)]),
+        ),
+        Misconception(
+            "largest_of_the_words",
+            "Your answer takes the largest value over all the words in each dimension. Take the state of the first "
+            "word, [CLS].",
+            partial(_SequenceHead, pick=lambda states: states.amax(dim=1)),
+        ),
+        Misconception(
+            "sum_of_the_words",
+            "Your answer adds up all words' states. Take the first word's, [CLS], alone.",
+            partial(_SequenceHead, pick=lambda states: states.sum(dim=1)),
+        ),
+        Misconception(
+            "states_detached",
+            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
+            "below could not be fine-tuned.",
+            partial(_SequenceHead, pick=lambda states: states[:, 0].detach()),
+        ),
+        Misconception(
+            "tanh_missing",
+            "Your answer has no tanh between the two layers; then the two are no more than one linear layer.",
+            partial(_SequenceHead, between=as_it_is),
+        ),
+        Misconception(
+            "relu",
+            "Your answer has ReLU between the two layers, where BERT has tanh.",
+            partial(_SequenceHead, between=torch.relu),
+        ),
+        Misconception(
+            "gelu",
+            "Your answer has a GELU between the two layers. Here it is tanh, as in BERT's own pooling layer.",
+            partial(_SequenceHead, between=F.gelu),
+        ),
+        Misconception(
+            "sigmoid",
+            "Your answer has a sigmoid between the two layers. Here it is tanh.",
+            partial(_SequenceHead, between=torch.sigmoid),
+        ),
+        Misconception(
+            "dense_left_out",
+            "Your answer leaves out `dense`, and its tanh. The state goes through both before it is classified.",
+            partial(_SequenceHead, dense=lambda x, layer: x, between=as_it_is),
+        ),
+        Misconception(
+            "tanh_of_the_state",
+            "Your answer takes the tanh of the state, and no dense layer. The order is dense, tanh, output.",
+            partial(_SequenceHead, dense=lambda x, layer: x, between=torch.tanh),
+        ),
+        Misconception(
+            "tanh_before_dense",
+            "Your answer takes the tanh before the dense layer. The order is dense, tanh, output.",
+            partial(_SequenceHead, before=torch.tanh, between=as_it_is),
+        ),
+        Misconception(
+            "tanh_before_dense_too",
+            "Your answer takes a tanh of the state as well. There is only one, between the two layers.",
+            partial(_SequenceHead, before=torch.tanh, between=torch.tanh),
+        ),
+        Misconception(
+            "tanh_at_the_end",
+            "Your answer takes the tanh of the scores, which presses them between -1 and 1. It belongs between the "
+            "two layers.",
+            partial(_SequenceHead, between=as_it_is, end=torch.tanh),
+        ),
+        Misconception(
+            "tanh_at_the_end_too",
+            "Your answer takes a tanh of the scores as well, which presses them between -1 and 1. There is only one, "
+            "between the two layers.",
+            partial(_SequenceHead, between=torch.tanh, end=torch.tanh),
+        ),
+        Misconception(
+            "dropout",
+            "In training your answer drops out a tenth of the vector that is classified. BERT does that; here nothing "
+            "is dropped, in training as in evaluation.",
+            partial(_SequenceHead, dropout=0.1),
+        ),
+        Misconception(
+            "dense_transposed",
+            "Your answer multiplies the state by the dense layer's weight the wrong way round. nn.Linear computes "
+            "x @ weight.T + bias; best call the layer itself.",
+            partial(_SequenceHead, dense=lambda x, layer: x @ layer.weight + layer.bias),
+        ),
+        Misconception(
+            "dense_bias_missing",
+            "Your answer leaves out the dense layer's bias. Call the layer itself, self.dense(x): it adds it.",
+            partial(_SequenceHead, dense=without_bias),
+        ),
+        Misconception(
+            "output_bias_missing",
+            "Your answer leaves out the output layer's bias. Call the layer itself, self.output(x): it adds it.",
+            partial(_SequenceHead, output=without_bias),
+        ),
+        Misconception(
+            "exponentials",
+            "Your answer is exp of the scores, which slide S1 calls probabilities. They are none without the "
+            "normaliser; and the loss wants the scores themselves.",
+            partial(_SequenceHead, end=torch.exp),
+        ),
+        Misconception(
+            "probabilities",
+            softmax_note("probabilities"),
+            partial(_SequenceHead, end=lambda scores: scores.softmax(dim=-1)),
+        ),
+        Misconception(
+            "softmax_over_the_batch",
+            "Your answer takes a softmax over the texts (dim=0). Return the scores as they are; and if a softmax were "
+            "due, it would run over the classes.",
+            partial(_SequenceHead, end=lambda scores: scores.softmax(dim=0)),
+        ),
+        Misconception(
+            "log_probabilities",
+            "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
+            partial(_SequenceHead, end=lambda scores: scores.log_softmax(dim=-1)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

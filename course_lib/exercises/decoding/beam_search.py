@@ -1,0 +1,610 @@
+"""Lesson 06, decoding.beam_search: Beam search."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.decoding.shared import (
+    BOTH_IDS,
+    END,
+    END_ID_MESSAGE,
+    LESSON,
+    START,
+    START_ID_MESSAGE,
+    TREE,
+    WITHHELD,
+    Ids,
+    Lesson,
+    Model,
+    Step,
+    as_they_are,
+    draw_model,
+    given_ids,
+    own_end,
+    own_ids,
+    own_start,
+    step_callback,
+    without_end,
+)
+from course_lib.from_scratch import stepwise
+
+MANY_BEAMS = "more beams than words"
+"""The part of `beam_search` where `topk(beams)` of a distribution is refused."""
+
+
+def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{TREE}, 3 beams", (step_callback(Lesson()), START, END, 3, 8))
+        yield Case("the tree of the lesson, 2 beams", (step_callback(Lesson()), START, END, 2, 8))
+    for beams, vocabulary, longest, apart in (
+        (2, 6, 6, ()),
+        (3, 5, 5, ()),
+        (2, 7, 5, (_longest_returned, _probabilities_added)),
+        (3, 6, 6, (_searched, _two_continuations_each)),
+    ):
+        model = _worth_searching(generator, beams, vocabulary, longest, apart=apart)
+        yield Case(
+            f"{beams} beams, {vocabulary} words to choose from", (step_callback(model), START, END, beams, longest)
+        )
+    model = _worth_searching(generator, 4, 5, 4, ids=(4, 0), apart=(_searched, partial(_searched, ids=own_end)))
+    yield Case("<s> and <e> have other ids", (step_callback(model), 4, 0, 4, 4))
+    model = _worth_searching(generator, 3, 5, 4, never=END)
+    yield Case("a model that never writes <e>", (step_callback(model), START, END, 3, 4))
+    model = _worth_searching(generator, 6, 4, 4)
+    yield Case("more beams than words", (step_callback(model), START, END, 6, 4), part=MANY_BEAMS)
+    model = draw_model(generator, 6, _cut_at_once)
+    yield Case("1 beam", (step_callback(model), START, END, 1, 6))
+    longest = integer(generator, 55, 65)
+    model = draw_model(generator, 30, lambda model: _beyond_a_float(model, longest), never=END, spread=0.5)
+    yield Case("a sentence whose probability is too small for a float", (step_callback(model), START, END, 1, longest))
+
+
+def _cut_at_once(model: Model) -> bool:
+    """Whether 1 beam finds another sentence where the first step keeps all words."""
+    found = stepwise.beam_search(model, START, END, 1, 6)
+    late = _searched(model, START, END, 1, 6, cut=lambda kept, beams: _cut(kept, 6 if len(kept[-1][1]) == 2 else beams))
+    return len(found) > 2 and not torch.equal(found, late)
+
+
+def _beyond_a_float(model: Model, length: int) -> bool:
+    """Whether 1 beam finds a sentence of so small a probability, with close choices that rounding does not decide."""
+    words, total = [START], 0.0
+    for _ in range(length):
+        first, second = torch.log_softmax(model(torch.tensor(words)), dim=-1).topk(2).values.tolist()
+        if first - second < 1e-3:
+            return False
+        words.append(int(model(torch.tensor(words)).argmax()))
+        total += first
+    coarse = _searched(model, START, END, 1, length, adds=lambda score, more, _length: round(score + more, 2))
+    return total < -115 and coarse.tolist() != words[1:]
+
+
+def _worth_searching(
+    generator: Generator,
+    beams: int,
+    vocabulary: int,
+    longest: int,
+    never: int | None = None,
+    apart: tuple[Callable[..., Tensor], ...] = (),
+    ids: tuple[int, int] = (START, END),
+) -> Model:
+    """A model with which greedy decoding loses, and all honest ways of counting finished sentences find the same.
+
+    The searches in `apart` find different sentences.
+
+    Some books let a finished sentence keep its place among the beams, others move it out and let another one live on.
+    """
+
+    def suits(model: Model) -> bool:
+        asked = (model, *ids, beams, longest)
+        found = stepwise.beam_search(*asked)
+        if len(found) < 2 or torch.equal(found, stepwise.greedy(model, *ids, longest)):
+            return False
+        if len({tuple(search(*asked).tolist()) for search in apart}) < len(apart):
+            return False
+        return all(torch.equal(found, answer(*asked)) for answer in COUNTING_DIFFERENTLY)
+
+    return draw_model(generator, vocabulary, suits, never)
+
+
+_Kept = list[tuple[float, list[int]]]
+"""Sentences with their scores."""
+
+
+def _log_probabilities(logits: Tensor) -> Tensor:
+    return torch.log_softmax(logits, dim=-1)
+
+
+def _added(score: float, more: float, _length: int) -> float:
+    return score + more
+
+
+def _cut(candidates: _Kept, beams: int) -> _Kept:
+    return sorted(candidates, reverse=True)[:beams]
+
+
+def _the_first(kept: _Kept, _end: int) -> list[int]:
+    return kept[0][1]
+
+
+def _without_start(words: list[int], _end: int) -> list[int]:
+    return words[1:]
+
+
+def _never(_kept: _Kept, _end: int) -> bool:
+    return False
+
+
+def _searched(
+    step: stepwise.Step,
+    start_id: int,
+    end_id: int,
+    beams: int,
+    max_length: int,
+    *,
+    ids: Ids = given_ids,
+    sees: Callable[[list[int]], list[int]] = list,
+    says: Callable[[Tensor], Tensor] = _log_probabilities,
+    adds: Callable[[float, float, int], float] = _added,
+    finished: str = "stay",
+    cut: Callable[[_Kept, int], _Kept] = _cut,
+    picks: Callable[[_Kept, int], list[int]] = _the_first,
+    writes: Callable[[list[int], int], list[int]] = _without_start,
+    until: Callable[[_Kept, int], bool] = _never,
+    longer: int = 0,
+) -> Tensor:
+    """Beam search with something done differently.
+
+    Args:
+        ids: of <s> and <e>.
+        sees: what the model is shown of the words so far.
+        says: the score of each next word, from the logits.
+        adds: the score of a sentence, from that of its beginning, of its last word, and its length.
+        finished: what becomes of sentences that have their <e>: they "stay", "go on", or are "dropped".
+        cut: which of the candidates live on.
+        picks: one of those that live at the end.
+        writes: what is returned of it.
+        until: ends the search early.
+        longer: how many words more than allowed.
+    """
+    start, end = ids(start_id, end_id)
+    kept: _Kept = [(0.0, [start])]
+    for length in range(1, max_length + longer + 1):
+        going_on = [(score, words) for score, words in kept if words[-1] != end or finished == "go on"]
+        candidates = [sentence for sentence in kept if sentence[1][-1] == end] if finished == "stay" else []
+        for score, words in going_on:
+            following = enumerate(says(step(torch.tensor(sees(words)))).tolist())
+            candidates += [(adds(score, more, length), [*words, word]) for word, more in following]
+        if not candidates:
+            break
+        kept = cut(candidates, beams)
+        if until(kept, end):
+            break
+    return torch.tensor(writes(picks(kept, end), end), dtype=torch.long)
+
+
+def _forgetting_the_finished(step: stepwise.Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    kept: _Kept = [(0.0, [start_id])]
+    for _ in range(max_length):
+        candidates = [
+            (score + more, [*words, word])
+            for score, words in kept
+            for word, more in enumerate(_log_probabilities(step(torch.tensor(words))).tolist())
+            if word != end_id
+        ]
+        kept = _cut(candidates, beams)
+    return torch.tensor(kept[0][1][1:])
+
+
+def _apart_from_the_start(step: stepwise.Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    """The `beams` most probable first words, each continued greedily by itself."""
+    said = _log_probabilities(step(torch.tensor([start_id]))).tolist()
+    first = _cut([(more, [start_id, word]) for word, more in enumerate(said)], beams)
+    sentences: _Kept = []
+    for score, words in first:
+        while len(words) <= max_length and words[-1] != end_id:
+            log_probabilities = _log_probabilities(step(torch.tensor(words))).tolist()
+            best = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
+            score, words = score + log_probabilities[best], [*words, best]
+        sentences.append((score, words))
+    return torch.tensor(max(sentences)[1][1:])
+
+
+def _until_enough_are_finished(step: stepwise.Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    """What ends is set aside; with so many as there are beams, the search is over and the best of them found."""
+    live: _Kept = [(0.0, [start_id])]
+    done: _Kept = []
+    for _ in range(max_length):
+        candidates = [
+            (score + more, [*words, word])
+            for score, words in live
+            for word, more in enumerate(_log_probabilities(step(torch.tensor(words))).tolist())
+        ]
+        best = _cut(candidates, 2 * beams)
+        done += [sentence for sentence in best if sentence[1][-1] == end_id]
+        live = [sentence for sentence in best if sentence[1][-1] != end_id][:beams]
+        if len(done) >= beams or not live:
+            break
+    return torch.tensor(max(done or live)[1][1:])
+
+
+def _of_each_its_own(candidates: _Kept, beams: int) -> _Kept:
+    """The best `beams` behind each beginning: nothing is ever dropped among these."""
+    beginnings = {tuple(words[:-1]) for _score, words in candidates}
+    return sorted(
+        (
+            sentence
+            for beginning in beginnings
+            for sentence in _cut([c for c in candidates if tuple(c[1][:-1]) == beginning], beams)
+        ),
+        reverse=True,
+    )
+
+
+def _two_of_each(candidates: _Kept, beams: int) -> _Kept:
+    """The best `beams` of the candidates, of which each beginning has two at most."""
+    beginnings = {tuple(words[:-1]) for _score, words in candidates}
+    two_each = [_cut([c for c in candidates if tuple(c[1][:-1]) == beginning], 2) for beginning in beginnings]
+    return _cut([sentence for two in two_each for sentence in two], beams)
+
+
+def _least(candidates: _Kept, beams: int) -> _Kept:
+    return sorted(candidates)[:beams]
+
+
+def _any_finished(kept: _Kept, end: int) -> bool:
+    return any(words[-1] == end for _score, words in kept)
+
+
+def _first_finished(kept: _Kept, end: int) -> list[int]:
+    return next((words for _score, words in kept if words[-1] == end), kept[0][1])
+
+
+def _best_by(kept: _Kept, divisor: Callable[[int], float]) -> list[int]:
+    """The best of them by a score divided by something of the length."""
+    return max(kept, key=lambda sentence: sentence[0] / divisor(len(sentence[1]) - 1))[1]
+
+
+_two_continuations_each = partial(_searched, cut=_two_of_each)
+
+
+_longest_returned = partial(_searched, picks=lambda kept, end: max((words for _score, words in kept), key=len))
+
+
+_probabilities_added = partial(_searched, says=lambda logits: torch.softmax(logits, dim=-1))
+
+
+_LEAST_PROBABLE = (
+    "Your answer keeps the least probable candidates. Scores are negative, and the best is the one nearest to 0: sort "
+    "in descending order."
+)
+
+
+Sentences = list[tuple[float, list[int]]]
+
+
+def _continued(step: Step, kept: Sentences) -> Sentences:
+    """Every sentence, continued by every word."""
+    return [
+        (score + more, [*words, word])
+        for score, words in kept
+        for word, more in enumerate(torch.log_softmax(step(torch.tensor(words)), dim=-1).tolist())
+    ]
+
+
+def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    """As `decoding.beam` counts: what ends among the best `beams` is finished; the best `beams` others live on."""
+    live: Sentences = [(0.0, [start_id])]
+    finished: Sentences = []
+    for _ in range(max_length):
+        candidates = sorted(_continued(step, live), reverse=True)
+        finished += [sentence for sentence in candidates[:beams] if sentence[1][-1] == end_id]
+        live = [sentence for sentence in candidates if sentence[1][-1] != end_id][:beams]
+    return torch.tensor(max(finished + live)[1][1:])
+
+
+def _endings_before_the_last_live(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    """Goes through the candidates until `beams` of them live on; what ends before these is finished."""
+    live: Sentences = [(0.0, [start_id])]
+    finished: Sentences = []
+    for _ in range(max_length):
+        candidates, live = sorted(_continued(step, live), reverse=True), []
+        for sentence in candidates:
+            if len(live) == beams:
+                break
+            (finished if sentence[1][-1] == end_id else live).append(sentence)
+    return torch.tensor(max(finished + live)[1][1:])
+
+
+def _finished_set_aside(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    """The best `beams` of what goes on; those of them that end no longer compete, and leave their place empty."""
+    live: Sentences = [(0.0, [start_id])]
+    finished: Sentences = []
+    for _ in range(max_length):
+        best = heapq.nlargest(beams, _continued(step, live))
+        finished += [sentence for sentence in best if sentence[1][-1] == end_id]
+        live = [sentence for sentence in best if sentence[1][-1] != end_id]
+        if not live:
+            break
+    return torch.tensor(max(finished + live)[1][1:])
+
+
+def _one_beam_less_for_each_finished(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    """As Sutskever et al. (2014) count: a finished sentence takes its beam with it."""
+    live: Sentences = [(0.0, [start_id])]
+    finished: Sentences = []
+    for _ in range(max_length):
+        best = sorted(_continued(step, live), reverse=True)[: beams - len(finished)]
+        finished += [sentence for sentence in best if sentence[1][-1] == end_id]
+        live = [sentence for sentence in best if sentence[1][-1] != end_id]
+        if not live:
+            break
+    return torch.tensor(max(finished + live)[1][1:])
+
+
+def _until_the_best_is_finished(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    kept: Sentences = [(0.0, [start_id])]
+    for _ in range(max_length):
+        finished = [sentence for sentence in kept if sentence[1][-1] == end_id]
+        live = [sentence for sentence in kept if sentence[1][-1] != end_id]
+        kept = sorted(finished + _continued(step, live), key=lambda sentence: -sentence[0])[:beams]
+        if kept[0][1][-1] == end_id:
+            break
+    return torch.tensor(kept[0][1][1:])
+
+
+def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    words, scores = torch.tensor([[start_id]]), torch.zeros(1)
+    for _ in range(max_length):
+        ended = words[:, -1] == end_id
+        rows = [row[row != -1] for row in words]
+        logits = torch.stack([step(row) for row in rows])
+        following = torch.log_softmax(logits, dim=-1)
+        vocabulary = following.shape[-1]
+        stays = torch.full((vocabulary,), -math.inf, dtype=following.dtype)
+        stays[end_id] = 0.0  # behind <e> nothing but <e>, for nothing
+        following = torch.where(ended.unsqueeze(1), stays, following)
+        totals = (scores.unsqueeze(1) + following).flatten()
+        scores, places = totals.topk(min(beams, len(totals)))
+        words = torch.cat([words[places // vocabulary], (places % vocabulary).unsqueeze(1)], dim=1)
+        words = words[scores > -math.inf]
+        scores = scores[scores > -math.inf]
+    best = words[scores.argmax(), 1:].tolist()
+    return torch.tensor(best[: best.index(end_id) + 1] if end_id in best else best)
+
+
+def _beams_by_recursion(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    def search(kept: Sentences, left: int) -> Sentences:
+        if not left:
+            return kept
+        candidates: Sentences = []
+        for score, words in kept:
+            candidates += [(score, words)] if words[-1] == end_id else _continued(step, [(score, words)])
+        return search(heapq.nlargest(beams, candidates, key=lambda sentence: sentence[0]), left - 1)
+
+    return torch.tensor(search([(0.0, [start_id])], max_length)[0][1][1:])
+
+
+def _beams_in_numpy(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+    sentences, scores = [[start_id]], numpy.zeros(1)
+    for _ in range(max_length):
+        grown, totals = [], []
+        for words, score in zip(sentences, scores, strict=True):
+            if words[-1] == end_id:
+                grown.append(words)
+                totals.append(score)
+                continue
+            logits = step(torch.tensor(words)).double().numpy()
+            logs = logits - numpy.logaddexp.reduce(logits)
+            grown += [[*words, word] for word in range(len(logs))]
+            totals += list(score + logs)
+        order = numpy.argsort(totals)[::-1][:beams]
+        sentences, scores = [grown[place] for place in order], numpy.array(totals)[order]
+    return torch.tensor(sentences[0][1:])
+
+
+COUNTING_DIFFERENTLY = (
+    _others_live_on,
+    _endings_before_the_last_live,
+    _finished_set_aside,
+    _one_beam_less_for_each_finished,
+)
+"""Other honest ways of counting finished sentences. The exercise's cases are such that all find the same."""
+
+
+CORRECT = (
+    *COUNTING_DIFFERENTLY,
+    _until_the_best_is_finished,
+    _beams_in_tensors,
+    _beams_by_recursion,
+    _beams_in_numpy,
+)
+
+
+EXERCISE = Exercise(
+    id="decoding.beam_search",
+    lesson=LESSON,
+    name="beam_search",
+    title="Beam search",
+    statement=(
+        "beam_search(step, start_id, end_id, beams, max_length) -> int64 [new]: the most probable of the sentences "
+        "that a search finds which keeps the `beams` best at every step, finished ones among them."
+    ),
+    points=6,
+    minutes=35,
+    section="Several beginnings at once",
+    source="Wu et al. (2016), section 7; Vaswani et al. (2017), section 6.1",
+    reference=stepwise.beam_search,
+    cases=_beam_cases,
+    parts={CORE: 5, MANY_BEAMS: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "greedy",
+            "Your answer is what greedy decoding writes, however many beams it gets. Keep the `beams` best of all "
+            "candidates at every step; and begin with <s> once, for copies of it would stay copies.",
+            lambda step, start_id, end_id, beams, max_length: stepwise.greedy(step, start_id, end_id, max_length),
+        ),
+        Misconception(
+            "logits_added",
+            "Your answer adds up the logits. Those of different beginnings cannot be compared: take log_softmax of "
+            "each step's logits first.",
+            partial(_searched, says=torch.clone),
+        ),
+        Misconception(
+            "probabilities_added",
+            "Your answer adds the words' probabilities. A sentence's probability is their product: add their "
+            "logarithms, by log_softmax.",
+            _probabilities_added,
+        ),
+        Misconception(
+            "last_word_only",
+            "Your answer rates a sentence by its last word alone. Its score is the sum of the log-probabilities of all "
+            "its words.",
+            partial(_searched, adds=lambda score, more, length: more),
+        ),
+        Misconception(
+            "mean_of_the_words",
+            "Your answer rates a sentence by the mean over its words, which favours long ones. That comes in the next "
+            "section: here the score is the sum.",
+            partial(_searched, adds=lambda score, more, length: (score * (length - 1) + more) / length),
+        ),
+        Misconception(
+            "only_the_last_word_read",
+            "Your answer shows the model only the last word of a beginning. It knows nothing of the others then: give "
+            "step all its words, <s> first.",
+            partial(_searched, sees=lambda words: words[-1:]),
+        ),
+        Misconception(
+            "each_by_itself",
+            "Your answer keeps the best first words and continues each of them greedily by itself. At every step all "
+            "candidates compete: one beginning may keep several continuations, and another none.",
+            _apart_from_the_start,
+        ),
+        Misconception(
+            "nothing_dropped",
+            "Your answer keeps the best `beams` behind each beginning, so that there are more and more of them. Put "
+            "all candidates in one list, and keep the `beams` best of that.",
+            partial(_searched, cut=_of_each_its_own),
+            alone=True,
+        ),
+        Misconception(
+            "goes_on_behind_the_end",
+            "Your answer lets sentences go on behind <e>. A finished sentence stays as it is, with the score that it "
+            "has, and competes with the others.",
+            partial(_searched, finished="go on"),
+        ),
+        Misconception(
+            "finished_dropped",
+            "Your answer drops a sentence one step after it got its <e>. Put it among the candidates as it is, with "
+            "the score that it has: it may be the best in the end.",
+            partial(_searched, finished="dropped"),
+        ),
+        Misconception(
+            "finished_forgotten",
+            "Your answer forgets the sentences that end, and returns one that does not. Keep a finished sentence among "
+            "the candidates: it may be the best in the end.",
+            _forgetting_the_finished,
+        ),
+        Misconception(
+            "first_finished",
+            "Your answer returns the first sentence that ends. Others that are more probable may still be under way: "
+            "go on until no live one is better than the best finished one.",
+            partial(_searched, until=_any_finished, picks=_first_finished),
+        ),
+        Misconception(
+            "enough_finished",
+            "Your answer stops as soon as `beams` sentences are finished, and returns the best of them. One that is "
+            "still under way may be more probable: go on as long as it is, up to max_length words.",
+            _until_enough_are_finished,
+        ),
+        Misconception(
+            "worst_of_the_kept",
+            "Your answer returns the least probable of the sentences that are kept at the end. Return the most "
+            "probable one.",
+            partial(_searched, picks=lambda kept, end: kept[-1][1]),
+            alone=True,
+        ),
+        Misconception("least_probable_kept", _LEAST_PROBABLE, partial(_searched, cut=_least)),
+        Misconception(
+            "least_probable_kept_to_the_end",
+            _LEAST_PROBABLE,
+            partial(_searched, cut=_least, picks=lambda kept, end: max(kept)[1]),
+            alone=True,
+        ),
+        Misconception(
+            "start_included",
+            "Your answer begins with <s>. Return the new words only.",
+            partial(_searched, writes=as_they_are),
+        ),
+        Misconception(
+            "end_left_out",
+            "<e> is missing at the end of your answer. The model wrote it, as any other word: keep it.",
+            partial(_searched, writes=lambda words, end: without_end(words, end)[1:]),
+        ),
+        Misconception(
+            "one_word_short",
+            "Your answer may write one word less than max_length: <s> does not count.",
+            partial(_searched, longer=-1),
+        ),
+        Misconception(
+            "one_word_more",
+            "Your answer may write one word more than max_length.",
+            partial(_searched, longer=1),
+        ),
+        Misconception(
+            "one_beam_more",
+            "Your answer keeps one sentence more than there are beams. Keep the `beams` best: [:beams].",
+            partial(_searched, cut=lambda candidates, beams: _cut(candidates, beams + 1)),
+        ),
+        Misconception(
+            "finished_preferred",
+            "At the end your answer returns the best sentence that has its <e>, even where one that is cut off at "
+            "max_length is more probable. Such a sentence counts as it is.",
+            partial(_searched, picks=_first_finished),
+        ),
+        Misconception(
+            "longest_returned",
+            "Your answer returns the longest of the sentences that it holds at the end. Return the most probable one.",
+            _longest_returned,
+        ),
+        Misconception(
+            "best_mean_returned",
+            "At the end your answer returns the sentence whose words are the most probable on average. Return the one "
+            "with the largest sum; how to deal with length comes in the next section.",
+            partial(_searched, picks=lambda kept, end: _best_by(kept, float)),
+        ),
+        Misconception(
+            "length_penalised",
+            "At the end your answer divides by the length penalty of the next section, and so prefers long sentences. "
+            "Here return the one with the largest sum.",
+            partial(_searched, picks=lambda kept, end: _best_by(kept, lambda length: ((5 + length) / 6) ** 0.6)),
+        ),
+        Misconception(
+            "two_continuations_each",
+            "Your answer continues each sentence by its two best words only. With more beams the third may be among "
+            "the best of all: look at every word, or at the best `beams`.",
+            _two_continuations_each,
+        ),
+        Misconception(
+            "stopped_at_the_first_end",
+            "Your answer stops as soon as one sentence has its <e>. Others may still become the best: go on until "
+            "every sentence that is kept has one, or max_length words.",
+            partial(_searched, until=_any_finished),
+            alone=True,
+        ),
+        Misconception("start_written_into_the_code", START_ID_MESSAGE, partial(_searched, ids=own_start)),
+        Misconception("end_written_into_the_code", END_ID_MESSAGE, partial(_searched, ids=own_end)),
+        Misconception("ids_written_into_the_code", BOTH_IDS, partial(_searched, ids=own_ids)),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,318 @@
+"""Lesson 06, decoding.cached_attention: One step with a cache."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import kinds, sizes
+from course_lib.exercises.decoding.shared import LESSON, WITHHELD
+from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import stepwise
+
+
+def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        x, unit = B.q, torch.eye(2)
+        yield Case(f"{B.name}: tanzte, with <s> die Katze in the cache", (x[3:], x[:3], x[:3], unit, unit, unit))
+    for kind in kinds(generator):
+        words, d_model = kind.sizes(2)
+        d_head = kind.d_head()
+        yield Case(kind.name, _cache_case(kind.normal, generator, words, d_model, d_head, kind.dtype))
+    (d_model,) = sizes(generator, 1)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(2, *shape, generator=generator)
+
+    yield Case("the first word: nothing in the cache", _cache_case(normal, generator, 0, d_model, 10, torch.float32))
+
+
+def _cache_case(
+    normal: Callable[..., Tensor], generator: Generator, words: int, d_model: int, d_head: int, dtype: torch.dtype
+) -> tuple[Tensor, ...]:
+    projections = torch.randn(3, d_model, d_head, generator=generator, dtype=dtype) / math.sqrt(d_model)
+    return (normal(1, d_model), normal(words, d_head), normal(words, d_head), *projections)
+
+
+_Three = tuple[Tensor, Tensor, Tensor]
+
+
+def _projected(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
+    return x @ W_q, x @ W_k, x @ W_v
+
+
+def _behind(before: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([before, new], dim=-2)
+
+
+def _in_front(before: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([new, before], dim=-2)
+
+
+def _all_of_it(_before: Tensor, _new: Tensor, joined: Tensor) -> Tensor:
+    return joined
+
+
+def _root_of_d_head(_x: Tensor, joined: Tensor) -> float:
+    return math.sqrt(joined.shape[-1])
+
+
+def _weights(scaled: Tensor) -> Tensor:
+    return torch.softmax(scaled, dim=-1)
+
+
+def _out_and_cache(out: Tensor, keys: Tensor, values: Tensor) -> _Three:
+    return out, keys, values
+
+
+def _one_step(
+    x: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    W_q: Tensor,
+    W_k: Tensor,
+    W_v: Tensor,
+    *,
+    projected: Callable[[Tensor, Tensor, Tensor, Tensor], _Three] = _projected,
+    join: Callable[[Tensor, Tensor], Tensor] = _behind,
+    seen: Callable[[Tensor, Tensor, Tensor], Tensor] = _all_of_it,
+    scale: Callable[[Tensor, Tensor], float] = _root_of_d_head,
+    weights: Callable[[Tensor], Tensor] = _weights,
+    averaged: str = "values",
+    stored: Callable[[Tensor, Tensor, Tensor], Tensor] = _all_of_it,
+    returned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, ...]] = _out_and_cache,
+) -> tuple[Tensor, ...]:
+    """One step with a cache, and something done differently.
+
+    Args:
+        projected: query, key and value of the newest word.
+        join: puts its key, or value, to those before.
+        seen: of those before, the new one and both together, what is attended to.
+        scale: what the scores are divided by, from the word and the keys.
+        weights: alpha, from the scaled scores.
+        averaged: the "values" or the "keys".
+        stored: of those before, the new one and both together, what is returned.
+        returned: what is returned of the output and the cache.
+    """
+    q, k, v = projected(x, W_q, W_k, W_v)
+    all_k, all_v = join(keys, k), join(values, v)
+    seen_k, seen_v = seen(keys, k, all_k), seen(values, v, all_v)
+    alpha = weights(q @ seen_k.mT / scale(x, seen_k))
+    out = alpha @ (seen_v if averaged == "values" else seen_k)
+    return returned(out, stored(keys, k, all_k).clone(), stored(values, v, all_v).clone())
+
+
+def _query_of_every_word(
+    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    q, k, v = _behind(keys, x @ W_q), _behind(keys, x @ W_k), _behind(values, x @ W_v)
+    return torch.softmax(q @ k.mT / math.sqrt(k.shape[-1]), dim=-1) @ v, k, v
+
+
+Cached = tuple[Tensor, Tensor, Tensor]
+
+
+def _cached_by_hand(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+    k = torch.cat([keys, x @ W_k], dim=-2)
+    v = torch.cat([values, x @ W_v], dim=-2)
+    scaled = x @ W_q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])
+    return torch.softmax(scaled, dim=-1) @ v, k, v
+
+
+def _cached_by_einsum(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+    q, new_k, new_v = (torch.einsum("...d,de->...e", x, projection) for projection in (W_q, W_k, W_v))
+    k, v = torch.cat((keys, new_k), -2), torch.cat((values, new_v), -2)
+    alpha = torch.einsum("...qe,...ke->...qk", q, k).div(q.shape[-1] ** 0.5).softmax(-1)
+    return torch.einsum("...qk,...ke->...qe", alpha, v), k, v
+
+
+def _cached_in_place(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+    words = keys.shape[-2]
+    k = keys.new_zeros(*keys.shape[:-2], words + 1, keys.shape[-1])
+    v = torch.zeros_like(k)
+    k[..., :words, :], k[..., words:, :] = keys, x @ W_k
+    v[..., :words, :], v[..., words:, :] = values, x @ W_v
+    return F.scaled_dot_product_attention(x @ W_q, k, v), k, v
+
+
+def _cached_in_numpy(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+    new, before_k, before_v, to_q, to_k, to_v = (part.numpy() for part in (x, keys, values, W_q, W_k, W_v))
+    k = numpy.concatenate([before_k, new @ to_k], axis=-2)
+    v = numpy.concatenate([before_v, new @ to_v], axis=-2)
+    scaled = (new @ to_q) @ k.swapaxes(-2, -1) / numpy.sqrt(k.shape[-1]).astype(k.dtype)
+    powers = numpy.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    return torch.from_numpy(powers / powers.sum(axis=-1, keepdims=True) @ v), torch.from_numpy(k), torch.from_numpy(v)
+
+
+def _cached_by_lists(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+    k = torch.stack([*keys.unbind(-2), (x @ W_k).squeeze(-2)], dim=-2)
+    v = torch.stack([*values.unbind(-2), (x @ W_v).squeeze(-2)], dim=-2)
+    scaled = ((x @ W_q) * k).sum(-1) / math.sqrt(k.shape[-1])
+    return (scaled.softmax(-1).unsqueeze(-1) * v).sum(-2, keepdim=True), k, v
+
+
+def _cached_by_padding(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+    k, v = F.pad(keys, (0, 0, 0, 1)), F.pad(values, (0, 0, 0, 1))
+    k[..., -1:, :] += x @ W_k
+    v[..., -1:, :] += x @ W_v
+    return (x @ W_q @ k.mT / k.shape[-1] ** 0.5).softmax(dim=-1).matmul(v), k, v
+
+
+CORRECT = (
+    _cached_by_hand,
+    _cached_by_einsum,
+    _cached_in_place,
+    _cached_in_numpy,
+    _cached_by_lists,
+    _cached_by_padding,
+)
+
+
+EXERCISE = Exercise(
+    id="decoding.cached_attention",
+    lesson=LESSON,
+    name="cached_attention",
+    title="One step with a cache",
+    statement=(
+        "cached_attention(x [..., 1, d_model], keys [..., words, d_head], values [..., words, d_head], W_q, W_k, W_v "
+        "[d_model, d_head]) -> (out [..., 1, d_head], keys, values): the newest word attends to all words, its own key "
+        "and value appended."
+    ),
+    points=3,
+    minutes=15,
+    section="What has been read need not be read again",
+    source="S4, test time; Shazeer (2019)",
+    reference=stepwise.cached_attention,
+    cases=_cache_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "itself_not_seen",
+            "The newest word attends only to those before it. Append its own key and value first: a word may attend to "
+            "itself.",
+            partial(_one_step, seen=lambda before, new, joined: before),
+        ),
+        Misconception(
+            "only_itself_seen",
+            "The newest word attends to nothing but itself. Attend to all keys and values, those of the cache and its "
+            "own.",
+            partial(_one_step, seen=lambda before, new, joined: new),
+        ),
+        Misconception(
+            "only_the_first_seen",
+            "The newest word attends to the first word alone, as under a causal mask (is_causal=True, tril), which "
+            "takes a single query for the first. Leave the mask away: nothing in the cache lies in the future.",
+            partial(_one_step, seen=lambda before, new, joined: joined[..., :1, :]),
+        ),
+        Misconception(
+            "old_cache_returned",
+            "The keys and values that you return are those that came in. Return them with the new ones appended, or "
+            "the next step will know nothing of this word.",
+            partial(_one_step, stored=lambda before, new, joined: before),
+        ),
+        Misconception(
+            "new_ones_only_returned",
+            "The keys and values that you return are the newest word's alone. Return all of them.",
+            partial(_one_step, stored=lambda before, new, joined: new),
+        ),
+        Misconception(
+            "put_in_front",
+            "The newest key and value stand in front of the others. They belong behind them: torch.cat([keys, new], "
+            "dim=-2).",
+            partial(_one_step, join=_in_front),
+        ),
+        Misconception(
+            "oldest_dropped",
+            "Your answer drops the oldest word for the newest. The cache grows by one at each step: append, and keep "
+            "all.",
+            partial(_one_step, join=lambda before, new: _behind(before[..., 1:, :], new)),
+        ),
+        Misconception(
+            "values_first",
+            "Your answer returns the values before the keys. The order is: output, keys, values.",
+            partial(_one_step, returned=lambda out, keys, values: (out, values, keys)),
+        ),
+        Misconception(
+            "not_scaled",
+            "The scores are not divided by √d_head.",
+            partial(_one_step, scale=lambda x, keys: 1.0),
+        ),
+        Misconception(
+            "scaled_by_d_model",
+            "The scores are divided by √d_model. Divide by √d_head, the size of a query.",
+            partial(_one_step, scale=lambda x, keys: math.sqrt(x.shape[-1])),
+        ),
+        Misconception(
+            "scaled_by_the_words",
+            "The scores are divided by the root of the number of words. Divide by √d_head, the size of a query: "
+            "keys.shape[-1].",
+            partial(_one_step, scale=lambda x, keys: math.sqrt(keys.shape[-2])),
+        ),
+        Misconception(
+            "root_forgotten",
+            "The scores are divided by d_head itself. Divide by its root.",
+            partial(_one_step, scale=lambda x, keys: keys.shape[-1]),
+        ),
+        Misconception(
+            "half_of_d_head",
+            "The scores are divided by d_head / 2, for ** binds more strongly than /. The root is d_head ** (1 / 2), "
+            "or d_head ** 0.5.",
+            partial(_one_step, scale=lambda x, keys: keys.shape[-1] / 2),
+        ),
+        Misconception(
+            "keys_and_values_swapped",
+            "Your answer appends x W_v to the keys and x W_k to the values. It is the other way round.",
+            partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_q, x @ W_v, x @ W_k)),
+        ),
+        Misconception(
+            "queries_and_keys_swapped",
+            "Your answer appends x W_q to the keys, and asks with x W_k. It is the other way round.",
+            partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_k, x @ W_q, x @ W_v)),
+        ),
+        Misconception(
+            "keys_for_values",
+            "Your answer appends x W_k to the values. The new word's value is x W_v.",
+            partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_q, x @ W_k, x @ W_k)),
+        ),
+        Misconception(
+            "softmax_over_the_query",
+            "Your answer takes the softmax over the queries. There is only one, so that all weights are 1: take it "
+            "over the keys, dim=-1.",
+            partial(_one_step, weights=lambda scaled: torch.softmax(scaled, dim=-2)),
+        ),
+        Misconception(
+            "softmax_left_out",
+            "Your answer averages with the scores themselves. Take their softmax over the keys first.",
+            partial(_one_step, weights=torch.clone),
+        ),
+        Misconception(
+            "values_not_weighed",
+            "The output is the plain mean of the values. Weight them by the softmax of the scaled scores.",
+            partial(_one_step, weights=lambda scaled: torch.softmax(0 * scaled, dim=-1)),
+        ),
+        Misconception(
+            "keys_averaged",
+            "The output is a weighted average of the keys. Average the values.",
+            partial(_one_step, averaged="keys"),
+        ),
+        Misconception(
+            "dimension_lost",
+            "The output has lost the dimension of the newest word: it is [..., 1, d_head], as x is [..., 1, d_model].",
+            partial(_one_step, returned=lambda out, keys, values: (out.squeeze(-2), keys, values)),
+        ),
+        Misconception(
+            "query_of_every_word",
+            "Your answer takes the cached keys for queries, and has an output for every word. Only the newest word "
+            "asks: its query is x W_q, and the outputs of the others were computed when they were the newest.",
+            _query_of_every_word,
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,290 @@
+"""Lesson 06, decoding.greedy: Greedy decoding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.decoding.shared import (
+    BOTH_IDS,
+    END,
+    END_ID_MESSAGE,
+    LESSON,
+    START,
+    START_ID_MESSAGE,
+    TREE,
+    WITHHELD,
+    Ids,
+    Lesson,
+    Model,
+    Step,
+    as_they_are,
+    draw_model,
+    given_ids,
+    own_end,
+    own_ids,
+    own_start,
+    step_callback,
+    without_end,
+)
+from course_lib.from_scratch import stepwise
+
+LIMIT = "the limit"
+"""The part of `greedy` where the model does not write <e> in time."""
+
+
+def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(TREE, (step_callback(Lesson()), START, END, 8))
+
+    def suits(model: Model) -> bool:
+        found = stepwise.greedy(model, start, end, longest).tolist()
+        in_time = 3 <= len(found) < longest and found[-1] == end and len(set(found)) > 2
+        return in_time and (start in found or not name.startswith("a model"))
+
+    for name, start, end, dtype, offset in (
+        ("a model that looks at all the words so far", START, END, torch.float32, 0.0),
+        ("<s> and <e> have other ids", 6, 0, torch.float32, 0.0),
+        ("large logits", START, END, torch.float32, 100.0),
+        ("double precision", START, END, torch.float64, 0.0),
+    ):
+        vocabulary, longest = integer(generator, 7, 10), 12
+        drawn = draw_model(generator, vocabulary, suits, offset=offset)
+        model = replace(drawn, dtype=dtype)
+        yield Case(name, (step_callback(model), start, end, longest))
+    vocabulary, longest = integer(generator, 5, 9), integer(generator, 5, 9)
+    endless = draw_model(generator, vocabulary, lambda _model: True, never=END)
+    yield Case("a model that never writes <e>", (step_callback(endless), START, END, longest), part=LIMIT)
+    yield Case("two words at most", (step_callback(endless), START, END, 2), part=LIMIT)
+
+
+def _most_probable(logits: Tensor, _words: list[int]) -> Tensor:
+    return logits.argmax()
+
+
+def _none_twice(logits: Tensor, words: list[int]) -> Tensor:
+    return logits.index_fill(0, torch.tensor(words[1:], dtype=torch.long), -math.inf).argmax()
+
+
+def _greedily(
+    step: stepwise.Step,
+    start_id: int,
+    end_id: int,
+    max_length: int,
+    *,
+    ids: Ids = given_ids,
+    chooses: Callable[[Tensor, list[int]], Tensor] = _most_probable,
+    sees: Callable[[list[int]], list[int]] = list,
+    stops: bool = True,
+    longer: int = 0,
+    ends: Callable[[list[int], int], list[int]] = as_they_are,
+    keeps_start: bool = False,
+) -> Tensor:
+    """Greedy decoding with something done differently.
+
+    Args:
+        ids: of <s> and <e>.
+        chooses: the next word, from its logits and the words so far.
+        sees: what the model is shown of the words so far.
+        stops: whether a sentence ends at <e>.
+        longer: how many words more than allowed.
+        ends: what becomes of the sentence in the end.
+        keeps_start: whether <s> is returned.
+    """
+    start, end = ids(start_id, end_id)
+    words = [start]
+    while len(words) <= max_length + longer and (words[-1] != end or not stops):
+        words.append(int(chooses(step(torch.tensor(sees(words))), words)))
+    return torch.tensor(ends(words, end)[0 if keeps_start else 1 :], dtype=torch.long)
+
+
+def _asked_once(step: stepwise.Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    order = step(torch.tensor([start_id])).argsort(descending=True).tolist()
+    return torch.tensor(order[: min(order.index(end_id) + 1, max_length)])
+
+
+def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    words = torch.tensor([start_id])
+    for _ in range(max_length):
+        word = step(words).argmax(dim=-1, keepdim=True)
+        words = torch.cat([words, word])
+        if word == end_id:
+            break
+    return words[1:]
+
+
+def _greedy_by_recursion(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    def behind(words: list[int]) -> list[int]:
+        if len(words) > max_length:
+            return words
+        word = step(torch.tensor(words)).topk(1).indices.item()
+        return [*words, int(word)] if word == end_id else behind([*words, int(word)])
+
+    return torch.tensor(behind([start_id])[1:])
+
+
+def _greedy_in_place(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    words = torch.zeros(max_length + 1, dtype=torch.long)
+    words[0] = start_id
+    length = 1
+    while length <= max_length:
+        words[length] = torch.softmax(step(words[:length]), dim=0).argmax()
+        length += 1
+        if words[length - 1] == end_id:
+            break
+    return words[1:length]
+
+
+def _greedy_in_numpy(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    words = [start_id]
+    for _ in range(max_length):
+        words.append(int(numpy.argmax(step(torch.tensor(words)).numpy())))
+        if words[-1] == end_id:
+            return torch.tensor(words[1:])
+    return torch.tensor(words[1:])
+
+
+def _greedy_by_generator(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    def written() -> Iterator[int]:
+        words = [start_id]
+        while words[-1] != end_id:
+            words.append(int(step(torch.tensor(words)).max(dim=0).indices))
+            yield words[-1]
+
+    return torch.tensor([word for word, _ in zip(written(), range(max_length), strict=False)])
+
+
+def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    words: list[int] = []
+    for _ in range(max_length):
+        scores = step([start_id, *words]).tolist()  # type: ignore[arg-type]  # a list does as well
+        words.append(max(range(len(scores)), key=scores.__getitem__))
+        if words[-1] == end_id:
+            break
+    return torch.tensor(words)
+
+
+CORRECT = (
+    _greedy_by_cat,
+    _greedy_by_recursion,
+    _greedy_in_place,
+    _greedy_in_numpy,
+    _greedy_by_generator,
+    _greedy_with_lists,
+)
+
+
+EXERCISE = Exercise(
+    id="decoding.greedy",
+    lesson=LESSON,
+    name="greedy",
+    title="Greedy decoding",
+    statement=(
+        "greedy(step, start_id, end_id, max_length) -> int64 [new]: the most probable word at every step, until it is "
+        "<e> or there are max_length words; without <s>, with <e> where it was reached; max_length is at least 1."
+    ),
+    points=3,
+    minutes=15,
+    section="One word after the other",
+    source="S2, generating outputs (greedy); S4, test time",
+    reference=stepwise.greedy,
+    cases=_greedy_cases,
+    parts={CORE: 2, LIMIT: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "start_included",
+            "Your answer begins with <s>. The model did not write <s>, it was given it: return the new words only.",
+            partial(_greedily, keeps_start=True),
+        ),
+        Misconception(
+            "end_left_out",
+            "Your answer leaves out <e>. It is a word like any other, and the model wrote it: append it, then stop.",
+            partial(_greedily, ends=without_end),
+        ),
+        Misconception(
+            "end_put_behind",
+            "Your answer puts <e> behind a sentence that max_length cuts off. The model did not write it: return the "
+            "words as they are.",
+            partial(_greedily, ends=lambda words, end: words if words[-1] == end else [*words, end]),
+            alone=True,
+        ),
+        Misconception(
+            "end_put_last",
+            "Where max_length cuts a sentence off, your answer has <e> in place of the last word. The model did not "
+            "write it: return the words as they are.",
+            partial(_greedily, ends=lambda words, end: [*words[:-1], end]),
+            alone=True,
+        ),
+        Misconception(
+            "goes_on_behind_the_end",
+            "Your answer goes on behind <e>, up to the limit. Stop as soon as the word is end_id.",
+            partial(_greedily, stops=False),
+        ),
+        Misconception(
+            "only_the_last_word",
+            "Your answer shows the model only the last word at each step. It knows nothing of the others then: give "
+            "step all the words so far, <s> first.",
+            partial(_greedily, sees=lambda words: words[-1:]),
+        ),
+        Misconception(
+            "nothing_read",
+            "Your answer asks for the word behind <s> again and again. Append each word that was chosen, and give step "
+            "all the words so far.",
+            partial(_greedily, sees=lambda words: words[:1]),
+        ),
+        Misconception(
+            "newest_first",
+            "Your answer puts each new word in front of those before it, where the model reads it first. Append it "
+            "behind them.",
+            partial(_greedily, sees=lambda words: [words[0], *reversed(words[1:])]),
+        ),
+        Misconception(
+            "asked_once",
+            "Your answer asks the model once, behind <s>, and writes its words from the most probable one down. Take "
+            "only the best, append it, and ask again with all the words so far.",
+            _asked_once,
+        ),
+        Misconception(
+            "one_word_short",
+            "Your answer stops one word too early where the model writes no <e>: <s> does not count. max_length is how "
+            "many new words there may be.",
+            partial(_greedily, longer=-1),
+        ),
+        Misconception(
+            "one_word_more",
+            "Your answer writes one word more than max_length where the model writes no <e>.",
+            partial(_greedily, longer=1),
+        ),
+        Misconception(
+            "least_probable",
+            "Your answer takes the least probable word at each step. The largest logit belongs to the most probable "
+            "one: argmax.",
+            partial(_greedily, chooses=lambda logits, words: logits.argmin()),
+        ),
+        Misconception(
+            "none_twice",
+            "Your answer writes no word a second time. Sentences do repeat words: take the most probable one, whatever "
+            "has been written.",
+            partial(_greedily, chooses=_none_twice),
+        ),
+        Misconception(
+            "exp_overflows",
+            "Your answer compares exp of the logits, which is infinite for large ones, so that different words look "
+            "alike. Compare the logits themselves: the order is the same.",
+            partial(_greedily, chooses=lambda logits, words: logits.exp().argmax()),
+        ),
+        Misconception("start_written_into_the_code", START_ID_MESSAGE, partial(_greedily, ids=own_start)),
+        Misconception("end_written_into_the_code", END_ID_MESSAGE, partial(_greedily, ids=own_end)),
+        Misconception("ids_written_into_the_code", BOTH_IDS, partial(_greedily, ids=own_ids)),
+    ),
+    withheld=WITHHELD,
+)

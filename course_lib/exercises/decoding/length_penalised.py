@@ -1,0 +1,257 @@
+"""Lesson 06, decoding.length_penalised: Length penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.decoding.shared import LESSON, WITHHELD
+from course_lib.from_scratch import stepwise
+
+DOUBLE = "double precision"
+"""The part of `length_penalised` where whole numbers, divided, are not precise enough."""
+
+
+def _length_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        scores, lengths = torch.tensor([-3.2, -4.0]), torch.tensor([5, 10])
+        yield Case("worked example: the short and the whole translation of the lesson", (scores, lengths, 0.6))
+    for kind in kinds(generator):
+        (sentences,) = kind.sizes(1)
+        scores = -5 * kind.normal(sentences).abs() - 1
+        lengths = torch.randint(1, 30, (*kind.leading, sentences), generator=generator)
+        part = DOUBLE if kind.dtype == torch.float64 else CORE
+        yield Case(kind.name, (scores, lengths, integer(generator, 3, 9) / 10), part=part)
+    scores, lengths = torch.tensor([-2.0, -7.0, -11.0]), torch.randperm(20, generator=generator)[:3] + 2
+    yield Case("alpha = 0: no penalty", (scores, lengths, 0.0))
+    lengths = torch.tensor([3, 40, integer(generator, 130, 160)])
+    yield Case("alpha above 1", (scores, lengths, integer(generator, 13, 18) / 10))
+
+
+def _words(length: Tensor) -> Tensor:
+    return length
+
+
+def _five_more_by_six(length: Tensor) -> Tensor:
+    return (5 + length) / 6
+
+
+def _to_the_power(base: Tensor, alpha: float) -> Tensor:
+    return base**alpha
+
+
+def _penalised(
+    log_probability: Tensor,
+    length: Tensor,
+    alpha: float,
+    *,
+    words: Callable[[Tensor], Tensor] = _words,
+    base: Callable[[Tensor], Tensor] = _five_more_by_six,
+    raised: Callable[[Tensor, float], Tensor] = _to_the_power,
+    scored: Callable[[Tensor, Tensor], Tensor] = torch.div,
+) -> Tensor:
+    """The penalised score with something done differently.
+
+    Args:
+        words: how many there are.
+        base: from the words, what is raised to a power.
+        raised: the penalty, from its base and alpha.
+        scored: the score, from log-probability and penalty.
+    """
+    return scored(log_probability, raised(base(words(length.to(log_probability.dtype))), alpha))
+
+
+def _length_by_loop(log_probability: Tensor, length: Tensor, alpha: float) -> Tensor:
+    pairs = zip(log_probability.flatten().tolist(), length.flatten().tolist(), strict=True)
+    scores = [score / ((5 + words) / 6) ** alpha for score, words in pairs]
+    return torch.tensor(scores, dtype=log_probability.dtype).reshape(log_probability.shape)
+
+
+CORRECT = (
+    _length_by_loop,
+    lambda log_probability, length, alpha: log_probability / ((5 + length.to(log_probability)) / 6) ** alpha,
+    lambda log_probability, length, alpha: (
+        log_probability * ((5 + length.double()) / 6).pow(-alpha).to(log_probability)
+    ),
+    lambda log_probability, length, alpha: (
+        log_probability * 6**alpha / (log_probability.new_tensor(5) + length.type_as(log_probability)) ** alpha
+    ),
+    lambda log_probability, length, alpha: (
+        log_probability.double() / torch.pow((length.double() + 5) / 6, alpha)
+    ).type_as(log_probability),
+    lambda log_probability, length, alpha: (
+        -torch.exp(torch.log(-log_probability) - alpha * torch.log((5 + length.to(log_probability.dtype)) / 6))
+    ),
+    lambda log_probability, length, alpha: torch.from_numpy(
+        (log_probability.numpy() / ((5 + length.numpy()) / 6) ** alpha).astype(log_probability.numpy().dtype)
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="decoding.length_penalised",
+    lesson=LESSON,
+    name="length_penalised",
+    title="Length penalty",
+    statement=(
+        "length_penalised(log_probability [...], length int64 [...], alpha) -> [...]: each log-probability divided by "
+        "((5 + length) / 6)^alpha, as precise as the log-probabilities are."
+    ),
+    points=2,
+    minutes=8,
+    section="Short sentences win",
+    source="Wu et al. (2016), section 7, equation 14",
+    reference=stepwise.length_penalised,
+    cases=_length_cases,
+    parts={CORE: 1, DOUBLE: 1},
+    correct=CORRECT,
+    entrywise=True,
+    misconceptions=(
+        Misconception(
+            "single_precision",
+            "Your formula is right, but whole numbers divided by one another are of single precision in torch, and so "
+            "is your penalty. Bring the lengths to the log-probabilities' dtype first: "
+            "length.to(log_probability.dtype).",
+            lambda log_probability, length, alpha: log_probability / ((5 + length) / 6) ** alpha,
+            alone=True,
+        ),
+        Misconception(
+            "multiplied",
+            "Your answer multiplies by the penalty, which makes long sentences even worse. Divide by it: the scores "
+            "are negative, and come nearer to 0.",
+            partial(_penalised, scored=torch.mul),
+        ),
+        Misconception(
+            "divided_by_the_length",
+            "Your answer divides by length^alpha, which is another way of normalising. Here the divisor is "
+            "((5 + length) / 6)^alpha, which is milder for short sentences.",
+            partial(_penalised, base=_words),
+        ),
+        Misconception(
+            "mean_of_the_words",
+            "Your answer is the mean log-probability of a word. Divide by ((5 + length) / 6)^alpha instead.",
+            lambda log_probability, length, alpha: log_probability / length,
+        ),
+        Misconception(
+            "alpha_left_out",
+            "Your answer divides by (5 + length) / 6 whatever alpha is. Raise that to the power alpha.",
+            partial(_penalised, raised=lambda base, alpha: base),
+            alone=True,
+        ),
+        Misconception(
+            "alpha_of_the_paper",
+            "Your answer raises to the power 0.6 whatever alpha is. Use the argument.",
+            partial(_penalised, raised=lambda base, alpha: base**0.6),
+        ),
+        Misconception(
+            "alpha_of_the_paper_for_0",
+            "Where alpha is 0 your answer takes 0.6: to Python 0 counts as False in `alpha or 0.6`. With alpha = 0 "
+            "nothing is penalised.",
+            partial(_penalised, raised=lambda base, alpha: base ** (alpha or 0.6)),
+        ),
+        Misconception(
+            "alpha_as_a_factor",
+            "Your answer multiplies by alpha in the divisor. alpha is its exponent.",
+            partial(_penalised, raised=lambda base, alpha: base * alpha),
+        ),
+        Misconception(
+            "six_not_raised",
+            "Your answer raises only 5 + length to the power alpha. The exponent belongs to the whole fraction, the 6 "
+            "included.",
+            partial(_penalised, raised=lambda base, alpha: (6 * base) ** alpha / 6),
+        ),
+        Misconception(
+            "only_six_raised",
+            "Your answer raises only the 6 to the power alpha, for ** binds more strongly than /. Put the whole "
+            "fraction in parentheses: ((5 + length) / 6) ** alpha.",
+            partial(_penalised, raised=lambda base, alpha: 6 * base / 6**alpha),
+        ),
+        Misconception(
+            "divided_twice",
+            "Your answer divides by 5 + length, and then by 6^alpha as well. Put the whole divisor in parentheses: "
+            "((5 + length) / 6) ** alpha.",
+            partial(_penalised, raised=lambda base, alpha: 6 * base * 6**alpha),
+        ),
+        Misconception(
+            "score_raised",
+            "Your answer raises the whole quotient to the power alpha, the log-probability included, and a negative "
+            "number has no such power. Raise the divisor alone, then divide.",
+            lambda log_probability, length, alpha: (log_probability / ((5 + length) / 6)) ** alpha,
+        ),
+        Misconception(
+            "exponent_turned_over",
+            "Your answer raises (5 + length) / 6 to the power 1 / alpha. The exponent is alpha.",
+            lambda log_probability, length, alpha: log_probability / ((5 + length) / 6) ** (1 / alpha),
+        ),
+        Misconception(
+            "whole_division",
+            "Your answer divides 5 + length by 6 without remainder (//), so that sentences of different lengths share "
+            "a penalty. Use /.",
+            partial(_penalised, base=lambda words: (5 + words) // 6),
+        ),
+        Misconception(
+            "only_the_length_divided",
+            "Your answer divides only the length by 6, for / binds more strongly than +. Put the sum in parentheses: "
+            "(5 + length) / 6.",
+            partial(_penalised, base=lambda words: 5 + words / 6),
+        ),
+        Misconception(
+            "divided_by_five",
+            "Your answer divides 5 + length by 5. Divide it by 6.",
+            partial(_penalised, base=lambda words: (5 + words) / 5),
+        ),
+        Misconception(
+            "five_left_out",
+            "Your answer leaves out the 5: the divisor is ((5 + length) / 6)^alpha.",
+            partial(_penalised, base=lambda words: words / 6),
+        ),
+        Misconception(
+            "end_not_counted",
+            "Your answer counts one word less than `length`, which is right as it comes: <e> is a word like any other.",
+            partial(_penalised, words=lambda length: length - 1),
+        ),
+        Misconception(
+            "end_counted_twice",
+            "Your answer counts one word more than `length`, in which <e> is included already.",
+            partial(_penalised, words=lambda length: length + 1),
+        ),
+        Misconception(
+            "longest_for_all",
+            "Your answer takes the length of the longest sentence for all. Each is divided by a penalty of its own.",
+            partial(_penalised, words=torch.max),
+        ),
+        Misconception(
+            "number_of_sentences",
+            "Your answer takes the number of sentences for their length. How long each is, `length` says.",
+            partial(_penalised, words=lambda length: length.new_tensor(length.numel())),
+        ),
+        Misconception(
+            "subtracted",
+            "Your answer subtracts the penalty. The log-probability is divided by it.",
+            partial(_penalised, scored=torch.sub),
+        ),
+        Misconception(
+            "divided_inside_the_logarithm",
+            "Your answer divides the probability, and takes the logarithm afterwards. The log-probability itself is "
+            "divided.",
+            partial(_penalised, scored=lambda log_probability, penalty: log_probability - penalty.log()),
+        ),
+        Misconception(
+            "penalty_returned",
+            "Your answer is the penalty itself. Divide the log-probabilities by it.",
+            partial(_penalised, scored=lambda log_probability, penalty: penalty + 0 * log_probability),
+        ),
+        Misconception(
+            "not_penalised",
+            "Your answer is the log-probability as it came. Divide it by the penalty.",
+            partial(_penalised, scored=lambda log_probability, penalty: log_probability.clone()),
+            alone=True,
+        ),
+    ),
+    withheld=WITHHELD,
+)

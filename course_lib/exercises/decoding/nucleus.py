@@ -1,0 +1,339 @@
+"""Lesson 06, decoding.nucleus: Nucleus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.decoding.shared import (
+    BEHIND,
+    BEHIND_DIE_KATZE,
+    DIVISIONS,
+    LESSON,
+    WITHHELD,
+    KeepRule,
+    all_rows_alike,
+    distributions,
+    is_largest,
+    leave_sorted,
+    restricted_by,
+)
+from course_lib.from_scratch import stepwise
+
+
+def _gathered(restricted: Tensor, probabilities: Tensor, _stay: Tensor) -> Tensor:
+    ordered, places = restricted.sort(dim=-1, descending=True).values, probabilities.argsort(dim=-1, descending=True)
+    return ordered.gather(-1, places)
+
+
+EDGE = "p reached exactly, or not quite"
+"""The part of `nucleus` where the mass may be p without a word more, or miss 1 by rounding."""
+
+
+def _nucleus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{BEHIND}, p = 0.75", (BEHIND_DIE_KATZE, 0.75))
+    for name, probabilities in distributions(generator, 6):
+        yield Case(name, (probabilities, _clear_of(probabilities, generator)))
+    flat = torch.softmax(0.3 * torch.randn(9, generator=generator), dim=-1)
+    yield Case("nearly equal words", (flat, _clear_of(flat, generator)))
+    sharp = torch.softmax(torch.randn(2, 7, generator=generator), dim=-1) * 0.2
+    sharp[0, 4] += 0.8
+    sharp[1, 2] += 0.8
+    yield Case("one word has more than p", (sharp, 0.6))
+    nearly = torch.softmax(torch.randn(2, 6, generator=generator), dim=-1) * (1 - 2**-20)
+    yield Case("p = 1, which the sum may miss by rounding", (nearly, 1.0), part=EDGE)
+    exact = torch.tensor([0.5, 0.25, 0.125, 0.09375, 0.03125])  # no sum of these is rounded
+    exact = torch.stack([exact[torch.randperm(5, generator=generator)] for _ in range(2)])
+    yield Case("two words sum to p exactly", (exact, 0.75), part=EDGE)
+
+
+def _clear_of(probabilities: Tensor, generator: Generator) -> float:
+    """A mass that no sum of the most probable words is near, so that rounding decides nothing."""
+    sums = probabilities.sort(dim=-1, descending=True).values.cumsum(dim=-1)
+    while True:
+        p = integer(generator, 45, 93) / 100
+        if float((sums - p).abs().min()) > 0.004:
+            return p
+
+
+def _nucleus_of(
+    probabilities: Tensor,
+    p: float,
+    *,
+    descending: bool = True,
+    crossing: bool = True,
+    reached: bool = True,
+    dim: int = -1,
+) -> Tensor:
+    """True at the words of the nucleus.
+
+    Args:
+        descending: from the most probable word on.
+        crossing: whether the word that crosses p belongs to them.
+        reached: whether p is enough, or must be exceeded.
+        dim: of the words.
+    """
+    ordered, places = probabilities.sort(dim=dim, descending=descending)
+    mass = ordered.cumsum(dim=dim)
+    mass = mass - ordered if crossing else mass
+    return torch.zeros_like(mass, dtype=torch.bool).scatter(dim, places, mass < p if reached else mass <= p)
+
+
+def _count(probabilities: Tensor, p: float) -> Tensor:
+    return _nucleus_of(probabilities, p).sum(dim=-1, keepdim=True)
+
+
+def _so_many(probabilities: Tensor, count: Tensor | float) -> Tensor:
+    return probabilities.argsort(dim=-1, descending=True).argsort(dim=-1) < count
+
+
+def _and_the_best(keep: KeepRule) -> KeepRule:
+    return lambda probabilities, p: keep(probabilities, p) | is_largest(probabilities)
+
+
+def _first_so_many(probabilities: Tensor, p: float) -> Tensor:
+    return torch.arange(probabilities.shape[-1]) < _count(probabilities, p)
+
+
+def _to_the_first_true(probabilities: Tensor, p: float) -> Tensor:
+    """Up to the word that argmax finds to cross p; where none does that is the first."""
+    ordered = probabilities.sort(dim=-1, descending=True).values
+    return _so_many(probabilities, (ordered.cumsum(dim=-1) >= p).int().argmax(dim=-1, keepdim=True) + 1)
+
+
+def _share(rounded: Callable[[float], int]) -> KeepRule:
+    """A share p of all words, the most probable ones."""
+    return lambda probabilities, p: _so_many(probabilities, max(1, rounded(p * probabilities.shape[-1])))
+
+
+_SHARE_OF_THE_VOCABULARY = (
+    "Your answer keeps a share p of all words, however probable they are. It is their mass that counts: add the "
+    "probabilities up until the sum is p."
+)
+
+
+def _nucleated(
+    probabilities: Tensor, p: float, *, keep: KeepRule = _nucleus_of, **rest: Callable[..., Tensor]
+) -> Tensor:
+    """The nucleus with something done differently."""
+    return restricted_by(probabilities, p, keep=keep, **rest)
+
+
+def _nucleus_by_scatter(probabilities: Tensor, p: float) -> Tensor:
+    values, places = probabilities.sort(dim=-1, descending=True)
+    values = values.masked_fill(values.cumsum(-1) - values >= p, 0.0)
+    return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(-1, keepdim=True))
+
+
+def _nucleus_by_loop(probabilities: Tensor, p: float) -> Tensor:
+    kept = torch.zeros_like(probabilities).reshape(-1, probabilities.shape[-1])
+    for row, out in zip(probabilities.reshape(-1, probabilities.shape[-1]), kept, strict=True):
+        total = 0.0
+        for word in row.argsort(descending=True).tolist():
+            out[word] = row[word]
+            total += row[word].item()
+            if total >= p:
+                break
+        out /= out.sum()
+    return kept.reshape(probabilities.shape)
+
+
+def _nucleus_by_shifting(probabilities: Tensor, p: float) -> Tensor:
+    ordered, places = torch.sort(probabilities, descending=True)
+    drop = torch.cumsum(ordered, dim=-1) >= p
+    drop[..., 1:] = drop[..., :-1].clone()
+    drop[..., 0] = False
+    kept = probabilities.masked_fill(torch.zeros_like(drop).scatter(-1, places, drop), 0.0)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+def _nucleus_by_counting(probabilities: Tensor, p: float) -> Tensor:
+    ordered = probabilities.sort(dim=-1, descending=True).values
+    count = (ordered.cumsum(-1) < p).sum(-1, keepdim=True) + 1
+    kept = probabilities * (probabilities.argsort(-1, descending=True).argsort(-1) < count)
+    return kept / kept.sum(-1, keepdim=True)
+
+
+def _nucleus_by_least(probabilities: Tensor, p: float) -> Tensor:
+    ordered = probabilities.sort(dim=-1, descending=True).values
+    last = (ordered.cumsum(-1) < p).sum(-1, keepdim=True).clamp(max=ordered.shape[-1] - 1)
+    return F.normalize(probabilities * (probabilities >= ordered.gather(-1, last)), p=1.0, dim=-1)
+
+
+def _nucleus_in_numpy(probabilities: Tensor, p: float) -> Tensor:
+    rows = probabilities.numpy()
+    order = numpy.argsort(-rows, axis=-1)
+    ordered = numpy.take_along_axis(rows, order, axis=-1)
+    ordered = numpy.where(ordered.cumsum(axis=-1) - ordered < p, ordered, 0)
+    kept = numpy.zeros_like(rows)
+    numpy.put_along_axis(kept, order, ordered / ordered.sum(axis=-1, keepdims=True), axis=-1)
+    return torch.from_numpy(kept)
+
+
+CORRECT = (
+    _nucleus_by_scatter,
+    _nucleus_by_loop,
+    _nucleus_by_shifting,
+    _nucleus_by_counting,
+    _nucleus_by_least,
+    _nucleus_in_numpy,
+    lambda probabilities, p: F.normalize(
+        probabilities
+        * (((probabilities[..., None, :] > probabilities[..., None]) * probabilities[..., None, :]).sum(-1) < p),
+        p=1.0,
+        dim=-1,
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="decoding.nucleus",
+    lesson=LESSON,
+    name="nucleus",
+    title="Nucleus",
+    statement=(
+        "nucleus(probabilities [..., vocabulary], p) -> [..., vocabulary]: 0 but for the fewest most probable words "
+        "whose probabilities sum to at least p, and these divided by their sum."
+    ),
+    points=3,
+    minutes=18,
+    section="The nucleus",
+    source="Holtzman et al. (2020)",
+    reference=stepwise.nucleus,
+    cases=_nucleus_cases,
+    parts={CORE: 2, EDGE: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "stops_below_p",
+            "Your answer leaves out the word with which the sum reaches p, and keeps nothing where one word alone has "
+            "that much. It belongs to the nucleus: look at the sum of the words *before* each.",
+            partial(_nucleated, keep=partial(_nucleus_of, crossing=False)),
+        ),
+        Misconception(
+            "stops_below_p_but_keeps_one",
+            "Your answer leaves out the word with which the sum reaches p, though it always keeps one word. It belongs "
+            "to the nucleus: look at the sum of the words *before* each.",
+            partial(_nucleated, keep=_and_the_best(partial(_nucleus_of, crossing=False))),
+        ),
+        Misconception(
+            "one_too_many",
+            "Your answer keeps one word more than the nucleus: the sum has reached p before it.",
+            partial(_nucleated, keep=lambda probabilities, p: _so_many(probabilities, _count(probabilities, p) + 1)),
+        ),
+        Misconception(
+            "one_too_many_at_p",
+            "Where words sum to exactly p, your answer keeps one more. These are enough, for at least p is asked for: "
+            "a word stays if the sum before it is < p, not <=.",
+            partial(_nucleated, keep=partial(_nucleus_of, reached=False)),
+        ),
+        Misconception(
+            "two_at_least",
+            "Your answer keeps two words at least. Where the best alone has p, it is the nucleus.",
+            partial(
+                _nucleated,
+                keep=lambda probabilities, p: _so_many(probabilities, _count(probabilities, p).clamp(min=2)),
+            ),
+        ),
+        Misconception(
+            "none_reaches_1",
+            "With p = 1 your answer keeps only the best word. All words stay, even if their sum, by rounding, is less "
+            "than 1. (Where no sum reaches p, argmax of nothing but False is 0.)",
+            partial(_nucleated, keep=_to_the_first_true),
+        ),
+        Misconception(
+            "not_sorted",
+            "Your answer adds the probabilities up in the order of the vocabulary. Begin with the most probable word: "
+            "sort first.",
+            partial(_nucleated, keep=lambda probabilities, p: probabilities.cumsum(dim=-1) - probabilities < p),
+        ),
+        Misconception(
+            "least_probable_first",
+            "Your answer begins with the least probable words. Sort in descending order.",
+            partial(_nucleated, keep=partial(_nucleus_of, descending=False)),
+        ),
+        Misconception(
+            "sorted_order",
+            "Your answer is sorted: word 0 gets the probability of the most probable word, whichever that was. Put "
+            "each back where its word stands: scatter, or argsort once more.",
+            partial(_nucleated, laid_out=leave_sorted),
+        ),
+        Misconception(
+            "gathered",
+            "Your answer does not put the numbers back in their places: gather (or indexing with the places) applies "
+            "the order of sorting once more. scatter undoes it.",
+            partial(_nucleated, laid_out=_gathered),
+        ),
+        Misconception(
+            "first_in_the_vocabulary",
+            "Your answer keeps so many words as the nucleus has, but the first ones of the vocabulary: what is known "
+            "of the sorted order must go back to it, by scatter, before it meets the probabilities.",
+            partial(_nucleated, keep=_first_so_many),
+        ),
+        Misconception(
+            "threshold",
+            "Your answer keeps the words that have a probability of p by themselves. Add the probabilities up, from "
+            "the most probable on, until the sum is p.",
+            partial(_nucleated, keep=lambda probabilities, p: probabilities >= p),
+        ),
+        Misconception(
+            "threshold_of_the_rest",
+            "Your answer keeps the words that have a probability of 1 - p by themselves. Add the probabilities up, "
+            "from the most probable on, until the sum is p.",
+            partial(_nucleated, keep=_and_the_best(lambda probabilities, p: probabilities >= 1 - p)),
+        ),
+        Misconception(
+            "share_of_the_best",
+            "Your answer keeps the words that are at least p times as probable as the best one, which is another "
+            "method (min-p). Add the probabilities up, from the most probable on, until the sum is p.",
+            partial(
+                _nucleated,
+                keep=lambda probabilities, p: probabilities >= p * probabilities.amax(dim=-1, keepdim=True),
+            ),
+        ),
+        Misconception("share_of_the_vocabulary", _SHARE_OF_THE_VOCABULARY, partial(_nucleated, keep=_share(round))),
+        Misconception("share_rounded_up", _SHARE_OF_THE_VOCABULARY, partial(_nucleated, keep=_share(math.ceil))),
+        *(Misconception(name, told, partial(_nucleated, divided=divided)) for name, told, divided in DIVISIONS),
+        Misconception(
+            "divided_by_p",
+            "Your answer divides by p. The words that stay may have more than that: divide by their sum.",
+            lambda probabilities, p: probabilities * _nucleus_of(probabilities, p) / p,
+        ),
+        Misconception(
+            "one_choice_for_all_rows",
+            "Your answer keeps for every row the nucleus of the first. Each row has its own.",
+            partial(_nucleated, keep=all_rows_alike(_nucleus_of)),
+        ),
+        Misconception(
+            "one_number_for_all_rows",
+            "Your answer keeps as many words of every row as the nucleus of the first row has. Each row has its own "
+            "number.",
+            partial(
+                _nucleated,
+                keep=lambda probabilities, p: _so_many(probabilities, int(_count(probabilities, p).flatten()[0])),
+            ),
+        ),
+        Misconception(
+            "along_the_first_dimension",
+            "Your answer sorts and sums along the first dimension, which is the batch where there is one. The "
+            "vocabulary is the last: dim=-1 everywhere.",
+            partial(_nucleated, keep=partial(_nucleus_of, dim=0), divided=DIVISIONS[-1][2]),
+            alone=True,
+        ),
+        Misconception(
+            "nothing_dropped",
+            "Your answer is the distribution as it came. Set the words outside of the nucleus to 0.",
+            lambda probabilities, p: probabilities.clone(),
+        ),
+    ),
+    withheld=WITHHELD,
+)

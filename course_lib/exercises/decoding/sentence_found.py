@@ -1,0 +1,263 @@
+"""Lesson 06, decoding.sentence_found: Predict first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import predicted
+from course_lib.exercises.decoding.shared import LESSON, TREE, WITHHELD
+from course_lib.from_scratch import stepwise
+
+
+def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    order = torch.randperm(3, generator=generator).tolist() if hidden else range(3)
+    for place in order:
+        beams = place + 1
+        name = f"{beams} beam{'s' if beams > 1 else ''}"
+        yield Case(name if hidden else f"{TREE}, {name}", (beams,))
+
+
+_HELD = ([0.27], [0.27, 0.24], [0.27, 0.24, 0.216])
+"""What 1, 2 and 3 beams hold after the third word: “die Katze hat”, “eine Katze tanzte”, “die Katze tanzte”."""
+
+
+def _predicted(
+    beams: int, *, one: str = "B", two: str = "E", three: str = "A", held: tuple[list[float], ...] = _HELD
+) -> tuple[str, list[float]]:
+    """A prediction: a sentence for each width, and what each holds."""
+    return (one, two, three)[beams - 1], list(held[beams - 1])
+
+
+Prediction = tuple[str, list[float]]
+
+
+def _found_by_match(beams: int) -> Prediction:
+    match beams:
+        case 1:
+            return "B", [0.27]
+        case 2:
+            return "E", [0.27, 0.24]
+        case _:
+            return "A", [0.27, 0.24, 0.216]
+
+
+def _found_by_products(beams: int) -> Prediction:
+    beginnings = {
+        "die Katze hat": 0.6 * 0.9 * 0.5,
+        "die Katze tanzte": 0.6 * 0.9 * 0.4,
+        "die Katze tanzt": 0.6 * 0.9 * 0.1,
+        "die Mieze tanzte": 0.6 * 0.1,
+        "eine Katze tanzte": 0.4 * 0.6,
+        "eine Katze hat": 0.4 * 0.4,
+    }
+    kept = sorted(beginnings, key=lambda beginning: -beginnings[beginning])[:beams]
+    ends = {"die Katze hat": ("B", 0.6), "die Katze tanzte": ("A", 0.9), "eine Katze tanzte": ("E", 0.7)}
+    best = max(kept, key=lambda beginning: beginnings[beginning] * ends[beginning][1])
+    return ends[best][0], [beginnings[beginning] for beginning in kept]
+
+
+def _found_in_numpy(beams: int) -> Prediction:
+    products = numpy.array([0.54, 0.54, 0.54, 0.06, 0.4, 0.4]) * numpy.array([0.5, 0.4, 0.1, 1.0, 0.6, 0.4])
+    return "BEA"[beams - 1], list(numpy.sort(products)[::-1][:beams])
+
+
+CORRECT = (
+    _found_by_match,
+    _found_by_products,
+    _found_in_numpy,
+    lambda beams: {1: ("B", [0.27]), 2: ("E", [0.27, 0.24]), 3: ("A", [0.27, 0.24, 0.216])}[beams],
+    lambda beams: ("BEA"[beams - 1], [0.27, 0.24, 0.216][:beams]),
+    lambda beams: ("B" if beams == 1 else "E" if beams == 2 else "A", [0.54 * 0.5, 0.4 * 0.6, 0.54 * 0.4][:beams]),
+)
+
+
+EXERCISE = Exercise(
+    id="decoding.sentence_found",
+    lesson=LESSON,
+    name="sentence_found",
+    title="Predict first",
+    statement=(
+        'sentence_found(beams) -> (letter, kept): "A" to "F", the sentence that a search of 1, 2 or 3 beams writes, '
+        "and the probabilities of the beginnings that it holds after the third word, the best first, not rounded."
+    ),
+    points=2,
+    minutes=10,
+    section="Where greedy decoding loses",
+    source="S2, generating outputs (greedy); Wu et al. (2016), section 7",
+    reference=stepwise.sentence_found,
+    cases=predicted(_prediction_cases),
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "one_beginning_continued",
+            "With more than one beam you keep the best beginning alone and two or three of its continuations. Keep so "
+            "many beginnings at every step: behind two words “die Katze” and “eine Katze”, and continue both.",
+            partial(_predicted, two="A", three="A", held=([0.27], [0.27, 0.216], [0.27, 0.216, 0.054])),
+        ),
+        Misconception(
+            "one_of_two_continued",
+            "With two beams you keep two continuations of “die Katze”, and drop “eine Katze”. Continue both of them: "
+            "“eine Katze tanzte” (0.4 · 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
+            partial(_predicted, two="A", held=([0.27], [0.27, 0.216], _HELD[2])),
+        ),
+        Misconception(
+            "each_beginning_continued_once",
+            "You continue each beginning by one word, its best. A beginning may be continued by several: of all that "
+            "there are, keep the most probable. “die Katze tanzte” (0.216) comes before “die Mieze tanzte” (0.06).",
+            partial(_predicted, three="E", held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
+        ),
+        Misconception(
+            "each_beginning_kept",
+            "With three beams you hold “die Mieze tanzte” (0.06). A beginning need not be continued at all: of all "
+            "continuations keep the most probable, and “die Katze tanzte” (0.216) comes before it.",
+            partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
+            alone=True,
+        ),
+        Misconception(
+            "each_article_twice",
+            "With three beams you hold “eine Katze hat” (0.4 · 0.4 = 0.16). “die Katze tanzte” (0.54 · 0.4 = 0.216) is "
+            "more probable: a beginning may be continued by several words.",
+            partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.16])),
+        ),
+        Misconception(
+            "kept_by_their_ends",
+            "You keep the beginnings of the sentences that are the most probable in the end. A search does not see the "
+            "end: after three words it knows only their product, and keeps the largest.",
+            partial(_predicted, one="A", two="A", held=([0.216], [0.24, 0.216], _HELD[2])),
+        ),
+        Misconception(
+            "second_best_word",
+            "With one beam you go on with “tanzte” behind “die Katze”. It keeps only the most probable beginning, and "
+            "“hat” is more probable there: 0.5, against 0.4.",
+            partial(_predicted, one="A", held=([0.216], *_HELD[1:])),
+        ),
+        Misconception(
+            "always_the_best",
+            "You predict the most probable sentence of all, A, at every width. A search sees only the next word: "
+            "behind “die Katze” the most probable one is “hat” (0.5, against 0.4), so that one beam never sees A.",
+            partial(_predicted, one="A", two="A"),
+        ),
+        Misconception(
+            "width_changes_nothing",
+            "You predict what greedy decoding writes at every width. But more beams also keep other beginnings, such "
+            "as “eine Katze tanzte” (0.24), and one of these may end as a more probable sentence.",
+            partial(_predicted, two="B", three="B"),
+        ),
+        Misconception(
+            "two_beams_are_enough",
+            "One beam and three are right. With two, “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) are kept, "
+            "as you say. “die Katze tanzte” (0.216) is the third, and is dropped.",
+            partial(_predicted, two="A"),
+            alone=True,
+        ),
+        Misconception(
+            "three_beams_do_not_suffice",
+            "The third beam keeps “die Katze tanzte” (0.216), which <e> follows with 0.9: 0.1944 in the end, more than "
+            "E.",
+            partial(_predicted, three="E"),
+        ),
+        Misconception(
+            "two_beams_as_one",
+            "Two beams keep “die Katze hat” (0.27) and “eine Katze tanzte” (0.24). Multiply on: 0.27 · 0.6 = 0.162, "
+            "but 0.24 · 0.7 = 0.168.",
+            partial(_predicted, two="B"),
+        ),
+        Misconception(
+            "not_kept_by_two",
+            "For two beams you predict F. “eine Katze hat” has 0.4 · 0.4 = 0.16; two other beginnings of three words "
+            "have more, and it is dropped.",
+            partial(_predicted, two="F"),
+        ),
+        Misconception(
+            "best_at_once",
+            "You predict the most probable sentence of all, A, for one beam. Follow the tree word by word: behind “die "
+            "Katze” greedy decoding takes “hat” (0.5, against 0.4).",
+            partial(_predicted, one="A"),
+        ),
+        Misconception(
+            "longest_sentence",
+            "One beam takes “getanzt” (0.6) behind “die Katze hat”, not “gerade” (0.4).",
+            partial(_predicted, one="C"),
+        ),
+        Misconception(
+            "last_words_alone",
+            "Of each beginning you give the probability of its third word alone. Multiply it by those of the first "
+            "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
+            partial(_predicted, held=([0.5], [0.5, 0.6], [0.5, 0.6, 0.4])),
+        ),
+        Misconception(
+            "last_words_alone_sorted",
+            "Of each beginning you give the probability of its third word alone. Multiply it by those of the first "
+            "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
+            partial(_predicted, held=([0.5], [0.6, 0.5], [0.6, 0.5, 0.4])),
+        ),
+        Misconception(
+            "beginnings_of_two_words",
+            "You give the beginnings of two words, “die Katze” first. Multiply on: the third word decides what is "
+            "kept.",
+            partial(_predicted, held=([0.54], [0.54, 0.4], [0.54, 0.4, 0.06])),
+        ),
+        Misconception(
+            "whole_sentences",
+            "You give the probabilities of whole sentences, their ends included. Stop after the third word.",
+            partial(_predicted, held=([0.162], [0.168, 0.162], [0.1944, 0.168, 0.162])),
+        ),
+        Misconception(
+            "only_the_sentence_found",
+            "You give the probability of the sentence that is found, to its end. Asked for are the beginnings that are "
+            "held after the third word: as many as there are beams.",
+            partial(_predicted, held=([0.162], [0.168], [0.1944])),
+        ),
+        Misconception(
+            "logarithms",
+            "You give the logarithms of the probabilities. Give these themselves.",
+            partial(_predicted, held=tuple([math.log(p) for p in held] for held in _HELD)),
+        ),
+        Misconception(
+            "divided_by_their_sum",
+            "You divide the probabilities by their sum. They need not sum to 1: give the products as they are.",
+            partial(_predicted, held=tuple([p / sum(held) for p in held] for held in _HELD)),
+        ),
+        Misconception(
+            "rounded",
+            "You have rounded the probabilities. Give the products as they are, with all their digits.",
+            partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.22])),
+        ),
+        Misconception(
+            "rounded_to_tenths",
+            "You have rounded the probabilities. Give the products as they are, with all their digits.",
+            partial(_predicted, held=([0.3], [0.3, 0.2], [0.3, 0.2, 0.2])),
+        ),
+        Misconception(
+            "best_last",
+            "The letters are right, and so are the probabilities. Put the largest first.",
+            partial(_predicted, held=tuple(held[::-1] for held in _HELD)),
+            alone=True,
+        ),
+        Misconception(
+            "in_words",
+            "The sentences are right, and so are the probabilities. Return letters in place of words.",
+            partial(
+                _predicted,
+                one=stepwise.SENTENCES["B"],
+                two=stepwise.SENTENCES["E"],
+                three=stepwise.SENTENCES["A"],
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "small_letters",
+            "The sentences are right, and so are the probabilities. Write the letters as capitals.",
+            partial(_predicted, one="b", two="e", three="a"),
+            alone=True,
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,277 @@
+"""What several exercises of lesson 06 use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Callback
+from course_lib.exercises.common import integer, kinds
+from course_lib.from_scratch import stepwise
+
+LESSON = "06_decoding"
+
+
+WITHHELD = (
+    "course_lib.decoding.greedy",
+    "course_lib.decoding.beam",
+    "course_lib.decoding.sampling",
+    "course_lib.from_scratch.stepwise",
+)
+
+
+START, END = 1, 2
+"""The ids of <s> and <e> in the lesson."""
+
+
+TREE = "worked example: the tree of the lesson"
+
+
+BEHIND_DIE_KATZE = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
+"""The lesson's distribution over ten words behind *die Katze*."""
+
+
+BEHIND = "worked example: the ten words of the lesson"
+
+
+@dataclass(frozen=True)
+class Model:
+    """Logits that depend on every word so far; an offset of their own keeps them from being log-probabilities.
+
+    Attributes:
+        seed: of all that it says.
+        vocabulary: how many words it knows.
+        never: a word that it never writes; None where it may write all.
+        dtype: of the logits.
+        spread: how far the logits of different words lie apart.
+        offset: added to all logits.
+    """
+
+    seed: int
+    vocabulary: int
+    never: int | None = None
+    dtype: torch.dtype = torch.float32
+    spread: float = 2.0
+    offset: float = 0.0
+
+    def __call__(self, words: Tensor) -> Tensor:
+        ids = written_ids(words, self.vocabulary)
+        number = reduce(lambda read, word: (31 * read + word + 1) % 2**40, ids, self.seed)
+        generator = torch.Generator().manual_seed(number)
+        logits = self.spread * torch.randn(self.vocabulary, generator=generator)
+        logits += 4 * torch.rand((), generator=generator) + self.offset
+        if self.never is not None:
+            logits[self.never] = -math.inf
+        return logits.to(self.dtype)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The tree of the lesson."""
+
+    def __call__(self, words: Tensor) -> Tensor:
+        ids = written_ids(words, len(stepwise.TANZTE_WORDS))
+        return stepwise.tree_step(stepwise.TANZTE, stepwise.TANZTE_WORDS)(torch.tensor(ids))
+
+
+def written_ids(words: object, vocabulary: int) -> list[int]:
+    """What an answer has passed, if it is the ids of one sentence; else an exception that says so.
+
+    Raises:
+        TypeError, ValueError, IndexError: it is not.
+    """
+    ids = torch.as_tensor(words) if isinstance(words, (Tensor, list, tuple)) and len(words) else None
+    if ids is None or ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError("step takes the ids of the words so far, an int64 tensor [words] that begins with <s>")
+    if ids.dim() != 1:
+        raise ValueError(f"step takes the ids of one sentence, [words], not a tensor of shape {list(ids.shape)}")
+    if not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
+        raise IndexError(f"step knows the ids 0 to {vocabulary - 1}, but it was given {ids.tolist()}")
+    found: list[int] = ids.tolist()
+    return found
+
+
+def step_callback(model: Callable[[Tensor], Tensor]) -> Callback:
+    return Callback("step", model)
+
+
+def draw_model(
+    generator: Generator,
+    vocabulary: int,
+    suits: Callable[[Model], bool],
+    never: int | None = None,
+    *,
+    spread: float = 2.0,
+    offset: float = 0.0,
+) -> Model:
+    """A model that suits; most seeds give one soon."""
+    while True:
+        model = Model(integer(generator, 0, 10**6), vocabulary, never, spread=spread, offset=offset)
+        if suits(model):
+            return model
+
+
+Ids = Callable[[int, int], tuple[int, int]]
+"""The ids of <s> and <e> that an answer works with, from those that it is given."""
+
+
+BOTH_IDS = (
+    "Your answer takes 1 for <s> and 2 for <e> (START_ID and END_ID), whatever it is given. Use start_id and end_id: "
+    "another vocabulary numbers its words differently."
+)
+
+
+END_ID_MESSAGE = (
+    "Your answer takes 2 (END_ID) for <e>, whatever it is given. Use end_id: another vocabulary numbers its words "
+    "differently."
+)
+
+
+START_ID_MESSAGE = (
+    "Your answer begins with 1 (START_ID), whatever it is given. Use start_id: another vocabulary numbers its words "
+    "differently."
+)
+
+
+def given_ids(start_id: int, end_id: int) -> tuple[int, int]:
+    return start_id, end_id
+
+
+def own_start(_start_id: int, end_id: int) -> tuple[int, int]:
+    return START, end_id
+
+
+def own_end(start_id: int, _end_id: int) -> tuple[int, int]:
+    return start_id, END
+
+
+def own_ids(_start_id: int, _end_id: int) -> tuple[int, int]:
+    return START, END
+
+
+def as_they_are(words: list[int], _end: int) -> list[int]:
+    return words
+
+
+def without_end(words: list[int], end: int) -> list[int]:
+    return words[:-1] if words[-1] == end else words
+
+
+def distributions(generator: Generator, words: int) -> Iterator[tuple[str, Tensor]]:
+    """A distribution over about so many words, of each kind; no two words are equally probable."""
+    for place, kind in enumerate(kinds(generator)):
+        several = (3,) if kind.transposed else ()
+        yield kind.name, torch.softmax(1.5 * kind.normal(*several, words + place), dim=-1)
+
+
+KeepRule = Callable[[Tensor, float], Tensor]
+"""From probabilities and k, or p, to True at the words that stay."""
+
+
+def over_the_sum(kept: Tensor, _stay: Tensor) -> Tensor:
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+def in_place(restricted: Tensor, _probabilities: Tensor, _stay: Tensor) -> Tensor:
+    return restricted
+
+
+def leave_sorted(restricted: Tensor, _probabilities: Tensor, _stay: Tensor) -> Tensor:
+    return restricted.sort(dim=-1, descending=True).values
+
+
+def restricted_by(
+    probabilities: Tensor,
+    limit: float,
+    *,
+    keep: KeepRule,
+    divided: Callable[[Tensor, Tensor], Tensor] = over_the_sum,
+    laid_out: Callable[[Tensor, Tensor, Tensor], Tensor] = in_place,
+) -> Tensor:
+    """What is left of a distribution.
+
+    Args:
+        keep: which words stay.
+        divided: their probabilities, from those that they had.
+        laid_out: where these are put.
+    """
+    stay = keep(probabilities, limit)
+    return laid_out(divided(probabilities * stay, stay), probabilities, stay)
+
+
+DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
+    (
+        "not_normalised",
+        "The probabilities in your answer no longer sum to 1. Divide those that stay by their sum.",
+        lambda kept, stay: kept,
+    ),
+    (
+        "softmax_of_zeros",
+        "Your answer sets the others to 0 and takes the softmax, but exp(0) is 1: the dropped words come back. "
+        "Divide the kept probabilities by their sum.",
+        lambda kept, stay: torch.softmax(kept, dim=-1),
+    ),
+    (
+        "softmax_of_probabilities",
+        "Your answer takes a softmax of the probabilities that stay, which makes them nearly equal. Divide them by "
+        "their sum: their proportions stay.",
+        lambda kept, stay: torch.softmax(kept.masked_fill(~stay, -math.inf), dim=-1),
+    ),
+    (
+        "all_equal",
+        "Your answer gives the same probability to all words that stay. They keep their proportions: divide by "
+        "their sum.",
+        lambda kept, stay: stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype),
+    ),
+    (
+        "rest_in_equal_shares",
+        "Your answer shares what the dropped words had equally among those that stay. These keep their "
+        "proportions: divide by their sum.",
+        lambda kept, stay: (
+            kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True).to(kept.dtype)
+        ),
+    ),
+    (
+        "rest_to_the_best",
+        "Your answer gives what the dropped words had to the best one. All that stay keep their proportions: "
+        "divide by their sum.",
+        lambda kept, stay: kept + is_largest(kept) * (1 - kept.sum(dim=-1, keepdim=True)),
+    ),
+    (
+        "small_number_added",
+        "Your answer adds a small number, 1e-8, to the sum that it divides by, so that the result no longer sums "
+        "to 1. There is no 0 to be afraid of: the most probable word is always kept.",
+        lambda kept, stay: kept / (kept.sum(dim=-1, keepdim=True) + 1e-8),
+    ),
+    (
+        "one_sum_for_all_rows",
+        "Your answer divides by the sum of all rows together. Each row has its own: .sum(dim=-1, keepdim=True).",
+        lambda kept, stay: kept / kept.sum(),
+    ),
+    (
+        "sum_over_the_first_dimension",
+        "Your answer sums over the first dimension, which is the batch where there is one. The words of a row are "
+        "the last: .sum(dim=-1, keepdim=True).",
+        lambda kept, stay: kept / kept.sum(dim=0, keepdim=True),
+    ),
+)
+"""What may go wrong where the words that stay are given their probabilities: id, message, what is done."""
+
+
+def is_largest(values: Tensor) -> Tensor:
+    return values == values.amax(dim=-1, keepdim=True)
+
+
+def all_rows_alike(keep: KeepRule) -> KeepRule:
+    """Apply to the first row what holds for it, and to all others the same."""
+    return lambda probabilities, limit: keep(probabilities.reshape(-1, probabilities.shape[-1])[0], limit).expand_as(
+        probabilities
+    )
+
+
+Step = Callable[[Tensor], Tensor]

@@ -1,0 +1,357 @@
+"""Lesson 05, encoder_decoder.adam_update: A step of Adam."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
+from course_lib.from_scratch import encoder_decoder
+from course_lib.from_scratch.encoder_decoder import BETAS, EPSILON
+
+
+def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        weight, gradient = torch.tensor([1.0, 1.0, 1.0]), torch.tensor([0.001, -0.1, 10.0])
+        yield Case("worked example: the first step", (weight, gradient, torch.zeros(3), torch.zeros(3), 1, 0.5))
+    for kind, step in zip(kinds(generator), (1, 2, 3, 10, 500), strict=True):
+        rows, columns = kind.sizes(2)
+        gradient, mean = kind.normal(rows, columns), 0.5 * kind.normal(rows, columns)
+        square = 0.2 + mean.square() + 0.3 * kind.normal(rows, columns).abs()
+        weight, rate = kind.normal(rows, columns), 0.1 * integer(generator, 3, 9)
+        yield Case(f"{kind.name}, step {step}", (weight, gradient, mean, square, step, rate))
+    small = 1e-6 * (1 + torch.rand(5, generator=generator))
+    yield Case("very small gradients", (torch.ones(5), small, torch.zeros(5), torch.zeros(5), 1, 0.5))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What there is at the end of a step: before and after it, and what both means are divided by."""
+
+    weight: Tensor
+    old: tuple[Tensor, Tensor]
+    new: tuple[Tensor, Tensor]
+    by: tuple[float, float]
+    down: Tensor
+
+
+def _adam(
+    weight: Tensor,
+    gradient: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    step: int,
+    rate: float,
+    *,
+    betas: tuple[float, float] = BETAS,
+    shares: Callable[[float], tuple[float, float]] = lambda beta: (beta, 1 - beta),
+    squared: Callable[[Tensor, Tensor], Tensor] = lambda gradient, mean: gradient.square(),
+    by: Callable[[float, float, int], tuple[float, float]] = lambda b1, b2, step: (1 - b1**step, 1 - b2**step),
+    along: Callable[[Tensor, Tensor], Tensor] = lambda mean, gradient: mean,
+    denominator: Callable[[Tensor], Tensor] = lambda square: square.sqrt() + EPSILON,
+    scale: Callable[[float], float] = lambda rate: -rate,
+    returned: Callable[[_Step], tuple[Tensor, Tensor, Tensor]] = lambda s: (s.weight + s.down, *s.new),
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One step with changes.
+
+    Args:
+        betas: of both means, and of their corrections.
+        shares: how much of an old mean is kept, and how much of what is new is added.
+        squared: what `square` is the mean of.
+        by: what the means are divided by in the correction.
+        along: what one steps along, of the corrected mean and the gradient.
+        denominator: of the corrected square.
+        scale: what the step is multiplied by.
+        returned: what comes back.
+    """
+    kept, added = shares(betas[0])
+    new_mean = kept * mean + added * gradient
+    kept, added = shares(betas[1])
+    new_square = kept * square + added * squared(gradient, new_mean)
+    divided = by(*betas, step)
+    down = scale(rate) * along(new_mean / divided[0], gradient) / denominator(new_square / divided[1])
+    return returned(_Step(weight, (mean, square), (new_mean, new_square), divided, down))
+
+
+def _epsilon_before_the_correction(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
+    size = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
+    return weight - size * mean / (square.sqrt() + EPSILON), mean, square
+
+
+def _old_means_used(
+    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    down = mean / (1 - BETAS[0] ** step) / ((square / (1 - BETAS[1] ** step)).sqrt() + EPSILON)
+    return weight - rate * down, *_adam(weight, gradient, mean, square, step, rate)[1:]
+
+
+State = tuple[Tensor, Tensor, Tensor]
+
+
+def _adam_by_lerp(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
+    mean = mean.lerp(gradient, 0.1)
+    square = square.lerp(gradient**2, 0.02)
+    size = rate * math.sqrt(1 - 0.98**step) / (1 - 0.9**step)
+    return weight - size * mean / (square.sqrt() + 1e-9 * math.sqrt(1 - 0.98**step)), mean, square
+
+
+def _adam_in_place(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
+    weight, mean, square = weight.clone(), mean.clone(), square.clone()
+    mean.mul_(0.9).add_(gradient, alpha=1 - 0.9)
+    square.mul_(0.98).addcmul_(gradient, gradient, value=1 - 0.98)
+    denominator = (square / (1 - 0.98**step)).sqrt_().add_(1e-9)
+    weight.addcdiv_(mean, denominator, value=-rate / (1 - 0.9**step))
+    return weight, mean, square
+
+
+def _adam_in_numpy(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
+    w, g, m, s = (tensor.double().numpy() for tensor in (weight, gradient, mean, square))
+    m = 0.9 * m + 0.1 * g
+    s = 0.98 * s + 0.02 * g * g
+    w = w - rate * m / (1 - 0.9**step) / (numpy.sqrt(s / (1 - 0.98**step)) + 1e-9)
+    new, first, second = (torch.from_numpy(array).to(weight.dtype) for array in (w, m, s))
+    return new, first, second
+
+
+def _adam_by_loop(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
+    rows = []
+    for w, g, m, s in zip(*(t.flatten().tolist() for t in (weight, gradient, mean, square)), strict=True):
+        new_m, new_s = 0.9 * m + 0.1 * g, 0.98 * s + 0.02 * g * g
+        down = new_m / (1 - 0.9**step) / (math.sqrt(new_s / (1 - 0.98**step)) + 1e-9)
+        rows.append((w - rate * down, new_m, new_s))
+    new, first, second = (
+        torch.tensor(column, dtype=weight.dtype).reshape(weight.shape) for column in zip(*rows, strict=True)
+    )
+    return new, first, second
+
+
+def _adam_by_power(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
+    mean = mean + (1 - 0.9) * (gradient - mean)
+    square = square + (1 - 0.98) * (gradient.pow(2) - square)
+    inverse = (torch.pow(square / (1 - 0.98**step), 0.5) + 1e-9).reciprocal()
+    return weight - rate * (mean / (1 - 0.9**step)) * inverse, mean, square
+
+
+CORRECT = (
+    _adam_by_lerp,
+    _adam_in_place,
+    _adam_in_numpy,
+    _adam_by_loop,
+    _adam_by_power,
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.adam_update",
+    lesson=LESSON,
+    name="adam_update",
+    title="A step of Adam",
+    statement=(
+        "adam_update(weight, gradient, mean, square, step, rate) -> (weight, mean, square), all [...]: one step of "
+        "Adam with bias correction and the paper's settings, 0.9, 0.98 and 1e-9."
+    ),
+    points=3,
+    minutes=12,
+    section="Adam",
+    source="Kingma and Ba (2015), algorithm 1; Vaswani et al. (2017), section 5.3; S4, the optimizer",
+    reference=encoder_decoder.adam_update,
+    cases=_adam_cases,
+    correct=CORRECT,
+    forbidden=("Adam", "AdamW"),
+    misconceptions=(
+        Misconception(
+            "not_corrected",
+            "Your answer leaves out the correction: in the first steps mean and square are still close to the zeros "
+            "that they began with. Divide them by 1 - β^step before they are used.",
+            partial(_adam, by=lambda b1, b2, step: (1.0, 1.0)),
+        ),
+        Misconception(
+            "corrected_by_the_step_before",
+            "Your answer corrects with step + 1, as if steps counted from 0. They count from 1: use 1 - β^step.",
+            partial(_adam, by=lambda b1, b2, step: (1 - b1 ** (step + 1), 1 - b2 ** (step + 1))),
+        ),
+        Misconception(
+            "corrected_by_one_step_less",
+            "Your answer corrects with step - 1, which divides by 0 in the first step. Steps count from 1: use 1 - "
+            "β^step.",
+            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1 ** (step - 1), 1 - b2 ** (step - 1))),
+        ),
+        Misconception(
+            "corrected_as_in_the_first_step",
+            "Your answer always corrects as in the first step, by 1 - β. The exponent is missing: 1 - β ** step.",
+            partial(_adam, by=lambda b1, b2, step: (1 - b1, 1 - b2)),
+        ),
+        Misconception(
+            "correction_multiplied",
+            "Your answer multiplies by 1 - β^step. The correction divides by it: it is to make the means of the first "
+            "steps larger.",
+            partial(_adam, by=lambda b1, b2, step: (1 / (1 - b1**step), 1 / (1 - b2**step))),
+        ),
+        Misconception(
+            "corrected_values_kept",
+            "You return the corrected mean and square. They are for this step's use alone: the next one goes on from "
+            "the uncorrected.",
+            partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0] / s.by[0], s.new[1] / s.by[1])),
+        ),
+        Misconception(
+            "corrected_square_kept",
+            "You return the corrected square. It is for this step's use alone: the next one goes on from the "
+            "uncorrected.",
+            partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0], s.new[1] / s.by[1])),
+        ),
+        Misconception(
+            "torchs_settings",
+            "Your answer uses 0.999 for the squares, torch's default. The transformer paper takes 0.98.",
+            partial(_adam, betas=(0.9, 0.999)),
+        ),
+        Misconception(
+            "torchs_settings_and_epsilon",
+            "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. The transformer paper takes 0.98 and "
+            "1e-9.",
+            lambda *inputs: _adam(*inputs, betas=(0.9, 0.999), denominator=lambda square: square.sqrt() + 1e-8),
+        ),
+        Misconception(
+            "torchs_epsilon",
+            "Your answer adds 1e-8, torch's default, which matters where gradients are small. The transformer paper "
+            "takes 1e-9.",
+            lambda *inputs: _adam(*inputs, denominator=lambda square: square.sqrt() + 1e-8),
+        ),
+        Misconception(
+            "betas_swapped",
+            "Your answer has the two settings swapped: 0.9 belongs to the mean and 0.98 to the squares.",
+            partial(_adam, betas=(0.98, 0.9)),
+        ),
+        Misconception(
+            "shares_swapped",
+            "Your answer keeps too little of the running means and takes most from this gradient: β is the share of "
+            "the old mean that stays, and 1 - β that of the new.",
+            partial(_adam, shares=lambda beta: (1 - beta, beta)),
+        ),
+        Misconception(
+            "added_in_full",
+            "Your answer adds the whole gradient to the running mean (and its whole square). Only a share of it is "
+            "new: (1 - β) times it.",
+            partial(_adam, shares=lambda beta: (beta, 1.0)),
+        ),
+        Misconception(
+            "mean_alone_corrected",
+            "Your answer corrects the mean and not the square. Divide the square by 1 - 0.98^step before its root is "
+            "taken.",
+            partial(_adam, by=lambda b1, b2, step: (1 - b1**step, 1.0)),
+        ),
+        Misconception(
+            "square_alone_corrected",
+            "Your answer corrects the square and not the mean. Divide the mean by 1 - 0.9^step as well.",
+            partial(_adam, by=lambda b1, b2, step: (1.0, 1 - b2**step)),
+        ),
+        Misconception(
+            "corrected_by_one_beta",
+            "Your answer corrects both by 1 - 0.9^step. The square has a beta of its own: divide it by 1 - 0.98^step.",
+            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1**step, 1 - b1**step)),
+        ),
+        Misconception(
+            "beta_times_the_step",
+            "Your answer corrects by 1 - β · step. It is a power: 1 - β ** step.",
+            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1 * step, 1 - b2 * step)),
+        ),
+        Misconception(
+            "no_root",
+            "Your answer divides by the mean square itself. Divide by its root, so that a step has the size of the "
+            "rate whatever the size of the gradients.",
+            partial(_adam, denominator=lambda square: square + EPSILON),
+        ),
+        Misconception(
+            "epsilon_in_the_root",
+            "Your answer adds 1e-9 within the root, which matters where gradients are small. Add it to the root: "
+            "√square + 1e-9.",
+            partial(_adam, denominator=lambda square: (square + EPSILON).sqrt()),
+        ),
+        Misconception(
+            "no_epsilon",
+            "Your answer leaves 1e-9 out, or adds it where it makes no difference. It is added to the root, before "
+            "one divides by it, and matters where gradients are small: (√square + 1e-9).",
+            partial(_adam, denominator=torch.sqrt),
+        ),
+        Misconception(
+            "epsilon_before_the_correction",
+            "Your answer adds 1e-9 to the root of the uncorrected square, which matters where gradients are small. "
+            "Correct the square first, take its root, and add then.",
+            _epsilon_before_the_correction,
+        ),
+        Misconception(
+            "means_not_returned",
+            "You return mean and square as they came in. The next step needs the new ones.",
+            partial(_adam, returned=lambda s: (s.weight + s.down, *s.old)),
+        ),
+        Misconception(
+            "returned_in_another_order",
+            "Your answer returns square before mean. The order is weight, mean, square.",
+            partial(_adam, returned=lambda s: (s.weight + s.down, *s.new[::-1])),
+        ),
+        Misconception(
+            "update_returned",
+            "Your answer returns the step in place of the new weight. Add it to the old one: weight - rate · ...",
+            partial(_adam, returned=lambda s: (s.down, *s.new)),
+        ),
+        Misconception(
+            "uphill",
+            "Your answer goes uphill: it adds the step. Subtract it, for the gradient points where the loss grows.",
+            partial(_adam, scale=lambda rate: rate),
+        ),
+        Misconception(
+            "rate_left_out",
+            "Your answer does not use `rate`. The step is multiplied by it.",
+            partial(_adam, scale=lambda rate: -1.0),
+        ),
+        Misconception(
+            "not_squared",
+            "Your answer averages the gradient twice and never its square. `square` is the running mean of gradient².",
+            partial(_adam, squared=lambda gradient, mean: gradient),
+        ),
+        Misconception(
+            "absolute_value",
+            "Your answer averages the gradient's absolute value in place of its square. `square` is the running mean "
+            "of gradient².",
+            partial(_adam, squared=lambda gradient, mean: gradient.abs()),
+        ),
+        Misconception(
+            "mean_squared",
+            "Your answer averages the squares of the running mean. `square` is the running mean of gradient².",
+            partial(_adam, squared=lambda gradient, mean: mean.square()),
+        ),
+        Misconception(
+            "gradient_as_the_step",
+            "Your answer steps along this gradient alone. Step along the running mean of the gradients, corrected.",
+            partial(_adam, along=lambda mean, gradient: gradient),
+        ),
+        Misconception(
+            "plain_descent",
+            "Your answer is plain gradient descent, weight - rate · gradient. Divide the corrected mean by the root "
+            "of the corrected square.",
+            lambda *inputs: _adam(*inputs, along=lambda mean, gradient: gradient, denominator=torch.ones_like),
+        ),
+        Misconception(
+            "one_root_for_all",
+            "Your answer divides all entries by one number, the root of the squares' mean. Each entry has a square of "
+            "its own.",
+            partial(_adam, denominator=lambda square: square.mean().sqrt() + EPSILON),
+        ),
+        Misconception(
+            "old_means_used",
+            "Your answer returns the new mean and square, but steps by the old ones. Step by the new.",
+            _old_means_used,
+        ),
+    ),
+    withheld=WITHHELD,
+)

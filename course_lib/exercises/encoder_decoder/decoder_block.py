@@ -1,0 +1,685 @@
+"""Lesson 05, encoder_decoder.decoder_block: The decoder block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.blocks import AddAndNorm, FeedForward
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, kept_as_is, random_weights
+from course_lib.exercises.worked_examples import A, B
+from course_lib.from_scratch import encoder_decoder
+from course_lib.masking import causal_mask, padding_mask
+from course_lib.multihead import MultiHeadAttention
+
+
+class _Layers(nn.Module):
+    """What the constructor in the lesson makes."""
+
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+
+
+def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        # Of two numbers a norm leaves no more than the sign, so each word's vector is given two more.
+        x, memory = (torch.cat([words, 0.5 * words.flip(1)], dim=-1) for words in (B.q, A.k))
+        x, memory = torch.stack([x, 0.5 * x.flip(0)]), torch.stack([memory, memory.flip(0)])
+        inputs = (x, memory, causal_mask(4), torch.ones(2, 1, 3, dtype=torch.bool))
+        name = "worked example: <s> die Katze tanzte, looking at the cat danced"
+        yield _block_case(name, generator, inputs, heads=2, d_hidden=5)
+    for name, heads, target, source in (
+        ("a batch with padding in the source", 2, 5, 3),
+        ("a source longer than the target", 3, 4, 7),
+        (ANY_MASKS, 2, 4, 4),
+    ):
+        inputs = _block_inputs(generator, heads, target, source, any_mask=name == ANY_MASKS)
+        yield _block_case(name, generator, inputs, heads, d_hidden=4 * heads + 1)
+    yield _in_double(_block_case("double precision", generator, _block_inputs(generator, 2, 3, 5), 2, 9))
+    inputs = _block_inputs(generator, 2, 5, 4)
+    yield _block_case("in training, where almost everything is dropped", generator, inputs, 2, 9, training=True)
+    x, memory, mask, memory_mask = _block_inputs(generator, 2, 4, 6)
+    word, read = x[:1, :1], memory[:1, :1]
+    inputs = (word.expand_as(x).clone(), read.expand_as(memory).clone(), mask, memory_mask)
+    name = "in training, where the sublayers add only zeros, and dropping changes none"
+    case = _block_case(name, generator, inputs, 2, 9, training=True)
+    construct = {**case.construct, "dropout": 0.5}
+    yield replace(case, construct=construct, weights=_adding_zeros(case.weights, word, read, construct))
+
+
+ANY_MASKS = "any masks, others in each sentence and for each word"
+"""As many words in the source as in the target, so that whoever exchanges something is not stopped by a shape."""
+
+
+Inputs = tuple[Tensor, Tensor, Tensor, Tensor]
+"""x, memory, mask, memory_mask"""
+
+
+def _block_inputs(generator: Generator, heads: int, target: int, source: int, any_mask: bool = False) -> Inputs:
+    """A batch of random words, with padding in all its sources but one."""
+    kind = Kind("", generator, (integer(generator, 2, 4),))
+    d_model = heads * integer(generator, 4, 6)
+    lengths = torch.full((kind.leading[0],), source)
+    lengths[:-1] = integer(generator, 1, source)
+    x, memory = kind.normal(target, d_model), kind.normal(source, d_model)
+    if any_mask:
+        return x, memory, kind.mask(target, target), kind.mask(target, source)
+    return x, memory, causal_mask(target), padding_mask(lengths, source).unsqueeze(1)
+
+
+def _block_case(
+    name: str, generator: Generator, inputs: Inputs, heads: int, d_hidden: int, training: bool = False
+) -> Case:
+    """One call with random weights; who drops where nothing is to be dropped loses almost everything."""
+    sizes_of: dict[str, Any] = {"d_model": inputs[0].shape[-1], "heads": heads, "d_hidden": d_hidden}
+    construct = {**sizes_of, "dropout": ALMOST_EVERYTHING}
+    return Case(
+        name,
+        inputs,
+        construct=construct,
+        weights=random_weights(_Layers(**construct), generator),
+        gradients=() if training else (0, 1),
+        weight_gradients=not training,
+        training=training,
+        part="dropout" if training else CORE,
+    )
+
+
+def _in_double(case: Case) -> Case:
+    args = tuple(tensor.double() if tensor.is_floating_point() else tensor for tensor in case.args)
+    return replace(case, args=args, weights={name: weight.double() for name, weight in case.weights.items()})
+
+
+@torch.no_grad()
+def _adding_zeros(
+    weights: Mapping[str, Tensor], word: Tensor, read: Tensor, construct: Mapping[str, Any]
+) -> dict[str, Tensor]:
+    """These weights, with biases that take away what each sublayer makes of these words, [1, 1, d_model] both.
+
+    Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
+    """
+    block = _Layers(**construct).eval()
+    block.load_state_dict(weights)
+    block.self_attention.W_o.bias.sub_(block.self_attention(word).out[0, 0])
+    word = block.add_and_norm_1.norm(word)
+    block.cross_attention.W_o.bias.sub_(block.cross_attention(word, read).out[0, 0])
+    word = block.add_and_norm_2.norm(word)
+    block.feed_forward.W_2.bias.sub_(block.feed_forward(word)[0, 0])
+    return block.state_dict()
+
+
+Join = Callable[[AddAndNorm, Tensor, Tensor], Tensor]
+"""What a block does with what went into a sublayer and what came out of it."""
+
+
+def _right(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer(x, y)  # type: ignore[no-any-return]
+
+
+def _swapped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer(y, x)  # type: ignore[no-any-return]
+
+
+def _undropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(x + y)  # type: ignore[no-any-return]
+
+
+def _sum_dropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(layer.dropout(x + y))  # type: ignore[no-any-return]
+
+
+def _dropped_last(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.dropout(layer.norm(x + y))  # type: ignore[no-any-return]
+
+
+def _always_dropped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(x + F.dropout(y, layer.dropout.p))  # type: ignore[no-any-return]
+
+
+def _not_added(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer.norm(y)  # type: ignore[no-any-return]
+
+
+def _not_normed(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return x + y
+
+
+def _added_twice(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return layer(x, x + y)  # type: ignore[no-any-return]
+
+
+def _alone(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+    return y
+
+
+Attend = Callable[[_Layers, Tensor, Tensor, Tensor, Tensor], Tensor]
+"""attend(block, x, memory, mask, memory_mask): what the cross-attention gives."""
+
+
+def _block(
+    b: _Layers,
+    x: Tensor,
+    memory: Tensor,
+    mask: Tensor,
+    memory_mask: Tensor,
+    *,
+    masks: tuple[Change, Change] = (kept_as_is, kept_as_is),
+    exchanged: bool = False,
+    steps: str = "s1 c2 f3",
+    attend: Attend = lambda b, x, memory, mask, memory_mask: b.cross_attention(x, memory, memory_mask).out,
+    joins: Mapping[str, Join] = {},
+    normed_first: bool = False,
+    asks: int | None = None,
+    reads: int | None = None,
+    added: Mapping[str, int] = {},
+) -> Tensor:
+    """The forward with changes.
+
+    Args:
+        masks: what is done to both masks.
+        exchanged: each is used for the other.
+        steps: self-attention, cross-attention and feed-forward network, each with the number of its add & norm.
+        attend: the cross-attention.
+        joins: how what came out of a sublayer is joined to what went in, where it is not right.
+        normed_first: pre-norm.
+        asks: which state asks in the cross-attention: 0 is x, 1 what the first add & norm returned, and so on.
+        reads: which one the feed-forward network reads.
+        added: which one the residual connection of a sublayer adds.
+    """
+    mask, memory_mask = masks[0](mask), masks[1](memory_mask)
+    if exchanged:
+        mask, memory_mask = memory_mask, mask
+    states = [x]
+    for kind, number in map(tuple, steps.split()):
+        layer = getattr(b, f"add_and_norm_{number}")
+        chosen = {"c": asks, "f": reads}.get(kind)
+        read = states[-1 if chosen is None else chosen]
+        read = layer.norm(read) if normed_first else read
+        if kind == "s":
+            out = b.self_attention(read, None, mask).out
+        else:
+            out = attend(b, read, memory, mask, memory_mask) if kind == "c" else b.feed_forward(read)
+        join = _not_normed if normed_first else joins.get(kind, _right)
+        states.append(join(layer, states[added.get(kind, -1)], out))
+    return states[-1]
+
+
+class _Changed(_Layers):
+    """The block with changes, see `_block`."""
+
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0, **changes: Any) -> None:
+        super().__init__(d_model, heads, d_hidden, dropout)
+        self.changes = changes
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        return _block(self, x, memory, mask, memory_mask, **self.changes)
+
+
+def _by_itself(**changes: Any) -> Callable[..., nn.Module]:
+    """The block with changes that nobody combines with others."""
+    return lambda **construct: _Changed(**construct, **changes)
+
+
+def _joined_by(*joins: Join) -> Callable[..., nn.Module]:
+    """A block right in all but how the three sublayers' outputs are joined to what went in."""
+    return _by_itself(joins=dict(zip("scf", joins, strict=True)))
+
+
+class _AttentionWeightsDropped(_Changed):
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__(d_model, heads, d_hidden, dropout)
+        self.self_attention = MultiHeadAttention(d_model, heads, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads, dropout)
+
+
+def _not_looking_ahead(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    up_to_here = torch.ones(x.shape[1], memory.shape[1]).tril().bool()
+    out: Tensor = b.cross_attention(x, memory, memory_mask & up_to_here).out
+    return out
+
+
+class _RightLayers(nn.Module):
+    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, heads)
+        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+
+
+class _BlockStraight(_RightLayers):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        attended = self.self_attention(x, mask=mask).out
+        x = self.add_and_norm_1(x, attended)
+        crossed = self.cross_attention(x, memory, mask=memory_mask).out
+        x = self.add_and_norm_2(x, crossed)
+        out: Tensor = self.add_and_norm_3(x, self.feed_forward(x))
+        return out
+
+
+class _BlockByHand(_RightLayers):
+    """Dropouts, sums and norms written out, by torch's functions."""
+
+    def _join(self, layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
+        total = x + F.dropout(y, layer.dropout.p, self.training)
+        return F.layer_norm(total, x.shape[-1:], layer.norm.weight, layer.norm.bias, layer.norm.eps)
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        x = self._join(self.add_and_norm_1, x, self.self_attention(x, x, mask).out)
+        x = self._join(self.add_and_norm_2, x, self.cross_attention(x, memory, memory_mask).out)
+        return self._join(self.add_and_norm_3, x, self.feed_forward(x))
+
+
+class _BlockDroppingByLots(_RightLayers):
+    """Dropout by its formula, with a norm that is called by itself; the last sublayer's lots are drawn first."""
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        layers = [self.add_and_norm_1, self.add_and_norm_2, self.add_and_norm_3]
+        lots = [torch.rand_like(x) for _ in layers][::-1]
+
+        def join(x: Tensor, y: Tensor) -> Tensor:
+            layer, drawn = layers.pop(0), lots.pop(0)
+            share = layer.dropout.p
+            out: Tensor = layer.norm(x + (y * (drawn >= share) / (1 - share) if self.training else y))
+            return out
+
+        x = join(x, self.self_attention(x, mask=mask).out)
+        x = join(x, self.cross_attention(x, memory, memory_mask).out)
+        return join(x, self.feed_forward(x))
+
+
+class _BlockSentenceBySentence(_RightLayers):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        batch, target, source = x.shape[0], x.shape[1], memory.shape[1]
+        own, other = mask.expand(batch, target, target), memory_mask.expand(batch, target, source)
+        rows = []
+        for i in range(batch):
+            y = x[i : i + 1]
+            y = self.add_and_norm_1(y, self.self_attention(y, mask=own[i]).out)
+            y = self.add_and_norm_2(y, self.cross_attention(y, memory[i : i + 1], other[i]).out)
+            rows.append(self.add_and_norm_3(y, self.feed_forward(y)))
+        return torch.cat(rows)
+
+
+class _BlockWithWeights(_RightLayers):
+    """By the explicit path, which gives the attention weights too."""
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        x = self.add_and_norm_1(x, self.self_attention(x, None, mask, need_weights=True).out)
+        x = self.add_and_norm_2(x, self.cross_attention(x, memory, memory_mask, need_weights=True).out)
+        out: Tensor = self.add_and_norm_3(x, self.feed_forward(x))
+        return out
+
+
+class _BlockByEinsum(_RightLayers):
+    """Attention written out from the projections' weights."""
+
+    def _attend(self, layer: MultiHeadAttention, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        weights = layer.W_qkv.weight.chunk(3)
+        biases = layer.W_qkv.bias.chunk(3)
+        q, k, v = (
+            F.linear(y, weight, bias).unflatten(-1, (layer.heads, -1))
+            for y, weight, bias in zip((x, memory, memory), weights, biases, strict=True)
+        )
+        scaled = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(q.shape[-1])
+        seen = mask.expand(x.shape[0], x.shape[1], memory.shape[1]).unsqueeze(1)
+        alpha = torch.softmax(scaled.masked_fill(~seen, -1e9), dim=-1)
+        out: Tensor = layer.W_o(torch.einsum("bhqk,bkhd->bqhd", alpha, v).flatten(2))
+        return out
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        x = self.add_and_norm_1(x, self._attend(self.self_attention, x, x, mask))
+        x = self.add_and_norm_2(x, self._attend(self.cross_attention, x, memory, memory_mask))
+        out: Tensor = self.add_and_norm_3(x, self.feed_forward(x))
+        return out
+
+
+class _BlockInALoop(_RightLayers):
+    """The three sublayers as a list."""
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        sublayers: list[Callable[[Tensor], Tensor]] = [
+            lambda y: self.self_attention(y, mask=mask).out,
+            lambda y: self.cross_attention(y, self.cross_attention.keys_and_values(memory), memory_mask).out,
+            self.feed_forward,
+        ]
+        for sublayer, join in zip(
+            sublayers, (self.add_and_norm_1, self.add_and_norm_2, self.add_and_norm_3), strict=True
+        ):
+            x = join(x, sublayer(x))
+        return x
+
+
+CORRECT = (
+    _BlockStraight,
+    _BlockByHand,
+    _BlockDroppingByLots,
+    _BlockSentenceBySentence,
+    _BlockWithWeights,
+    _BlockByEinsum,
+    _BlockInALoop,
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.decoder_block",
+    lesson=LESSON,
+    name="DecoderBlock",
+    title="The decoder block",
+    statement=(
+        "class DecoderBlock(nn.Module): forward(x [batch, target, d_model], memory [batch, source, d_model], mask, "
+        "memory_mask) -> [batch, target, d_model]: masked self-attention, cross-attention to the memory, feed-forward "
+        "network, each with add & norm after it."
+    ),
+    points=5,
+    parts={CORE: 4, "dropout": 1},
+    minutes=20,
+    section="The decoder block",
+    source="S2, T-ED; S4, the decoder; Vaswani et al. (2017), section 3.1",
+    reference=encoder_decoder.DecoderBlock,
+    cases=_block_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "future_seen",
+            "Your answer leaves out `mask` in the self-attention, so that each word sees those after it, its own "
+            "answer included. Pass it on.",
+            partial(_Changed, masks=(torch.ones_like, kept_as_is)),
+        ),
+        Misconception(
+            "padding_seen",
+            "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets weight. "
+            "Pass it on.",
+            partial(_Changed, masks=(kept_as_is, torch.ones_like)),
+        ),
+        Misconception(
+            "both_masks_left_out",
+            "Your answer uses neither mask: words see the future, and the source's padding. Pass `mask` to the "
+            "self-attention and `memory_mask` to the cross-attention.",
+            partial(_Changed, masks=(torch.ones_like, torch.ones_like)),
+        ),
+        Misconception(
+            "masks_inverted",
+            "Your answer turns both masks round, as torch's own modules want them. In this course True means `may "
+            "attend`: leave out the ~.",
+            partial(_Changed, masks=(torch.logical_not, torch.logical_not)),
+        ),
+        Misconception(
+            "own_causal_mask",
+            "Your answer makes a causal mask of its own for the self-attention, by causal_mask or is_causal=True, say. "
+            "Use `mask` as it comes: it may forbid other things, too.",
+            _by_itself(masks=(lambda mask: causal_mask(mask.shape[-1]), kept_as_is)),
+        ),
+        Misconception(
+            "masks_exchanged",
+            "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. It is the other "
+            "way round: `mask` is for the target's words, `memory_mask` for the source's.",
+            _by_itself(exchanged=True),
+        ),
+        Misconception(
+            "cross_attention_causal",
+            "Your answer's cross-attention is causal: place t may look at the first t + 1 words of the source only. "
+            "All of the source is there from the beginning: `memory_mask` alone says where one may look.",
+            _by_itself(attend=_not_looking_ahead),
+        ),
+        Misconception(
+            "cross_attention_first",
+            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "self-attention begins each decoder block.",
+            partial(_Changed, steps="c2 s1 f3"),
+        ),
+        Misconception(
+            "cross_attention_first_by_number",
+            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "self-attention begins each decoder block.",
+            partial(_Changed, steps="c1 s2 f3"),
+        ),
+        Misconception(
+            "feed_forward_second",
+            "Your answer has the feed-forward network between the two attentions. It comes last: self-attention, "
+            "cross-attention, feed-forward network.",
+            _by_itself(steps="s1 f2 c3"),
+        ),
+        Misconception(
+            "feed_forward_second_with_its_norm",
+            "Your answer has the feed-forward network between the two attentions. It comes last: self-attention, "
+            "cross-attention, feed-forward network.",
+            _by_itself(steps="s1 f3 c2"),
+        ),
+        Misconception(
+            "no_cross_attention",
+            "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
+            "feed-forward network stands the cross-attention.",
+            _by_itself(steps="s1 f3"),
+        ),
+        Misconception(
+            "no_cross_attention_by_number",
+            "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
+            "feed-forward network stands the cross-attention, with the second add & norm.",
+            _by_itself(steps="s1 f2"),
+        ),
+        Misconception(
+            "cross_attention_to_itself",
+            "Your answer calls the cross-attention without the memory, so that the words attend to each other twice. "
+            "Keys and values come from the source: cross_attention(x, memory, memory_mask).",
+            _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, None, mask).out),
+        ),
+        Misconception(
+            "cross_attention_to_itself_by_memory_mask",
+            "Your answer hands the cross-attention `memory_mask` but not the memory, so that the words attend to each "
+            "other. Keys and values come from the source: cross_attention(x, memory, memory_mask).",
+            _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, None, memory_mask).out),
+        ),
+        Misconception(
+            "memory_asks",
+            "Your answer has the cross-attention the wrong way round: the memory asks, and the target's words are "
+            "looked at. What asks comes first: cross_attention(x, memory, memory_mask).",
+            _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(memory, x, memory_mask).out),
+        ),
+        Misconception(
+            "no_feed_forward",
+            "Your answer ends after the cross-attention. The feed-forward network and its add & norm are missing.",
+            _by_itself(steps="s1 c2"),
+        ),
+        Misconception(
+            "no_residuals",
+            "Your answer has the norms but not the residual connections: what goes into a sublayer is to be added to "
+            "what comes out of it, before the norm.",
+            _joined_by(_not_added, _not_added, _not_added),
+        ),
+        Misconception(
+            "no_norms",
+            "Your answer adds, but never norms. Use add_and_norm_1 to 3, which do both.",
+            _joined_by(_not_normed, _not_normed, _not_normed),
+        ),
+        Misconception(
+            "pre_norm",
+            "Your answer norms what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after the "
+            "sum, as in the paper: norm(x + sublayer(x)).",
+            partial(_Changed, normed_first=True),
+        ),
+        Misconception(
+            "one_norm_for_all",
+            "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
+            partial(_Changed, steps="s1 c1 f1"),
+        ),
+        Misconception(
+            "second_norm_twice",
+            "Your answer uses add_and_norm_2 twice and add_and_norm_3 never. The third is the feed-forward network's.",
+            partial(_Changed, steps="s1 c2 f2"),
+        ),
+        Misconception(
+            "norms_swapped",
+            "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
+            "numbered in the order of the sublayers.",
+            partial(_Changed, steps="s1 c3 f2"),
+        ),
+        Misconception(
+            "added_twice",
+            "Your answer adds what went into each sublayer twice: add_and_norm does so already. Pass it what came out "
+            "of the sublayer alone.",
+            _joined_by(_added_twice, _added_twice, _added_twice),
+        ),
+        Misconception(
+            "added_twice_to_the_self_attention",
+            "Your answer adds x to what came out of the self-attention, and add_and_norm_1 adds it once more. Pass it "
+            "what came out of the sublayer alone.",
+            _joined_by(_added_twice, _right, _right),
+        ),
+        Misconception(
+            "cross_attention_not_added",
+            "Your answer goes on with what came out of the cross-attention alone. Its add & norm is missing.",
+            _joined_by(_right, _alone, _right),
+        ),
+        Misconception(
+            "cross_attention_not_added_but_normed",
+            "After the cross-attention your answer norms what came out of it alone. The residual connection is "
+            "missing: what went into it is added before the norm, and add_and_norm_2 does both.",
+            _joined_by(_right, _not_added, _right),
+        ),
+        Misconception(
+            "asks_with_the_input",
+            "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
+            "self-attention and its add & norm gave.",
+            partial(_Changed, asks=0),
+        ),
+        Misconception(
+            "input_added_each_time",
+            "Your answer adds the block's own input at every residual connection. Each adds what went into its "
+            "sublayer.",
+            partial(_Changed, added={"c": 0, "f": 0}),
+        ),
+        Misconception(
+            "input_added_to_the_second",
+            "After the cross-attention your answer adds the block's own input. Add what the first add & norm returned.",
+            partial(_Changed, added={"c": 0}),
+        ),
+        Misconception(
+            "input_added_to_the_third",
+            "After the feed-forward network your answer adds the block's own input. Add what went into that sublayer: "
+            "what the second add & norm returned.",
+            partial(_Changed, added={"f": 0}),
+        ),
+        Misconception(
+            "first_added_to_the_third",
+            "After the feed-forward network your answer adds what the first add & norm returned. Add what went into "
+            "that sublayer: what the second add & norm returned.",
+            partial(_Changed, added={"f": 1}),
+        ),
+        Misconception(
+            "one_attention_for_both",
+            "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
+            "cross_attention.",
+            partial(
+                _Changed, attend=lambda b, x, memory, mask, memory_mask: b.self_attention(x, memory, memory_mask).out
+            ),
+        ),
+        Misconception(
+            "memory_detached",
+            "In your answer no gradient reaches the memory (.detach() or no_grad), so that the encoder could never "
+            "learn. Leave that out.",
+            partial(
+                _Changed,
+                attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, memory.detach(), memory_mask).out,
+            ),
+        ),
+        Misconception(
+            "network_reads_the_input",
+            "The feed-forward network of your answer reads the block's input. It reads what the second add & norm "
+            "returned.",
+            _by_itself(reads=0),
+        ),
+        Misconception(
+            "last_add_and_norm_missing",
+            "Your answer returns what the feed-forward network gives. add_and_norm_3 is missing: it adds what went "
+            "into the network, and norms.",
+            _joined_by(_right, _right, _alone),
+        ),
+        Misconception(
+            "add_and_norm_never_used",
+            "Your answer has the three sublayers, but no add & norm. After each of them comes its own: "
+            "add_and_norm_1 to 3, which take what went in and what came out.",
+            _joined_by(_alone, _alone, _alone),
+        ),
+        Misconception(
+            "dropout_left_out",
+            "Your answer is right in evaluation, but drops nothing in training. Use add_and_norm_1 to 3 as they are: "
+            "they drop what came out of the sublayer, add and norm.",
+            _joined_by(_undropped, _undropped, _undropped),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_swapped",
+            "Your answer is right in evaluation, but hands each add_and_norm its two vectors in the wrong order, so "
+            "that training drops what went into the sublayers. First what went in, then what came out.",
+            _joined_by(_swapped, _swapped, _swapped),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_1_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_1 its two vectors in the wrong order, so that "
+            "training drops what went into the self-attention. What came out of it is the second one.",
+            _joined_by(_swapped, _right, _right),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_2_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_2 its two vectors in the wrong order, so that "
+            "training drops what went into the cross-attention. What came out of it is the second one.",
+            _joined_by(_right, _swapped, _right),
+            alone=True,
+        ),
+        Misconception(
+            "arguments_of_add_and_norm_3_swapped",
+            "Your answer is right in evaluation, but hands add_and_norm_3 its two vectors in the wrong order, so that "
+            "training drops what went into the feed-forward network. What came out of it is the second one.",
+            _joined_by(_right, _right, _swapped),
+            alone=True,
+        ),
+        Misconception(
+            "sum_dropped",
+            "Your answer is right in evaluation, but in training it drops the sum, so that what went into the sublayer "
+            "is dropped, too. Dropout is only for what came out.",
+            _joined_by(_sum_dropped, _sum_dropped, _sum_dropped),
+            alone=True,
+        ),
+        Misconception(
+            "dropped_after_the_norm",
+            "Your answer is right in evaluation, but in training it drops what the norms return. Dropout is for what "
+            "came out of a sublayer, before the sum.",
+            _joined_by(_dropped_last, _dropped_last, _dropped_last),
+            alone=True,
+        ),
+        Misconception(
+            "attention_weights_dropped",
+            "Your answer is right in evaluation, but in training it also drops weights of both attentions. Leave the "
+            "constructor as it is: dropout is only for what came out of a sublayer.",
+            _AttentionWeightsDropped,
+            alone=True,
+        ),
+        Misconception(
+            "dropped_in_evaluation",
+            "Your answer drops in evaluation, too. F.dropout has to be told when it is training "
+            "(training=self.training); add_and_norm_1 to 3 know.",
+            _joined_by(_always_dropped, _always_dropped, _always_dropped),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,522 @@
+"""Lesson 05, encoder_decoder.encode_and_decode: Encoder and decoder joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from course_lib import blocks
+from course_lib.blocks import BlockConfig
+from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Pair, Value
+from course_lib.exercises.common import integer
+from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, kept_as_is, random_weights
+from course_lib.from_scratch import encoder_decoder
+from course_lib.masking import causal_mask, padding_mask
+from course_lib.text.tokenization import PADDING_ID, START_ID, UNKNOWN_ID
+
+
+def _checked(mask: Value, batch: int, queries: int, keys: int) -> Tensor:
+    """A mask that broadcasts to [batch, queries, keys]; another is refused with a sentence for the student."""
+    wanted = (batch, queries, keys)
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        raise TypeError("a mask must be a boolean tensor, True where a query may attend")
+    shape = (1,) * (3 - mask.dim()) + tuple(mask.shape)
+    if len(shape) != 3 or any(had not in (1, size) for had, size in zip(shape, wanted, strict=True)):
+        raise ValueError(f"a mask must broadcast to {list(wanted)}, [batch, queries, keys], not {list(mask.shape)}")
+    return mask
+
+
+@dataclass(frozen=True)
+class _Embedding:
+    table: Tensor
+    position: Tensor
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        return self.table[ids] + self.position[: ids.shape[1]]
+
+
+@dataclass(frozen=True)
+class _EncoderBlock:
+    block: nn.Module
+
+    def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
+        out: Tensor = self.block(x, _checked(mask, len(x), x.shape[1], x.shape[1])).out
+        return out
+
+
+@dataclass(frozen=True)
+class _DecoderBlock:
+    block: nn.Module
+
+    def __call__(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        own = _checked(mask, len(x), x.shape[1], x.shape[1])
+        out: Tensor = self.block(x, memory, own, _checked(memory_mask, len(x), x.shape[1], memory.shape[1])).out
+        return out
+
+
+@dataclass(frozen=True)
+class _Output:
+    matrix: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x @ self.matrix
+
+
+def _parts(generator: Generator, d_model: int, layers: int, vocabularies: tuple[int, int]) -> tuple[Value, ...]:
+    """embed_source, encoder, embed_target, decoder and output, as callbacks with random weights."""
+    config = BlockConfig(d_model, 2, 2 * d_model)
+
+    def weighted(module: nn.Module) -> nn.Module:
+        module.load_state_dict(random_weights(module, generator))
+        return module.eval()
+
+    def embedding(vocabulary: int) -> _Embedding:
+        table = torch.randn(vocabulary, d_model, generator=generator)
+        return _Embedding(table, torch.randn(20, d_model, generator=generator))
+
+    encoder = [_EncoderBlock(weighted(blocks.EncoderBlock(config))) for _ in range(layers)]
+    decoder = [_DecoderBlock(weighted(blocks.DecoderBlock(config))) for _ in range(layers)]
+    source, target = vocabularies
+    return (
+        Callback("embed_source", embedding(source)),
+        [Callback("block", block) for block in encoder],
+        Callback("embed_target", embedding(target)),
+        [Callback("block", block) for block in decoder],
+        Callback("output", _Output(torch.randn(d_model, target, generator=generator))),
+    )
+
+
+def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        source = torch.tensor([[4, 5, 6]])
+        yield Case(
+            "worked example: the cat danced, <s> die Katze tanzte",
+            (source, GERMAN[:, :-1], *_parts(generator, 6, 2, (9, 10))),
+        )
+    # Twice the same shape, for whoever keeps something between calls; once source and target are equally long.
+    batch, target = integer(generator, 2, 4), 4
+    for name, layers, longest in (
+        ("a batch with padding in the source", 2, 6),
+        ("three blocks on each side, and unknown words", 3, 6),
+        ("one block on each side", 1, target),
+    ):
+        lengths = torch.full((batch,), longest)
+        lengths[:-1] = integer(generator, 2, longest - 1)
+        source = torch.randint(4, 12, (batch, longest), generator=generator)
+        source[:, 1] = UNKNOWN_ID if layers == 3 else source[:, 1]
+        source = source.masked_fill(~padding_mask(lengths, longest), PADDING_ID)
+        words = torch.randint(4, 12, (batch, target), generator=generator)
+        words[:, 0] = START_ID
+        yield Case(name, (source, words, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
+
+
+Blocks = Sequence[Callable[..., Tensor]]
+
+
+Embed = Callable[[Tensor], Tensor]
+
+
+Seen = Callable[[Tensor, int], Tensor]
+"""What becomes of the source's mask where so many queries use it."""
+
+
+def _words(words: Tensor, queries: int) -> Tensor:
+    return words
+
+
+def _everything(words: Tensor, queries: int) -> Tensor:
+    return torch.ones_like(words)
+
+
+def _padding(words: Tensor, queries: int) -> Tensor:
+    return ~words
+
+
+def _up_to_here(words: Tensor, queries: int) -> Tensor:
+    return words & torch.ones(queries, words.shape[-1]).tril().bool()
+
+
+def _joined(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Embed,
+    encoder: Blocks,
+    embed_target: Embed,
+    decoder: Blocks,
+    output: Callable[[Tensor], Tensor],
+    *,
+    mask: Callable[[Tensor], Tensor] = kept_as_is,
+    seen: tuple[Seen, Seen] = (_words, _words),
+    exchanged: bool = False,
+    hidden: int = PADDING_ID,
+    blocks: tuple[slice, slice] = (slice(None), slice(None)),
+    chained: tuple[bool, bool] = (True, True),
+    level: bool = False,
+    memory_of: Callable[[Tensor, Tensor], Tensor] = lambda memory, words: memory,
+    embeddings: Callable[[Embed, Embed], tuple[Embed, Embed]] = lambda source, target: (source, target),
+    end: Callable[[Tensor], Tensor] = kept_as_is,
+) -> Tensor:
+    """As the reference, with changes.
+
+    Args:
+        mask: of the causal mask.
+        seen: of the source's mask, for the encoder and for the decoder.
+        exchanged: the decoder's two masks.
+        hidden: ids up to this one are taken for padding.
+        blocks: which blocks of each stack are used.
+        chained: whether each block of a stack reads the one before, or all the embedded words.
+        level: each decoder block reads the encoder block of the same height.
+        memory_of: what is made of the encoder's output.
+        embeddings: which one is used for the source, and which for the target.
+        end: what is made of the scores.
+    """
+    words = (source > hidden).unsqueeze(1)
+    embed_source, embed_target = embeddings(embed_source, embed_target)
+    memories = [embed_source(source)]
+    for block in encoder[blocks[0]]:
+        memories.append(block(memories[-1 if chained[0] else 0], seen[0](words, source.shape[1])))
+    states = [embed_target(target)]
+    masks = mask(causal_mask(target.shape[1])), seen[1](words, target.shape[1])
+    for number, block in enumerate(decoder[blocks[1]], 1):
+        memory = memory_of(memories[number if level else -1], words)
+        own, other = masks[::-1] if exchanged else masks
+        states.append(block(states[-1 if chained[1] else 0], memory, own, other))
+    return end(output(states[-1]))
+
+
+def _last_state_only(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
+    last = (source != PADDING_ID).sum(dim=1) - 1
+    return _joined(
+        source,
+        target,
+        *parts,
+        seen=(_words, lambda words, queries: torch.ones(1, 1, 1, dtype=torch.bool)),
+        memory_of=lambda memory, words: memory[torch.arange(len(source)), last].unsqueeze(1),
+    )
+
+
+def _all_seen(*inputs: Any, **changes: Any) -> Tensor:
+    return _joined(*inputs, seen=(_everything, _everything), **changes)
+
+
+Layer = Callable[[Tensor], Tensor]
+
+
+def _joined_with_full_masks(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Layer,
+    encoder: Blocks,
+    embed_target: Layer,
+    decoder: Blocks,
+    output: Layer,
+) -> Tensor:
+    words = source.ne(0)
+    memory = embed_source(source)
+    for block in encoder:
+        memory = block(memory, words[:, None, :].expand(-1, source.shape[1], -1))
+    length = target.shape[1]
+    causal = (torch.arange(length)[:, None] >= torch.arange(length)).expand(len(target), -1, -1)
+    x = embed_target(target)
+    for block in decoder:
+        x = block(x, memory, causal, words[:, None, :].expand(-1, length, -1))
+    return output(x)
+
+
+def _joined_by_recursion(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Layer,
+    encoder: Blocks,
+    embed_target: Layer,
+    decoder: Blocks,
+    output: Layer,
+) -> Tensor:
+    def run(x: Tensor, stack: Blocks, *rest: Tensor) -> Tensor:
+        return x if not stack else run(stack[0](x, *rest), stack[1:], *rest)
+
+    seen = (source != 0).unsqueeze(-2)
+    memory = run(embed_source(source), encoder, seen)
+    mask = torch.ones(1, target.shape[1], target.shape[1]).tril().bool()
+    return output(run(embed_target(target), decoder, memory, mask, seen))
+
+
+def _joined_sentence_by_sentence(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Layer,
+    encoder: Blocks,
+    embed_target: Layer,
+    decoder: Blocks,
+    output: Layer,
+) -> Tensor:
+    """Without any padding: each sentence is as long as it is."""
+    rows = []
+    for english, german in zip(source, target, strict=True):
+        memory = embed_source(english[english > 0].unsqueeze(0))
+        seen = torch.ones(1, 1, dtype=torch.bool)
+        for block in encoder:
+            memory = block(memory, seen)
+        x = embed_target(german.unsqueeze(0))
+        for block in decoder:
+            x = block(x, memory, torch.tril(torch.ones(len(german), len(german), dtype=torch.bool)), seen)
+        rows.append(output(x))
+    return torch.cat(rows)
+
+
+def _joined_word_by_word(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Layer,
+    encoder: Blocks,
+    embed_target: Layer,
+    decoder: Blocks,
+    output: Layer,
+) -> Tensor:
+    """As in translating: the decoder reads one word more each time, and only the last logits are kept."""
+    seen = (source != 0).unsqueeze(1)
+    memory = embed_source(source)
+    for block in encoder:
+        memory = block(memory, seen)
+    rows = []
+    for length in range(1, target.shape[1] + 1):
+        x = embed_target(target[:, :length])
+        for block in decoder:
+            x = block(x, memory, torch.ones(length, length).tril() == 1, seen)
+        rows.append(output(x)[:, -1])
+    return torch.stack(rows, dim=1)
+
+
+def _joined_with_target_padding(
+    source: Tensor,
+    target: Tensor,
+    embed_source: Layer,
+    encoder: Blocks,
+    embed_target: Layer,
+    decoder: Blocks,
+    output: Layer,
+) -> Tensor:
+    """The target's padding forbidden as well, though being causal hides it."""
+    memory_mask = torch.where(source == 0, False, True)[:, None]
+    x = embed_source(source)
+    for i in range(len(encoder)):
+        x = encoder[i](x, memory_mask)
+    y = embed_target(target)
+    own = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril() & (target != 0)[:, None]
+    for i in range(len(decoder)):
+        y = decoder[i](y, x, own, memory_mask)
+    return output(y)
+
+
+CORRECT = (
+    _joined_with_full_masks,
+    _joined_by_recursion,
+    _joined_sentence_by_sentence,
+    _joined_word_by_word,
+    _joined_with_target_padding,
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.encode_and_decode",
+    lesson=LESSON,
+    name="encode_and_decode",
+    title="Encoder and decoder joined",
+    statement=(
+        "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "
+        "decoder, output) -> logits [batch, target, vocabulary]: masks made, blocks called in order, the last encoder "
+        "block's output as every decoder block's memory."
+    ),
+    points=4,
+    minutes=20,
+    section="The two stacks joined",
+    source="S2, T-ED; S4, encoder and decoder; Vaswani et al. (2017), figure 1",
+    reference=encoder_decoder.encode_and_decode,
+    cases=_forward_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "future_seen",
+            "Your answer lets the decoder's words see those after them: its mask does not forbid it. It must be "
+            "causal: the lower triangle.",
+            partial(_joined, mask=torch.ones_like),
+        ),
+        Misconception(
+            "itself_forbidden",
+            "Your answer forbids each target word to see itself, and the first to see anything. The diagonal of the "
+            "causal mask is allowed.",
+            partial(_joined, mask=lambda mask: mask.tril(diagonal=-1)),
+        ),
+        Misconception(
+            "keys_as_rows",
+            "Your answer lets the decoder's words see the future and not the past: its mask is the upper triangle. "
+            "Rows are queries: the lower triangle is allowed.",
+            partial(_joined, mask=lambda mask: mask.T),
+        ),
+        Misconception(
+            "causal_mask_inverted",
+            "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
+            "this course True means `may attend`: torch.tril, or causal_mask.",
+            lambda *inputs: _joined(*inputs, mask=torch.logical_not),
+        ),
+        Misconception(
+            "padding_seen",
+            "Your answer lets everybody attend to the source's padding. Its mask is True only where source != "
+            "PADDING_ID.",
+            _all_seen,
+        ),
+        Misconception(
+            "padding_seen_by_the_encoder",
+            "Your answer lets the source's words attend to its padding: the encoder's blocks need the source's mask, "
+            "as the cross-attention does.",
+            partial(_joined, seen=(_everything, _words)),
+        ),
+        Misconception(
+            "padding_seen_by_the_decoder",
+            "Your answer lets the target's words attend to the source's padding: the cross-attention needs the "
+            "source's mask, as the encoder's blocks do.",
+            partial(_joined, seen=(_words, _everything)),
+        ),
+        Misconception(
+            "causal_encoder",
+            "Your answer lets each source word see only those up to itself: the encoder's mask is causal. The source "
+            "is there from the beginning, so that only its padding is forbidden.",
+            partial(_joined, seen=(_up_to_here, _words)),
+        ),
+        Misconception(
+            "causal_cross_attention",
+            "Your answer's cross-attention is causal: place t sees the first t + 1 words of the source only. The "
+            "source is there from the beginning, so that only its padding is forbidden.",
+            partial(_joined, seen=(_words, _up_to_here)),
+        ),
+        Misconception(
+            "only_padding_seen",
+            "Your answer attends to the source's padding and to no word of it. The mask is True at words: source != "
+            "PADDING_ID, not ==.",
+            partial(_joined, seen=(_padding, _padding)),
+        ),
+        Misconception(
+            "padded_queries_in_the_encoder",
+            "In the encoder your mask forbids padding to look, and not to be looked at. Keys are the last dimension of "
+            "a mask: unsqueeze(1), which makes it [batch, 1, source].",
+            partial(_joined, seen=(lambda words, queries: words.mT, _words)),
+        ),
+        Misconception(
+            "unknown_words_hidden",
+            "Your answer hides other ids than the padding's, such as 3, the unknown word. Only padding is hidden: the "
+            "mask is source != PADDING_ID.",
+            partial(_joined, hidden=UNKNOWN_ID),
+        ),
+        Misconception(
+            "masks_inverted",
+            "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
+            "True means `may attend`: leave out the ~.",
+            lambda *inputs: _joined(*inputs, mask=torch.logical_not, seen=(_padding, _padding)),
+        ),
+        Misconception(
+            "masks_exchanged",
+            "Your answer hands the decoder's blocks their two masks in the wrong order. First comes the target's, then "
+            "the source's: block(x, memory, mask, memory_mask).",
+            lambda *inputs: _joined(*inputs, exchanged=True),
+        ),
+        Misconception(
+            "encoder_left_out",
+            "Your answer hands the embedded source to the decoder: the encoder's blocks are not used, or what they "
+            "return is dropped. Keep it: x = block(x, mask).",
+            partial(_joined, blocks=(slice(0), slice(None))),
+        ),
+        Misconception(
+            "level_by_level",
+            "Your answer gives each decoder block the encoder block of the same height. All of them get the output of "
+            "the last: run the whole encoder first.",
+            partial(_joined, level=True),
+        ),
+        Misconception(
+            "not_chained",
+            "Your answer gives every block the embedded words, so that only the last block of each stack counts. Each "
+            "reads what the block before it returned.",
+            partial(_joined, chained=(False, False)),
+        ),
+        Misconception(
+            "encoder_not_chained",
+            "Your answer gives each of the encoder's blocks the embedded words, so that only its last block counts. "
+            "Each reads what the block before it returned.",
+            partial(_joined, chained=(False, True)),
+        ),
+        Misconception(
+            "decoder_not_chained",
+            "Your answer gives each of the decoder's blocks the embedded words, so that only its last block counts. "
+            "Each reads what the block before it returned.",
+            partial(_joined, chained=(True, False)),
+        ),
+        Misconception(
+            "first_blocks_only",
+            "Your answer uses only the first block of each stack, or returns from within the loop. Go through all of "
+            "them.",
+            lambda *inputs: _joined(*inputs, blocks=(slice(1), slice(1))),
+        ),
+        Misconception(
+            "first_encoder_block_only",
+            "Only the first of the encoder's blocks counts in your answer. Go through all of them, and hand the "
+            "decoder what the last one returned.",
+            partial(_joined, blocks=(slice(1), slice(None))),
+        ),
+        Misconception(
+            "first_decoder_block_only",
+            "Only the first of the decoder's blocks counts in your answer: does it return from within the loop? Go "
+            "through all of them.",
+            lambda *inputs: _joined(*inputs, blocks=(slice(None), slice(1))),
+        ),
+        Misconception(
+            "last_encoder_block_left_out",
+            "Your answer leaves out the last of the encoder's blocks, or what it returned. Go through all of them, and "
+            "hand the decoder what the last one returned.",
+            lambda *inputs: _joined(*inputs, blocks=(slice(-1), slice(None))),
+        ),
+        Misconception(
+            "decoder_reversed",
+            "Your answer runs the decoder's blocks from the last to the first. Call them in the order of the list.",
+            lambda *inputs: _joined(*inputs, blocks=(slice(None), slice(None, None, -1))),
+        ),
+        Misconception(
+            "embeddings_swapped",
+            "Your answer embeds the source with embed_target and the target with embed_source. Each language has its "
+            "own.",
+            partial(_joined, embeddings=lambda source, target: (target, source)),
+        ),
+        Misconception(
+            "embed_source_for_both",
+            "Your answer embeds the target with embed_source, too. Each language has its own: embed_target(target).",
+            partial(_joined, embeddings=lambda source, target: (source, source)),
+        ),
+        Misconception(
+            "last_state_only",
+            "Your answer hands the decoder only the vector of the source's last word, as a recurrent network would. "
+            "The memory is all of them: one vector for each word.",
+            _last_state_only,
+        ),
+        Misconception(
+            "output_left_out",
+            "Your answer is the last block's vectors. The output layer is to make scores of them: output(x).",
+            lambda *inputs: _joined(*(*inputs[:-1], kept_as_is)),
+        ),
+        Misconception(
+            "softmaxed",
+            "Your answer takes the softmax at the end. Scores are asked for, as the output layer gives them: the loss "
+            "takes their logarithm and softmax in one.",
+            partial(_joined, end=lambda scores: scores.softmax(dim=-1)),
+        ),
+        Misconception(
+            "log_softmaxed",
+            "Your answer takes log_softmax at the end. Scores are asked for, as the output layer gives them.",
+            partial(_joined, end=lambda scores: scores.log_softmax(dim=-1)),
+        ),
+    ),
+    listed_pairs=(Pair("padding_seen", "level_by_level", partial(_all_seen, level=True)),),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,249 @@
+"""Lesson 05, encoder_decoder.negative_log_likelihood: Negative log-likelihood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, log_p_of, meowed_table
+from course_lib.from_scratch import encoder_decoder
+from course_lib.text.tokenization import PADDING_ID
+
+
+def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        p, expected = meowed_table()
+        yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log(), expected))
+    for kind in kinds(generator):
+        words, vocabulary = integer(generator, 3, 8), integer(generator, 10, 15)
+        log_p = kind.normal(words, vocabulary).log_softmax(-1)
+        expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
+        yield Case(kind.name, (log_p, expected))
+    logits = torch.randn(9, 5, generator=generator) + torch.tensor([150.0, 0, 0, 0, 0])
+    expected = torch.randint(1, 5, (9,), generator=generator)
+    yield Case("words of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
+
+
+UNLIKELY = "very unlikely words"
+"""So unlikely that their probabilities are 0 in single precision, and their product is in double precision."""
+
+
+def _last_as_the_one_before(log_p: Tensor, expected: Tensor) -> Tensor:
+    picked = log_p_of(log_p, expected)
+    return torch.cat([picked[..., :-1], picked[..., -2:-1]], dim=-1)
+
+
+def _likelihood(
+    log_p: Tensor,
+    expected: Tensor,
+    *,
+    pick: Callable[[Tensor, Tensor], Tensor] = log_p_of,
+    measure: Callable[[Tensor], Tensor] = lambda picked: picked,
+    reduce: Callable[[Tensor], Tensor] = torch.mean,
+    sign: float = -1.0,
+    unit: float = 1.0,
+    end: Callable[[Tensor], Tensor] = lambda loss: loss,
+) -> Tensor:
+    """The reference with changes."""
+    return end(sign * reduce(measure(pick(log_p, expected))) / unit)
+
+
+def _likelihood_by_loop(log_p: Tensor, expected: Tensor) -> Tensor:
+    rows = log_p.reshape(-1, log_p.shape[-1])
+    total = torch.zeros((), dtype=log_p.dtype)
+    for row, word in zip(rows, expected.flatten(), strict=True):
+        total = total - row[word]
+    return total / expected.numel()
+
+
+def _likelihood_in_double(log_p: Tensor, expected: Tensor) -> Tensor:
+    flat = log_p.double().flatten(0, -2)
+    return -flat[torch.arange(len(flat)), expected.reshape(-1)].mean().to(log_p.dtype)
+
+
+def _likelihood_by_vmap(log_p: Tensor, expected: Tensor) -> Tensor:
+    pick = torch.func.vmap(lambda row, word: row.gather(0, word.unsqueeze(0)).squeeze(0))
+    return -torch.mean(pick(log_p.reshape(-1, log_p.shape[-1]), expected.reshape(-1)))
+
+
+def _likelihood_by_running_sum(log_p: Tensor, expected: Tensor) -> Tensor:
+    """ln of the product, factor by factor."""
+    picked = log_p.gather(-1, expected[..., None]).flatten()
+    return -torch.cumsum(picked, dim=0)[-1] / len(picked)
+
+
+CORRECT = (
+    _likelihood_by_loop,
+    _likelihood_in_double,
+    _likelihood_by_vmap,
+    _likelihood_by_running_sum,
+    lambda log_p, expected: F.nll_loss(log_p.flatten(0, -2), expected.flatten()),
+    lambda log_p, expected: F.cross_entropy(log_p.flatten(0, -2), expected.flatten()),
+    lambda log_p, expected: -(F.one_hot(expected, log_p.shape[-1]).to(log_p.dtype) * log_p).sum() / expected.numel(),
+    lambda log_p, expected: -torch.take_along_dim(log_p, expected.unsqueeze(-1), dim=-1).mean(),
+    lambda log_p, expected: (
+        -torch.einsum("...v,...v->...", log_p, F.one_hot(expected, log_p.size(-1)).to(log_p.dtype)).mean()
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.negative_log_likelihood",
+    lesson=LESSON,
+    name="negative_log_likelihood",
+    title="Negative log-likelihood",
+    statement=(
+        "negative_log_likelihood(log_p [..., vocabulary], expected int64 [...]) -> scalar: the mean over all words of "
+        "-ln p(right word), in nats."
+    ),
+    points=2,
+    parts={CORE: 1, UNLIKELY: 1},
+    minutes=10,
+    section="One word at a time",
+    source="S1, teacher forcing; S4, the chain rule",
+    reference=encoder_decoder.negative_log_likelihood,
+    cases=_likelihood_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "as_printed_on_the_slide",
+            "Your answer uses the last word but one twice and never the last. The sum printed on slide S1 does so: it "
+            "ends in log .2, where the table gives EOS .3. Each word has its own probability.",
+            partial(_likelihood, pick=_last_as_the_one_before),
+        ),
+        Misconception(
+            "not_negated",
+            "The minus in front is missing. Log-likelihoods are negative, and the loss is to be positive and to become "
+            "small as the probabilities grow.",
+            partial(_likelihood, sign=1.0),
+        ),
+        Misconception(
+            "summed",
+            "Your answer is a sum over the words. Divide it by their number: then sentences of all lengths can be "
+            "compared.",
+            partial(_likelihood, reduce=torch.sum),
+        ),
+        Misconception(
+            "summed_within_sentences",
+            "Your answer adds up the words of each sentence and takes the mean over sentences. Take the mean over all "
+            "words of all sentences.",
+            lambda log_p, expected: -log_p_of(log_p, expected).sum(dim=-1).mean(),
+        ),
+        Misconception(
+            "divided_by_the_first_dimension",
+            "Your answer divides the sum by the length of the first dimension, len(...), which is the number of words "
+            "only where there is a single sentence. Divide by the number of all places: expected.numel().",
+            partial(_likelihood, reduce=lambda picked: picked.sum() / len(picked)),
+        ),
+        Misconception(
+            "not_averaged",
+            "Your answer still has a number for each word. Take their mean.",
+            partial(_likelihood, reduce=lambda picked: picked),
+        ),
+        Misconception(
+            "one_for_each_sentence",
+            "Your answer has a number for each sentence. Take the mean over all words of all sentences: one number.",
+            partial(_likelihood, reduce=lambda picked: picked.mean(dim=-1)),
+        ),
+        Misconception(
+            "in_bits",
+            "Your answer is in bits: it divides by ln 2. log_p holds natural logarithms; leave them as they are.",
+            partial(_likelihood, unit=math.log(2)),
+        ),
+        Misconception(
+            "log_of_the_mean",
+            "Your answer is the logarithm of a mean of probabilities. Take the logarithms first (log_p holds them), "
+            "then their mean: that is the logarithm of the product.",
+            partial(_likelihood, reduce=lambda picked: picked.exp().mean().log()),
+        ),
+        Misconception(
+            "mean_over_the_vocabulary",
+            "Your answer averages over all words of the vocabulary. Pick the right word's log-probability at each "
+            "place first.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p),
+        ),
+        Misconception(
+            "divided_by_the_vocabulary",
+            "Your answer divides by the size of the vocabulary as well: is it a mean over a one-hot product, whose "
+            "zeros count? Divide by the number of words alone.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected) / log_p.shape[-1]),
+        ),
+        Misconception(
+            "every_word_at_every_place",
+            "Your answer takes all right words at each place, log_p[..., expected], and not the one that is right "
+            "there. gather picks one for each place.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p[..., expected]),
+        ),
+        Misconception(
+            "padding_left_out",
+            "Your answer passes over the places where id 0 is expected, as if it were padding. All places count here.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[expected != PADDING_ID]),
+        ),
+        Misconception(
+            "first_place_left_out",
+            "Your answer leaves out the first place. All places count: what is expected there is the sentence's first "
+            "word, and no longer <s>.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[..., 1:]),
+        ),
+        Misconception(
+            "id_before",
+            "Your answer picks the word of the id before the right one. Ids count from 0, as indices do: use "
+            "`expected` as it is.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, (expected - 1) % log_p.shape[-1])),
+        ),
+        Misconception(
+            "log_taken_twice",
+            "Your answer is not a number (nan), as the logarithm of a negative number is. log_p holds logarithms "
+            "already: take no other.",
+            partial(_likelihood, measure=torch.log),
+        ),
+        Misconception(
+            "summed_over_the_vocabulary",
+            "Your answer adds up the whole vocabulary at each place. Pick the right word's log-probability alone.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p.sum(dim=-1)),
+        ),
+        Misconception(
+            "the_likeliest_word",
+            "Your answer takes the model's likeliest word at each place, whichever that is, and not the right one: it "
+            "praises the model for being sure. Pick the word that `expected` names.",
+            partial(_likelihood, pick=lambda log_p, expected: log_p.amax(dim=-1)),
+        ),
+        Misconception(
+            "entropy",
+            "Your answer is the entropy of the model's predictions: all words are weighted with their own "
+            "probabilities, and `expected` plays no part. Pick the right word's log-probability alone.",
+            partial(_likelihood, pick=lambda log_p, expected: (log_p.exp() * log_p).sum(dim=-1)),
+        ),
+        Misconception(
+            "probability",
+            "Your answer averages probabilities, not their logarithms. Leave log_p as it is, without exp.",
+            partial(_likelihood, measure=torch.exp),
+        ),
+        Misconception(
+            "perplexity",
+            "Your answer takes exp at the end: that makes the perplexity, which is the next exercise. Leave the exp "
+            "out.",
+            partial(_likelihood, end=torch.exp),
+        ),
+        Misconception(
+            "through_the_probabilities",
+            "Your answer uses the probabilities, exp of log_p, and takes the logarithm again. Where these, or products "
+            "of them, are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it is.",
+            lambda log_p, expected: -log_p_of(log_p.exp(), expected).log().mean(),
+        ),
+        Misconception(
+            "product",
+            "Your answer multiplies the probabilities and takes the logarithm of the product. A product of many small "
+            "numbers is rounded to 0, and the loss becomes infinite: average the logarithms instead.",
+            lambda log_p, expected: -log_p_of(log_p, expected).exp().prod().log() / expected.numel(),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,240 @@
+"""Lesson 05, encoder_decoder.perplexity: Perplexity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import Kind, integer
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, log_p_of, meowed_table
+from course_lib.from_scratch import encoder_decoder
+from course_lib.masking import padding_mask
+
+
+def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        p, expected = meowed_table()
+        nll = -log_p_of(p.log(), expected)
+        beside = torch.tensor([0.5, 1.0, 1.5, *[7.0] * 5])  # a sentence of three words and five of padding
+        mask = padding_mask(torch.tensor([8, 3]), 8)
+        yield Case("worked example: The gray fluffy cat ... alone", (nll[None], mask[:1]))
+        yield Case("beside a sentence of three words", (torch.stack([nll, beside]), mask))
+    double = Kind("double precision", generator, dtype=torch.float64)
+    for kind in (*layouts(generator), double):
+        batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
+        lengths = torch.randint(1, words - 1, (batch,), generator=generator)
+        lengths[1] = words
+        yield Case(kind.name, (0.1 + kind.normal(batch, words).abs(), padding_mask(lengths, words)))
+    nll = 0.1 + 2 * torch.rand(2, 5, generator=generator)
+    yield Case("padding in front of the words", (nll, padding_mask(torch.tensor([5, 2]), 5).flip(1)))
+    nll = 0.1 + 2 * torch.rand(3, 6, generator=generator)
+    nll[:, 1] = 0
+    yield Case("words of which the model was certain", (nll, padding_mask(torch.tensor([3, 6, 4]), 6)))
+    nll = 4 + 2 * torch.rand(2, 160, generator=generator)
+    yield Case("a hundred words and more", (nll, padding_mask(torch.tensor([160, 125]), 160)), part=LONG)
+
+
+LONG = "a long text"
+"""So long that the product of its probabilities is 0 in double precision."""
+
+
+def _sentence_means(nll: Tensor, mask: Tensor) -> Tensor:
+    return (nll * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+def _perplexity(
+    nll: Tensor,
+    mask: Tensor,
+    *,
+    measure: Callable[[Tensor], Tensor] = lambda nll: nll,
+    mean: Callable[[Tensor, Tensor], Tensor] = lambda nll, mask: nll[mask].mean(),
+    end: Callable[[Tensor], Tensor] = torch.exp,
+) -> Tensor:
+    """The reference with changes: of each word's number, of the mean, and of what is made of it."""
+    return end(mean(measure(nll), mask))
+
+
+def _perplexity_by_loop(nll: Tensor, mask: Tensor) -> Tensor:
+    words = [number for row, real in zip(nll, mask, strict=True) for number in row[real]]
+    return torch.exp(sum(words, torch.zeros((), dtype=nll.dtype)) / len(words))
+
+
+def _perplexity_by_sentences(nll: Tensor, mask: Tensor) -> Tensor:
+    """Sentence by sentence, each with the weight of its number of words."""
+    words = mask.sum(dim=1)
+    means = torch.stack([row[real].mean() for row, real in zip(nll, mask, strict=True)])
+    return torch.exp((means * words).sum() / words.sum())
+
+
+def _perplexity_in_numpy(nll: Tensor, mask: Tensor) -> Tensor:
+    mean = numpy.average(nll.numpy(), weights=mask.numpy())
+    return torch.tensor(math.exp(mean), dtype=nll.dtype)
+
+
+def _perplexity_in_place(nll: Tensor, mask: Tensor) -> Tensor:
+    words = nll.clone()
+    words[~mask] = 0
+    return words.sum().div_(mask.sum()).exp_()
+
+
+CORRECT = (
+    _perplexity_by_loop,
+    _perplexity_by_sentences,
+    _perplexity_in_numpy,
+    _perplexity_in_place,
+    lambda nll, mask: ((nll * mask).sum() / mask.sum()).exp(),
+    lambda nll, mask: torch.masked_select(nll, mask).mean().exp(),
+    lambda nll, mask: torch.where(mask, nll, torch.nan).nanmean().exp(),
+    lambda nll, mask: torch.exp(torch.einsum("bw,bw->", nll, mask.to(nll.dtype)) / mask.count_nonzero()),
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.perplexity",
+    lesson=LESSON,
+    name="perplexity",
+    title="Perplexity",
+    statement=(
+        "perplexity(nll [batch, words], mask bool [batch, words]) -> scalar: exp of the mean negative log-likelihood "
+        "over the words where the mask is True, of which there is at least one. All of nll is finite."
+    ),
+    points=2,
+    parts={CORE: 1, LONG: 1},
+    minutes=8,
+    section="Perplexity",
+    source="S1, evaluating generation",
+    reference=encoder_decoder.perplexity,
+    cases=_perplexity_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "padding_counted",
+            "Your answer counts padding as words. Use only the numbers where the mask is True.",
+            partial(_perplexity, mean=lambda nll, mask: nll.mean()),
+        ),
+        Misconception(
+            "divided_by_all_places",
+            "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
+            "words that were certain. Divide by the number of words, mask.sum().",
+            partial(_perplexity, mean=lambda nll, mask: (nll * mask).mean()),
+        ),
+        Misconception(
+            "padding_added",
+            "Your answer divides by the number of words but adds up the padding, too. Add up only the numbers where "
+            "the mask is True.",
+            partial(_perplexity, mean=lambda nll, mask: nll.sum() / mask.sum()),
+        ),
+        Misconception(
+            "divided_by_sentences",
+            "Your answer divides by the number of sentences. Divide by the number of words, mask.sum().",
+            partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / len(nll)),
+        ),
+        Misconception(
+            "one_word_more",
+            "Your answer divides by one more than the number of words. Divide by mask.sum() itself: there is always a "
+            "word.",
+            partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / (mask.sum() + 1)),
+        ),
+        Misconception(
+            "last_words_left_out",
+            "Your answer leaves out each sentence's last word. All places where the mask is True count.",
+            partial(
+                _perplexity,
+                mean=lambda nll, mask: torch.cat(
+                    [row[: max(0, int(real.sum()) - 1)] for row, real in zip(nll, mask, strict=True)]
+                ).mean(),
+            ),
+        ),
+        Misconception(
+            "certain_words_left_out",
+            "Your answer leaves out words whose negative log-likelihood is 0. They are words of which the model was "
+            "certain, and they count: the mask alone says which places do.",
+            partial(_perplexity, mean=lambda nll, mask: nll[mask & (nll != 0)].mean()),
+        ),
+        Misconception(
+            "mask_ignored_and_zeros_left_out",
+            "Your answer takes all numbers that are not 0, whatever the mask says. Padding may have any number, and a "
+            "word may have 0: use the places where the mask is True.",
+            lambda nll, mask: nll[nll != 0].mean().exp(),
+        ),
+        Misconception(
+            "mean_of_sentences",
+            "Your answer averages within each sentence first and then over sentences, so that a word of a short "
+            "sentence counts more. Here each word counts the same: one mean over all of them.",
+            partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll, mask).mean()),
+        ),
+        Misconception(
+            "mean_of_places",
+            "Your answer averages over the sentences at each place first and then over the places. Here each word "
+            "counts the same: one mean over all of them.",
+            partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll.T, mask.T).mean()),
+        ),
+        Misconception(
+            "mean_of_perplexities",
+            "Your answer is the mean of the sentences' perplexities. Take one mean over all words, and exp at the end.",
+            partial(_perplexity, mean=_sentence_means, end=lambda means: means.exp().mean()),
+        ),
+        Misconception(
+            "one_for_each_sentence",
+            "Your answer has a number for each sentence. One number is asked for, over all words of the batch.",
+            partial(_perplexity, mean=_sentence_means),
+        ),
+        Misconception(
+            "exp_before_the_mean",
+            "Your answer takes exp of each word and averages then; one unlikely word would drown all others. Take the "
+            "mean first, then exp.",
+            partial(_perplexity, measure=torch.exp, end=lambda mean: mean),
+        ),
+        Misconception(
+            "padding_of_perplexity_1",
+            "Your answer averages exp(nll) over all places, with padding as 0, whose exp is 1. Take the mean of `nll` "
+            "where the mask is True, and exp of it at the end.",
+            lambda nll, mask: (nll * mask).exp().mean(),
+        ),
+        Misconception(
+            "no_exp",
+            "Your answer ends with the mean negative log-likelihood. Its exp is still to be taken.",
+            partial(_perplexity, end=lambda mean: mean),
+        ),
+        Misconception(
+            "power_of_two",
+            "Your answer raises 2 to the mean, as is right for bits. These are nats: use exp.",
+            partial(_perplexity, end=lambda mean: 2**mean),
+        ),
+        Misconception(
+            "logarithm",
+            "Your answer takes the logarithm of the mean. `nll` holds logarithms already: take exp.",
+            partial(_perplexity, end=torch.log),
+        ),
+        Misconception(
+            "negated",
+            "Your answer takes exp of minus the mean, which is the typical probability of a word. `nll` has its minus "
+            "already: leave it out.",
+            partial(_perplexity, end=lambda mean: (-mean).exp()),
+        ),
+        Misconception(
+            "summed",
+            "Your answer adds up the words, so that the result grows with every one. Take the mean.",
+            partial(_perplexity, mean=lambda nll, mask: nll[mask].sum()),
+        ),
+        Misconception(
+            "only_the_padding",
+            "Your answer averages over the padding and leaves out the words. True marks the words: use the mask as it "
+            "is.",
+            partial(_perplexity, mean=lambda nll, mask: nll[~mask].mean()),
+        ),
+        Misconception(
+            "product",
+            "Your answer multiplies the words' probabilities (or 1 / p) and takes a root. The product of a long text "
+            "is 0 or infinity to a computer: take the mean of `nll`, and exp of that.",
+            lambda nll, mask: nll[mask].exp().prod() ** (1 / int(mask.sum())),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,77 @@
+"""What several exercises of lesson 05 use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Generator, Tensor, nn
+
+from course_lib.exercises.common import Kind
+from course_lib.text.tokenization import END_ID, START_ID
+
+LESSON = "05_encoder_decoder"
+
+
+WITHHELD = (
+    "course_lib.blocks",
+    "course_lib.models",
+    "course_lib.objectives.losses",
+    "course_lib.training.schedules",
+    "course_lib.training.loop",
+    "course_lib.from_scratch.encoder_decoder",
+)
+
+
+GERMAN = torch.tensor([[START_ID, 4, 5, 6, END_ID]])
+"""`<s>` die Katze tanzte `<e>`, as ids."""
+
+
+def layouts(generator: Generator) -> Iterator[Kind]:
+    """Single precision without leading dimensions."""
+    yield Kind("a few words", generator)
+    yield Kind("other words", generator)
+    yield Kind("transposed in memory", generator, transposed=True)
+
+
+MEOWED = {
+    "The": {"The": 0.2, "gray": 0.01, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "gray": {"black": 0.2, "gray": 0.12, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "fluffy": {"fluffy": 0.2, "gray": 0.01, "blue": 0.001, "bald": 0.0005, "wet": 0.0005},
+    "cat": {"dog": 0.2, "cat": 0.19, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+    "meowed": {"meowed": 0.3, "purred": 0.2, "hissed": 0.1, "fluffy": 0.001, "wet": 0.001},
+    "very": {"very": 0.2, "lots": 0.1, "softly": 0.1, "fluffy": 0.0005, "wet": 0.0005},
+    "loudly": {"loudly": 0.2, "softly": 0.001, "quiet": 0.001, "fluffy": 0.001, "wet": 0.0005},
+    "EOS": {"EOS": 0.3, "and": 0.1, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
+}
+"""S1's table: at each place of *The gray fluffy cat meowed very loudly EOS* the words that it lists."""
+
+
+def meowed_table() -> tuple[Tensor, Tensor]:
+    """The slide's table as probabilities, with the ids of the right words; its last column is all other words."""
+    words = sorted({word for listed in MEOWED.values() for word in listed})
+    p = torch.zeros(len(MEOWED), len(words) + 1)
+    for row, listed in zip(p, MEOWED.values(), strict=True):
+        for word, probability in listed.items():
+            row[words.index(word)] = probability
+    p = p.clamp_min(1e-4)
+    p[:, -1] = 1 - p[:, :-1].sum(dim=1)
+    return p, torch.tensor([words.index(word) for word in MEOWED])
+
+
+def log_p_of(log_p: Tensor, expected: Tensor) -> Tensor:
+    """ln p of the right words, [..., words]."""
+    return log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+
+
+def random_weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]:
+    """Weights for a module: normal numbers, small enough that a softmax is not all in one place; norms near 1."""
+    drawn = {name: 0.4 * torch.randn(weight.shape, generator=generator) for name, weight in module.state_dict().items()}
+    return {name: weight + 1 if name.endswith("norm.weight") else weight for name, weight in drawn.items()}
+
+
+Change = Callable[[Tensor], Tensor]
+
+
+def kept_as_is(tensor: Tensor) -> Tensor:
+    return tensor

@@ -1,0 +1,227 @@
+"""Lesson 05, encoder_decoder.shift_right: Shifted right."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD
+from course_lib.masking import padding_mask
+from course_lib.objectives import losses
+from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID
+
+
+def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: <s> die Katze tanzte <e>", (GERMAN,))
+    for name, longest in (("a batch with padding", 0), ("a batch whose last sentence is the longest", -1)):
+        batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
+        yield Case(name, (_targets(generator, batch, words, longest),))
+    yield Case("transposed in memory", (_targets(generator, 3, 7).T.contiguous().T,))
+    yield Case("one word each", (_targets(generator, 4, 3),))
+
+
+def _targets(generator: Generator, batch: int, words: int, longest: int = 0) -> Tensor:
+    """Sentences from <s> to <e>, one of them as long as possible, with padding after the others."""
+    drawn = torch.randint(4, 30, (batch, words), generator=generator)
+    drawn[:, 0] = START_ID
+    ends = torch.randint(2, max(3, words - 1), (batch,), generator=generator)
+    ends[longest] = words - 1
+    drawn[torch.arange(batch), ends] = END_ID
+    return drawn.masked_fill(~padding_mask(ends + 1, words), PADDING_ID)
+
+
+_ALL_BUT_FIRST, _ALL_BUT_LAST = (1, None), (None, -1)
+
+
+def _shifted(
+    target: Tensor,
+    *,
+    cut: tuple[tuple[int | None, int | None], ...] = (_ALL_BUT_LAST, _ALL_BUT_FIRST),
+    dim: int = 1,
+    swapped: bool = False,
+    started: bool = False,
+    read_end: int = END_ID,
+    expected_end: int = END_ID,
+    padding: int = PADDING_ID,
+) -> tuple[Tensor, Tensor]:
+    """Both rows, with changes: other pieces of the target, or other ids for <e> and for padding."""
+    read = target.masked_fill(target == END_ID, read_end)
+    expected = target.masked_fill(target == END_ID, expected_end).masked_fill(target == PADDING_ID, padding)
+    if started:
+        read, cut = torch.cat([torch.full_like(target[:, :1], START_ID), read[:, :-1]], dim=1), ((None, None),) * 2
+    pieces = [row[(slice(None),) * dim + (slice(*ends),)] for row, ends in zip((read, expected), cut, strict=True)]
+    return (pieces[1], pieces[0]) if swapped else (pieces[0], pieces[1])
+
+
+def _shifted_by_loop(target: Tensor) -> tuple[Tensor, Tensor]:
+    read = [sentence[:-1].tolist() for sentence in target]
+    expected = [sentence[1:].tolist() for sentence in target]
+    return torch.tensor(read), torch.tensor(expected)
+
+
+def _shifted_by_pairs(target: Tensor) -> tuple[Tensor, Tensor]:
+    pairs = torch.tensor([list(itertools.pairwise(sentence)) for sentence in target.tolist()])
+    return pairs[..., 0], pairs[..., 1]
+
+
+def _shifted_in_numpy(target: Tensor) -> tuple[Tensor, Tensor]:
+    words = target.numpy()
+    return torch.from_numpy(numpy.delete(words, -1, axis=1)), torch.from_numpy(numpy.delete(words, 0, axis=1))
+
+
+def _shifted_by_unfold(target: Tensor) -> tuple[Tensor, Tensor]:
+    read, expected = target.unfold(1, 2, 1).unbind(-1)
+    return read.contiguous(), expected.contiguous()
+
+
+def _shifted_in_place(target: Tensor) -> tuple[Tensor, Tensor]:
+    read, expected = torch.empty_like(target)[:, 1:], torch.empty_like(target)[:, 1:]
+    for place in range(target.shape[1] - 1):
+        read[:, place] = target[:, place]
+        expected[:, place] = target[:, place + 1]
+    return read, expected
+
+
+CORRECT = (
+    _shifted_by_loop,
+    _shifted_by_pairs,
+    _shifted_in_numpy,
+    _shifted_by_unfold,
+    _shifted_in_place,
+    lambda target: (target.narrow(1, 0, target.size(1) - 1), target.narrow(1, 1, target.size(1) - 1)),
+    lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]),
+    lambda target: (target.index_select(1, torch.arange(len(target[0]) - 1)), target.clone()[..., 1:]),
+    lambda target: (target.T[:-1].T, target.T[1:].T),
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.shift_right",
+    lesson=LESSON,
+    name="shift_right",
+    title="Shifted right",
+    statement=(
+        "shift_right(target int64 [batch, words]) -> (read [batch, words - 1], expected [batch, words - 1]): what the "
+        "decoder reads at each place, and the word that it should answer there."
+    ),
+    points=1,
+    minutes=5,
+    section="Shifted right",
+    source="S2, masked training; S4, outputs shifted right",
+    reference=losses.shift_right,
+    cases=_shift_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "swapped",
+            "Your answer returns the two in the other order. What the decoder reads comes first (everything but the "
+            "last word), then what it should answer.",
+            partial(_shifted, swapped=True),
+        ),
+        Misconception(
+            "not_shifted",
+            "Your answer lets the decoder read the whole target and expects the same at each place: it would only have "
+            "to repeat the word that it has just read. Leave out the last word of one and the first of the other.",
+            partial(_shifted, cut=((None, None), (None, None))),
+        ),
+        Misconception(
+            "reads_what_it_answers",
+            "Your answer lets the decoder read, at each place, the very word that it should answer: both leave out the "
+            "first word. What it reads begins with <s> and leaves out the last word.",
+            partial(_shifted, cut=(_ALL_BUT_FIRST, _ALL_BUT_FIRST)),
+        ),
+        Misconception(
+            "answers_what_it_reads",
+            "Your answer expects, at each place, the word that was just read: both leave out the last word. What is "
+            "expected begins after <s>.",
+            partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
+        ),
+        Misconception(
+            "one_word_too_many_read",
+            "The decoder reads the whole target, one word more than it should. After the last word nothing is to be "
+            "predicted: leave it out of what is read.",
+            partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
+        ),
+        Misconception(
+            "one_word_too_many_expected",
+            "You expect the whole target, one word more than you should. Nobody predicts <s>: leave it out of what is "
+            "expected.",
+            partial(_shifted, cut=(_ALL_BUT_LAST, (None, None))),
+        ),
+        Misconception(
+            "rolled",
+            "Your answer rolls the words round, so that <s> comes back at the end as an answer. Cut off one word at "
+            "one end instead: both results are one word shorter than the target.",
+            lambda target: (target, target.roll(-1, dims=1)),
+        ),
+        Misconception(
+            "rolled_to_the_right",
+            "Your answer rolls the words to the right, so that what is read begins with the target's last word. The "
+            "target begins with <s> already: read it as it is, without its last word, and expect it without <s>.",
+            lambda target: (target.roll(1, dims=1), target),
+        ),
+        Misconception(
+            "rolled_and_cut",
+            "Your answer expects the word before, not the next one: it rolls the words the wrong way. Expected are the "
+            "words from the second on: target[:, 1:].",
+            lambda target: (target[:, :-1], target.roll(1, dims=1)[:, :-1]),
+        ),
+        Misconception(
+            "two_apart",
+            "Your answer skips a word: at each place it expects the one after the next. Leave out one word of each, "
+            "not two.",
+            partial(_shifted, cut=((None, -2), (2, None))),
+        ),
+        Misconception(
+            "started_twice",
+            "Your answer puts another <s> in front and expects the target with its own <s> still in it. The target "
+            "has its <s> already.",
+            partial(_shifted, started=True),
+        ),
+        Misconception(
+            "ends_stripped",
+            "Your answer takes away both <s> and the last word, from both. What is read keeps <s>, and what is "
+            "expected keeps the end.",
+            partial(_shifted, cut=((1, -1), (1, -1))),
+        ),
+        Misconception(
+            "end_taken_away",
+            "Your answer takes <e> out of what is read in the shorter sentences as well. Leave it there: what is "
+            "expected after it is padding, which the loss passes over.",
+            partial(_shifted, read_end=PADDING_ID),
+        ),
+        Misconception(
+            "end_not_expected",
+            "Your answer puts padding where <e> is expected, so that a model would never learn to stop. Leave <e> in "
+            "what is expected.",
+            partial(_shifted, expected_end=PADDING_ID),
+        ),
+        Misconception(
+            "padding_replaced",
+            "Your answer puts -100, the id that torch ignores by default, where padding is expected. Leave the "
+            "padding's own id there: both results are pieces of the target as it is.",
+            partial(_shifted, padding=-100),
+        ),
+        Misconception(
+            "cut_to_the_first_sentence",
+            "Your answer cuts all sentences to the length of the first one. Others may be longer: leave out one column "
+            "of each result, and no more.",
+            lambda target: _shifted(target[:, : int((target[0] != PADDING_ID).sum())]),
+        ),
+        Misconception(
+            "along_the_batch",
+            "Your answer leaves out a sentence, not a word: it cuts along the batch. Words are the second dimension, "
+            "as in target[:, :-1].",
+            partial(_shifted, dim=0),
+        ),
+    ),
+    withheld=WITHHELD,
+)

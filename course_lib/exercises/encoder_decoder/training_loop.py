@@ -1,0 +1,468 @@
+"""Lesson 05, encoder_decoder.training_loop: A training loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Value
+from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, kept_as_is
+from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import encoder_decoder
+from course_lib.text.tokenization import PADDING_ID
+
+DOUBLE = "double precision"
+
+
+Batch = tuple[Tensor, Tensor]
+
+
+def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        x, expected = B.q, torch.tensor([0, 1, 2, 3])
+        inputs = (torch.zeros(2, 4), torch.zeros(4), [(x, expected)] * 3, 0.5, 1.0)
+        yield Case("worked example: from <s> die Katze tanzte to the next words", inputs)
+    single = Kind("", generator)
+    for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("clipped now and then", 1.0)):
+        yield Case(name, (*_loop_weights(single), 0.1 * integer(generator, 3, 8), clip))
+    # Never clipped: clip_grad_norm_ divides by the norm and a millionth more, which would show where it shortens.
+    double = Kind("", generator, dtype=torch.float64)
+    yield Case("double precision, never clipped", (*_loop_weights(double), 0.5, 100.0), part=DOUBLE)
+
+
+def _loop_weights(kind: Kind) -> tuple[Tensor, Tensor, list[Batch]]:
+    """W, b and four batches of different sizes."""
+    d_model, vocabulary = sizes(kind.generator, 2)
+    vocabulary += 3
+    batches = []
+    for words in sizes(kind.generator, 4):
+        scale = 0.3 + 2 * float(torch.rand((), generator=kind.generator))
+        x = scale * kind.normal(words + 1, d_model)
+        batches.append((x, torch.randint(vocabulary, (words + 1,), generator=kind.generator)))
+    return kind.normal(d_model, vocabulary), kind.normal(vocabulary), batches
+
+
+Clip = Callable[[list[Tensor], float], list[Tensor]]
+
+
+def _shortened(gradients: list[Tensor], norm: float, clip: float) -> list[Tensor]:
+    """All of them by the factor that this norm asks for; of a norm of 0, by none."""
+    return [gradient * (min(1.0, clip / norm) if norm else 1.0) for gradient in gradients]
+
+
+def _each(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return [_shortened([gradient], float(gradient.norm()), clip)[0] for gradient in gradients]
+
+
+def _together(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return _shortened(gradients, float(norm), clip)
+
+
+def _norms_added(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, sum(float(gradient.norm()) for gradient in gradients), clip)
+
+
+def _without_root(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, sum(float(gradient.square().sum()) for gradient in gradients), clip)
+
+
+def _by_the_first(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, float(gradients[0].norm()), clip)
+
+
+def _first_alone(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return [*_each(gradients[:1], clip), *gradients[1:]]
+
+
+def _always(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return [gradient * (clip / float(norm)) for gradient in gradients]
+
+
+def _shortened_to_one(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return [gradient / norm for gradient in gradients] if norm > clip else gradients
+
+
+def _by_the_larger(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, max(float(gradient.norm()) for gradient in gradients), clip)
+
+
+def _by_absolute_values(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    return _shortened(gradients, sum(float(gradient.abs().sum()) for gradient in gradients), clip)
+
+
+def _lengthened(gradients: list[Tensor], clip: float) -> list[Tensor]:
+    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    return [gradient * max(1.0, clip / float(norm)) for gradient in gradients]
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """A step that was taken: its batch, its loss, and the weights after it."""
+
+    x: Tensor
+    expected: Tensor
+    loss: Tensor
+    W: Tensor
+    b: Tensor
+
+
+def _looped(
+    W: Tensor,
+    b: Tensor,
+    batches: Sequence[Batch],
+    rate: float,
+    clip: float,
+    *,
+    clipped: Clip = _together,
+    limit: Callable[[float, float], float] = lambda clip, rate: clip,
+    reduction: str = "mean",
+    carried: tuple[bool, bool] = (False, False),
+    carried_raw: bool = False,
+    trains_b: bool = True,
+    reads_b: bool = True,
+    scores: Callable[[Tensor], Tensor] = kept_as_is,
+    measure: Callable[..., Tensor] = F.cross_entropy,
+    sign: float = 1.0,
+    reported: Callable[[_Taken], Tensor] = lambda taken: taken.loss,
+    form: Callable[[list[Tensor]], Value] = torch.stack,
+) -> tuple[Tensor, Tensor, Value]:
+    """Training with changes.
+
+    Args:
+        clipped: how gradients are clipped.
+        limit: to which norm, of `clip` and the rate.
+        reduction: of the loss over the words.
+        carried: whether W's and b's gradient of a step stays and is added to the next.
+        carried_raw: whether it stays as it was before it was clipped.
+        trains_b, reads_b: whether b is changed, and is part of the logits.
+        scores: what the loss takes for logits.
+        measure: the loss.
+        sign: of the step.
+        reported: what is returned as a step's loss.
+        form: what is made of all of them.
+    """
+    found = []
+    before = [torch.zeros_like(W), torch.zeros_like(b)]
+    for x, expected in batches:
+        W, b = W.detach().requires_grad_(), b.detach().requires_grad_()
+        loss = measure(scores(x @ W + (b if reads_b else 0 * b)), expected, reduction=reduction)
+        gradients = list(torch.autograd.grad(loss, (W, b)))
+        gradients = [new + old if stays else new for new, old, stays in zip(gradients, before, carried, strict=True)]
+        shortened = clipped(gradients, limit(clip, rate))
+        before = gradients if carried_raw else shortened
+        step = sign * rate
+        W, b = W - step * shortened[0], b - step * shortened[1] if trains_b else b
+        found.append(reported(_Taken(x, expected, loss.detach(), W.detach(), b.detach())))
+    return W.detach(), b.detach(), form(found)
+
+
+Batches = Sequence[tuple[Tensor, Tensor]]
+
+
+Trained = tuple[Tensor, Tensor, Tensor]
+
+
+def _trained_by_backward(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
+    W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
+    losses = []
+    for x, expected in batches:
+        W.grad = b.grad = None
+        loss = F.nll_loss(torch.log_softmax(x @ W + b, dim=-1), expected)
+        loss.backward()
+        of_W, of_b = (torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in (W, b))
+        norm = torch.sqrt((of_W**2).sum() + (of_b**2).sum())
+        factor = torch.clamp(clip / norm, max=1)
+        with torch.no_grad():
+            W -= rate * factor * of_W
+            b -= rate * factor * of_b
+        losses.append(loss.item())
+    return W.detach(), b.detach(), torch.tensor(losses, dtype=W.dtype)
+
+
+def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
+    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
+    optimiser = torch.optim.SGD(parameters, lr=rate)
+    losses = torch.zeros(len(batches), dtype=W.dtype)
+    for i, (x, expected) in enumerate(batches):
+        optimiser.zero_grad()
+        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, clip)
+        optimiser.step()
+        losses[i] = loss.detach()
+    return parameters[0].detach(), parameters[1].detach(), losses
+
+
+def _trained_with_a_layer(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
+    layer = nn.Linear(W.shape[0], W.shape[1], dtype=W.dtype)
+    layer.load_state_dict({"weight": W.T, "bias": b})
+    losses = []
+    for x, expected in batches:
+        layer.zero_grad()
+        loss = nn.CrossEntropyLoss()(layer(x), expected)
+        loss.backward()
+        nn.utils.clip_grad_norm_(layer.parameters(), max_norm=clip)
+        for parameter in layer.parameters():
+            assert parameter.grad is not None
+            parameter.data.add_(parameter.grad, alpha=-rate)
+        losses.append(loss.detach())
+    return layer.weight.T.detach(), layer.bias.detach(), torch.stack(losses)
+
+
+def _trained_by_the_formula(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
+    """∂L / ∂logits = (p - one_hot) / words."""
+    losses = []
+    for x, expected in batches:
+        p = torch.softmax(x @ W + b, dim=-1)
+        losses.append(-p[torch.arange(len(x)), expected].log().mean())
+        wrong = (p - F.one_hot(expected, p.shape[-1])) / len(x)
+        of_W, of_b = x.T @ wrong, wrong.sum(dim=0)
+        norm = math.hypot(float(of_W.norm()), float(of_b.norm()))
+        factor = clip / norm if norm > clip else 1.0
+        W, b = W - rate * factor * of_W, b - rate * factor * of_b
+    return W, b, torch.stack(losses)
+
+
+def _trained_by_functional_gradients(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
+    def loss_of(weights: tuple[Tensor, Tensor], x: Tensor, expected: Tensor) -> Tensor:
+        return F.cross_entropy(torch.addmm(weights[1], x, weights[0]), expected)
+
+    losses = torch.empty(0, dtype=W.dtype)
+    for x, expected in batches:
+        gradients, loss = torch.func.grad_and_value(loss_of)((W, b), x, expected)
+        norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+        W, b = (
+            weight - rate * gradient * (clip / max(clip, float(norm)))
+            for weight, gradient in zip((W, b), gradients, strict=True)
+        )
+        losses = torch.cat([losses, loss.reshape(1)])
+    return W, b, losses
+
+
+def _trained_in_double(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
+    found = _trained_by_the_formula(W.double(), b.double(), [(x.double(), e) for x, e in batches], rate, clip)
+    return found[0].to(W.dtype), found[1].to(W.dtype), found[2].to(W.dtype)
+
+
+CORRECT = (
+    _trained_by_backward,
+    _trained_by_torch,
+    _trained_with_a_layer,
+    _trained_by_the_formula,
+    _trained_by_functional_gradients,
+    _trained_in_double,
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.training_loop",
+    lesson=LESSON,
+    name="training_loop",
+    title="A training loop",
+    statement=(
+        "training_loop(W [d_model, vocabulary], b [vocabulary], batches, rate, clip) -> (W, b, losses [steps]): for "
+        "each batch (x [words, d_model], expected [words]) the mean NLL of x W + b, its gradients, clipped together to "
+        "the norm `clip`, and a step of gradient descent; all three in the dtype of W."
+    ),
+    points=4,
+    parts={CORE: 3, DOUBLE: 1},
+    minutes=20,
+    section="One step after the other",
+    source="S3, a better training wrapper; Pascanu et al. (2013), algorithm 1",
+    reference=encoder_decoder.training_loop,
+    cases=_loop_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "gradients_accumulate",
+            "Your answer never sets the gradients back, so that each step goes along those of all steps before it as "
+            "well. Set them to None (or zero) before each backward().",
+            partial(_looped, carried=(True, True)),
+        ),
+        Misconception(
+            "gradients_accumulate_unclipped",
+            "Your answer never sets the gradients back, so that each step goes along those of all steps before it as "
+            "well. Set them to None (or zero) before each backward().",
+            lambda *inputs: _looped(*inputs, carried=(True, True), carried_raw=True),
+        ),
+        Misconception(
+            "gradient_of_b_accumulates",
+            "Your answer sets W's gradient back but not b's, so that b steps along the gradients of all steps before "
+            "as well. Set both to None (or zero) before each backward().",
+            lambda *inputs: _looped(*inputs, carried=(False, True)),
+        ),
+        Misconception(
+            "not_clipped",
+            "Your answer does not clip, or clips where it has no effect: before backward(), or when the step has been "
+            "taken. Shorten the gradients between backward() and the step.",
+            partial(_looped, clipped=lambda gradients, clip: gradients),
+        ),
+        Misconception(
+            "each_clipped_by_itself",
+            "Your answer clips W's gradient and b's each by itself, which changes the direction of the step. Their "
+            "norm is taken together: √(‖∂W‖² + ‖∂b‖²).",
+            partial(_looped, clipped=_each),
+        ),
+        Misconception(
+            "only_W_clipped",
+            "Your answer clips W's gradient and leaves b's as it is. Both are shortened by the same factor, which "
+            "follows from their norm together: √(‖∂W‖² + ‖∂b‖²).",
+            partial(_looped, clipped=_first_alone),
+        ),
+        Misconception(
+            "norm_of_W",
+            "Your answer clips both gradients by the norm of W's alone. b's belongs to it: √(‖∂W‖² + ‖∂b‖²).",
+            lambda *inputs: _looped(*inputs, clipped=_by_the_first),
+        ),
+        Misconception(
+            "larger_norm",
+            "Your answer clips both gradients by the larger of their two norms. Their norm is taken together: √(‖∂W‖² "
+            "+ ‖∂b‖²).",
+            partial(_looped, clipped=_by_the_larger),
+        ),
+        Misconception(
+            "norms_added",
+            "Your answer adds the norms of W's gradient and b's. Add their squares, and take the root of the sum.",
+            partial(_looped, clipped=_norms_added),
+        ),
+        Misconception(
+            "absolute_values_added",
+            "Your answer clips by the sum of absolute values. The norm is the root of the sum of squares.",
+            partial(_looped, clipped=_by_absolute_values),
+        ),
+        Misconception(
+            "norm_without_root",
+            "Your answer clips by the sum of squares. The norm is the root of it.",
+            partial(_looped, clipped=_without_root),
+        ),
+        Misconception(
+            "step_clipped",
+            "Your answer clips the step, rate · gradient. Clip the gradients, and multiply by the rate then.",
+            partial(_looped, limit=lambda clip, rate: clip / rate),
+        ),
+        Misconception(
+            "values_clipped",
+            "Your answer clips every single number to ±clip. Clip by the norm: where it is above `clip`, all numbers "
+            "are multiplied by the same factor.",
+            partial(_looped, clipped=lambda gradients, clip: [gradient.clamp(-clip, clip) for gradient in gradients]),
+        ),
+        Misconception(
+            "always_scaled",
+            "Your answer scales the gradients to the norm `clip` even where they are shorter. Clipping only shortens: "
+            "the factor is at most 1.",
+            partial(_looped, clipped=_always),
+        ),
+        Misconception(
+            "lengthened",
+            "Your answer lengthens short gradients and leaves long ones as they are: its factor is at least 1. It is "
+            "to be at most 1: min, not max.",
+            partial(_looped, clipped=_lengthened),
+        ),
+        Misconception(
+            "shortened_to_one",
+            "Your answer shortens gradients that are too long to the norm 1. Shorten them to the norm `clip`: "
+            "multiply by clip / norm.",
+            partial(_looped, clipped=_shortened_to_one),
+        ),
+        Misconception(
+            "uphill",
+            "Your answer goes uphill: it adds the gradients. Subtract them.",
+            partial(_looped, sign=-1.0),
+        ),
+        Misconception(
+            "loss_afterwards",
+            "Your losses are those after each step. A training reports the loss that it took the gradients of, before "
+            "the step.",
+            partial(_looped, reported=lambda taken: F.cross_entropy(taken.x @ taken.W + taken.b, taken.expected)),
+        ),
+        Misconception(
+            "losses_summed",
+            "The losses that you return are sums over the words of a batch. Return the means, of which the gradients "
+            "are taken.",
+            partial(_looped, reported=lambda taken: taken.loss * len(taken.x)),
+        ),
+        Misconception(
+            "losses_as_a_list",
+            "Your losses are a list of tensors. One tensor is asked for: torch.stack(losses) makes it.",
+            partial(_looped, form=list),
+        ),
+        Misconception(
+            "losses_as_numbers",
+            "Your losses are a list of Python's numbers. One tensor is asked for: collect loss.detach(), not "
+            "loss.item(), and torch.stack them.",
+            partial(_looped, form=lambda losses: [float(loss) for loss in losses]),
+        ),
+        Misconception(
+            "losses_in_single_precision",
+            "Your losses are float32 whatever came in: torch.tensor(...) and torch.zeros(...) make that of Python's "
+            "numbers. Collect loss.detach() and torch.stack them, or give the dtype, W.dtype.",
+            lambda *inputs: _looped(*inputs, form=lambda losses: torch.stack(losses).float()),
+        ),
+        Misconception(
+            "summed",
+            "Your answer sums the loss over the words of a batch, so that larger batches take larger steps. Take the "
+            "mean.",
+            partial(_looped, reduction="sum"),
+        ),
+        Misconception(
+            "bias_not_trained",
+            "Your answer never changes b. It learns like W.",
+            lambda *inputs: _looped(*inputs, trains_b=False),
+        ),
+        Misconception(
+            "bias_forgotten",
+            "Your answer never changes b, and leaves it out of the norm. It learns like W, and its gradient is part "
+            "of the norm.",
+            lambda *inputs: _looped(*inputs, trains_b=False, clipped=_by_the_first),
+        ),
+        Misconception(
+            "bias_left_out",
+            "Your answer leaves b out of the logits. They are x @ W + b.",
+            partial(_looped, reads_b=False),
+        ),
+        Misconception(
+            "softmaxed_twice",
+            "Your answer hands F.cross_entropy probabilities. It takes scores, x W + b: the softmax is part of it.",
+            partial(_looped, scores=lambda scores: scores.softmax(dim=-1)),
+        ),
+        Misconception(
+            "probabilities_in_place_of_logarithms",
+            "Your loss is the mean of minus the probabilities, not of minus their logarithms: nll_loss of a softmax "
+            "gives that. Take log_softmax, or cross_entropy of the logits.",
+            lambda *inputs: _looped(*inputs, scores=lambda scores: scores.softmax(dim=-1), measure=F.nll_loss),
+        ),
+        Misconception(
+            "no_log_softmax",
+            "Your loss takes the logits for log-probabilities, as nll_loss does. Take log_softmax of them first, or "
+            "cross_entropy, which contains it.",
+            lambda *inputs: _looped(*inputs, measure=F.nll_loss),
+        ),
+        Misconception(
+            "padding_left_out",
+            "Your answer passes over words where id 0 is expected, as if it were padding. All words count here.",
+            partial(_looped, measure=partial(F.cross_entropy, ignore_index=PADDING_ID)),
+        ),
+        Misconception(
+            "first_batch_only",
+            "Your answer takes a single step: does it return from within the loop? Take one for each batch.",
+            lambda W, b, batches, rate, clip: _looped(W, b, batches[:1], rate, clip),
+        ),
+        Misconception(
+            "nothing_learned",
+            "Your losses are of W and b as they came: what was learned in one step is not used in the next, or the "
+            "weights never change. Go on from the new ones.",
+            lambda W, b, batches, rate, clip: _looped(W, b, batches, 0.0, clip),
+        ),
+    ),
+    withheld=WITHHELD,
+)

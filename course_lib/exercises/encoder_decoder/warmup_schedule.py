@@ -1,0 +1,250 @@
+"""Lesson 05, encoder_decoder.warmup_schedule: The warm-up schedule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
+from course_lib.from_scratch import encoder_decoder
+
+
+def _schedule_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the paper's base model", (torch.tensor([1, 400, 4000, 16_000, 100_000]), 512, 4000))
+        yield Case("the first steps", (torch.arange(1, 9), 64, 4))
+    for number in ("one", "another"):
+        warmup, d_model = integer(generator, 5, 20), integer(generator, 30, 300)
+        yield Case(f"{number} warm-up", (torch.arange(1, 4 * warmup), d_model, warmup))
+    yield Case("not in order", (torch.tensor([70, 3, 18, 1, 18]), integer(generator, 30, 300), 17))
+    yield Case("a warm-up of one step", (torch.arange(1, 6), 100, 1))
+
+
+def _scheduled(
+    steps: Tensor,
+    d_model: int,
+    warmup: int,
+    *,
+    late: int = 0,
+    width: Callable[[int], float] = lambda d_model: d_model**-0.5,
+    rising: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps / (warmup * math.sqrt(warmup)),
+    falling: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps**-0.5,
+    joined: Callable[[Tensor, Tensor], Tensor] = torch.minimum,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """The formula with changes, in double precision until the end."""
+    counted = steps.double() - late
+    return (width(d_model) * joined(rising(counted, warmup), falling(counted, warmup))).to(dtype)
+
+
+def _by_place(steps: Tensor, d_model: int, warmup: int) -> Tensor:
+    """Which of the two terms counts by where a step stands."""
+    early = torch.arange(len(steps)) < warmup
+    return _scheduled(steps, d_model, warmup, joined=lambda rising, falling: torch.where(early, rising, falling))
+
+
+def _rates_by_loop(steps: Tensor, d_model: int, warmup: int) -> Tensor:
+    return torch.tensor([d_model**-0.5 * min(step**-0.5, step * warmup**-1.5) for step in steps.tolist()])
+
+
+def _rates_by_where(steps: Tensor, d_model: int, warmup: int) -> Tensor:
+    rising = steps / (warmup * math.sqrt(d_model * warmup))
+    return torch.where(steps < warmup, rising, 1 / torch.sqrt(steps * d_model))
+
+
+def _rates_in_place(steps: Tensor, d_model: int, warmup: int) -> Tensor:
+    rates = torch.empty(len(steps))
+    for i, step in enumerate(steps):
+        peak = 1 / (d_model * warmup) ** 0.5
+        rates[i] = peak * step / warmup if step <= warmup else peak * (warmup / step) ** 0.5
+    return rates
+
+
+CORRECT = (
+    _rates_by_loop,
+    _rates_by_where,
+    _rates_in_place,
+    lambda steps, d_model, warmup: d_model**-0.5 * torch.minimum(steps.float() ** -0.5, steps * warmup**-1.5),
+    lambda steps, d_model, warmup: torch.stack([steps**-0.5, steps * warmup**-1.5]).amin(dim=0) / math.sqrt(d_model),
+    lambda steps, d_model, warmup: torch.from_numpy(
+        numpy.minimum(steps.numpy() ** -0.5, steps.numpy() * float(warmup) ** -1.5) * d_model**-0.5
+    ).float(),
+    lambda steps, d_model, warmup: (
+        (steps.float() / warmup).clamp(max=1) * (steps.clamp(min=warmup).float() * d_model).rsqrt()
+    ),
+    lambda steps, d_model, warmup: torch.rsqrt(torch.max(steps, warmup**3 / steps**2) * d_model),
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.warmup_schedule",
+    lesson=LESSON,
+    name="warmup_schedule",
+    title="The warm-up schedule",
+    statement=(
+        "warmup_schedule(steps int64 [steps], d_model, warmup) -> float32 [steps]: the paper's learning rate, "
+        "d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), at each of these steps."
+    ),
+    points=2,
+    minutes=8,
+    section="Up, then down",
+    source="Vaswani et al. (2017), section 5.3; S4, the transformer's optimizer",
+    reference=encoder_decoder.warmup_schedule,
+    cases=_schedule_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "never_falls",
+            "Your answer rises for ever. From step `warmup` on the other term is the smaller one, step^-0.5.",
+            partial(_scheduled, joined=lambda rising, falling: rising),
+        ),
+        Misconception(
+            "never_rises",
+            "Your answer falls from the first step on: there is no warm-up. Either the rising term is missing, or it "
+            "is never the smaller one: its exponent is -1.5, with a minus.",
+            partial(_scheduled, joined=lambda rising, falling: falling),
+        ),
+        Misconception(
+            "larger_of_the_two",
+            "Your answer takes the larger of the two terms: it falls first and rises then. Take the smaller one.",
+            partial(_scheduled, joined=torch.maximum),
+        ),
+        Misconception(
+            "sum_of_the_two",
+            "Your answer adds the two terms. Take the smaller one at each step.",
+            partial(_scheduled, joined=torch.add),
+        ),
+        Misconception(
+            "jumps",
+            "Your answer rises to d_model^-0.5 and then jumps down. The rising term is step · warmup^-1.5, which "
+            "meets the other at step `warmup`.",
+            lambda steps, d_model, warmup: d_model**-0.5 * torch.where(steps < warmup, steps / warmup, steps**-0.5),
+        ),
+        Misconception(
+            "by_place",
+            "Your answer goes by a step's place in the tensor: the first `warmup` of them rise, the rest fall. Steps "
+            "may come in any order: compare their numbers.",
+            _by_place,
+        ),
+        Misconception(
+            "sizes_swapped",
+            "Your answer takes `warmup` for `d_model`, and `d_model` for `warmup`. Mind the order in which they come.",
+            lambda steps, d_model, warmup: _scheduled(steps, warmup, d_model),
+        ),
+        Misconception(
+            "width_left_out",
+            "The factor d_model^-0.5 is missing: wider models take smaller steps.",
+            partial(_scheduled, width=lambda d_model: 1.0),
+        ),
+        Misconception(
+            "root_of_the_width",
+            "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
+            partial(_scheduled, width=math.sqrt),
+        ),
+        Misconception(
+            "divided_by_the_width",
+            "Your answer divides by d_model itself. Divide by its root: d_model^-0.5.",
+            partial(_scheduled, width=lambda d_model: 1 / d_model),
+        ),
+        Misconception(
+            "width_in_the_falling_term_alone",
+            "Your answer multiplies only step^-0.5 by d_model^-0.5. The factor belongs to both terms: put the minimum "
+            "in brackets, or behind the product.",
+            lambda steps, d_model, warmup: torch.minimum((steps * d_model) ** -0.5, steps * warmup**-1.5),
+        ),
+        Misconception(
+            "stays_at_the_peak",
+            "Your answer rises and then stays where it is. After the warm-up it falls with 1 / √step.",
+            partial(_scheduled, falling=lambda steps, warmup: torch.full_like(steps, warmup**-0.5)),
+        ),
+        Misconception(
+            "falls_with_the_step",
+            "After the warm-up your answer falls with 1 / step. It falls with the root: step^-0.5, which is 1 / √step.",
+            partial(
+                _scheduled, falling=lambda steps, warmup: torch.where(steps > warmup, warmup**0.5 / steps, steps**-0.5)
+            ),
+        ),
+        Misconception(
+            "falling_without_minus",
+            "Your answer has step^0.5, which rises. The exponent has a minus: step^-0.5.",
+            partial(_scheduled, falling=lambda steps, warmup: steps**0.5),
+        ),
+        Misconception(
+            "too_steep",
+            "Your answer rises too steeply: its line is step · warmup^-0.5, which meets the other term long before "
+            "step `warmup`. The exponent is -1.5.",
+            partial(_scheduled, rising=lambda steps, warmup: steps * warmup**-0.5),
+        ),
+        Misconception(
+            "rises_to_one",
+            "Your answer's rising term is step / warmup. It is step · warmup^-1.5, which meets the other term at step "
+            "`warmup`.",
+            partial(_scheduled, rising=lambda steps, warmup: steps / warmup),
+        ),
+        Misconception(
+            "exponent_of_the_step",
+            "Your answer raises the step to the power of -1.5, and not `warmup`. The rising term is step · "
+            "warmup^-1.5.",
+            partial(_scheduled, rising=lambda steps, warmup: warmup * steps**-1.5),
+        ),
+        Misconception(
+            "exponent_over_both",
+            "Your answer raises the product, step · warmup, to the power of -1.5. The exponent belongs to `warmup` "
+            "alone: step · warmup^-1.5.",
+            lambda steps, d_model, warmup: _scheduled(
+                steps, d_model, warmup, rising=lambda steps, warmup: (steps * warmup) ** -1.5
+            ),
+        ),
+        Misconception(
+            "step_divides",
+            "Your answer has the step under the fraction line of the rising term, 1 / (step · warmup^1.5). It is step "
+            "· warmup^-1.5, which is step / warmup^1.5.",
+            lambda steps, d_model, warmup: _scheduled(
+                steps, d_model, warmup, rising=lambda steps, warmup: 1 / (steps * warmup**1.5)
+            ),
+        ),
+        Misconception(
+            "straight_to_one",
+            "Your answer rises to d_model^-0.5 whatever the warm-up is. The paper's peak is (d_model · warmup)^-0.5: "
+            "the longer the warm-up, the lower.",
+            lambda steps, d_model, warmup: math.sqrt(warmup) * _scheduled(steps, d_model, warmup),
+        ),
+        Misconception(
+            "counted_from_zero",
+            "Your answer is one step late: it takes 1 away from each step. Steps count from 1 here, so use them as "
+            "they come.",
+            partial(_scheduled, late=1),
+        ),
+        Misconception(
+            "one_step_early",
+            "Your answer is one step early: it adds 1 to each step. Steps count from 1 here already, so use them as "
+            "they come.",
+            partial(_scheduled, late=-1),
+        ),
+        Misconception(
+            "papers_sizes",
+            "Your answer uses the paper's sizes, 512 and 4000, whatever it is given. Use `d_model` and `warmup`.",
+            lambda steps, d_model, warmup: _scheduled(steps, 512, 4000),
+        ),
+        Misconception(
+            "papers_warmup",
+            "Your answer warms up for 4000 steps, as the paper does, whatever it is given. Use `warmup`.",
+            lambda steps, d_model, warmup: _scheduled(steps, d_model, 4000),
+        ),
+        Misconception(
+            "in_double_precision",
+            "The result is in double precision (float64). float32 is asked for, as torch has it by default: .float() "
+            "makes it.",
+            partial(_scheduled, dtype=torch.float64),
+        ),
+    ),
+    withheld=WITHHELD,
+    entrywise=True,
+)

@@ -1,0 +1,440 @@
+"""Lesson 10, evaluation.clipped_ngrams: Clipped n-grams."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD, Words, random_sentence, split_words
+from course_lib.from_scratch import scoring
+
+
+def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the the the", (["the"] * 7, [split_words("the cat is on the chair")], 1))
+        yield Case("parts of words", (split_words("the cat"), [split_words("other cats there")], 1))
+        yield Case("capitals", (split_words("The cat sat on the Cat"), [split_words("the cat sat on the cat")], 1))
+        yield Case("the same letters, other words", (split_words("the a bc"), [split_words("the ab c")], 2))
+        yield Case(
+            "worked example: pairs of words",
+            (split_words("le chat sont sur la chaise"), [split_words("le chat est sur la chaise")], 2),
+        )
+    for n in (1, 2, 3):
+        hypothesis, reference = (random_sentence(generator, integer(generator, 8, 13)) for _ in range(2))
+        hypothesis[:4], reference[-4:] = hypothesis[4:8], hypothesis[4:8]  # what is said twice and found once
+        yield Case(f"n = {n}", (hypothesis, [reference], n))
+    forwards = random_sentence(generator, integer(generator, 7, 10)) + ["the", "cat"]
+    yield Case("the same words backwards", (forwards, [forwards[::-1]], 2))
+    yield Case("fewer words than n", (random_sentence(generator, 2), [random_sentence(generator, 6)], 3))
+    yield Case("far fewer words than n", (random_sentence(generator, 1), [random_sentence(generator, 6)], 4))
+    for n in (1, 2):
+        # The first, the last, the longest and the shortest are four different ones.
+        hypothesis, *several = (
+            random_sentence(generator, words) for words in (integer(generator, 9, 14), 11, 14, 8, 12)
+        )
+        yield Case(f"four references, n = {n}", (hypothesis, several, n), part="several references")
+    said = random_sentence(generator, 6)
+    yield Case(
+        "a reference of fewer words than n", (said, [said[:2], said[1:], said[:1]], 3), part="several references"
+    )
+    some, others = random_sentence(generator, 5), ["meow", "purr"]
+    yield Case(
+        "a part in each of two references", (some + others, [["hiss"], some, others], 1), part="several references"
+    )
+    yield Case(
+        "the same word in each of two references",
+        (["meow", "meow"], [["meow"], ["purr", "meow"]], 1),
+        part="several references",
+    )
+    two = [[*random_sentence(generator, 4), "meow"], ["purr", *random_sentence(generator, 4)]]
+    yield Case("words that two references share between them", (["meow", "purr"], two, 2), part="several references")
+
+
+def _grams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
+
+
+def _clipped(hypothesis: Sequence[tuple[str, ...]], allowed: Counter[tuple[str, ...]]) -> int:
+    return sum(min(count, allowed[gram]) for gram, count in Counter(hypothesis).items())
+
+
+def _most(references: Sequence[Sequence[str]], n: int) -> Counter[tuple[str, ...]]:
+    """The largest count of each n-gram in any of the references."""
+    most: Counter[tuple[str, ...]] = Counter()
+    for reference in references:
+        most |= Counter(_grams(reference, n))
+    return most
+
+
+def _cut_short(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return [tuple(words[start : start + n]) for start in range(len(words) - n)]
+
+
+_Gram = tuple[str, ...]
+
+
+_Grams = Callable[[Sequence[str], int], list[_Gram]]
+
+
+def _matched_differently(
+    hypothesis: Sequence[str],
+    references: Sequence[Sequence[str]],
+    n: int,
+    *,
+    grams: _Grams = _grams,
+    allowed: Callable[[list[Counter[_Gram]]], Counter[_Gram]] = lambda counts: functools.reduce(Counter.__or__, counts),
+    match: Callable[[list[_Gram], Counter[_Gram]], int] = _clipped,
+    total: Callable[[Sequence[str], list[_Gram], int], int] = lambda words, found, n: len(found),
+    returned: Callable[[int, int], Any] = lambda matched, total: (matched, total),
+) -> Any:
+    """`clipped_ngrams` with one thing, or several, done differently."""
+    found = grams(hypothesis, n)
+    matched = match(found, allowed([Counter(grams(words, n)) for words in references]))
+    return returned(matched, total(hypothesis, found, n))
+
+
+def _sorted_grams(words: Sequence[str], n: int) -> list[_Gram]:
+    return [tuple(sorted(gram)) for gram in _grams(words, n)]
+
+
+def _sets_of_words(words: Sequence[str], n: int) -> list[_Gram]:
+    return [tuple(sorted(set(gram))) for gram in _grams(words, n)]
+
+
+def _and_shorter_at_the_end(words: Sequence[str], n: int) -> list[_Gram]:
+    return [tuple(words[start : start + n]) for start in range(len(words))]
+
+
+def _side_by_side(words: Sequence[str], n: int) -> list[_Gram]:
+    return _grams(words, n)[::n]
+
+
+def _all_or_nothing(found: list[_Gram], allowed: Counter[_Gram]) -> int:
+    return sum(times for gram, times in Counter(found).items() if times <= allowed[gram])
+
+
+def _last_count(counts: list[Counter[_Gram]]) -> Counter[_Gram]:
+    """The count in the last reference that has the n-gram."""
+    last: Counter[_Gram] = Counter()
+    for each in counts:
+        last = Counter({**last, **each})
+    return last
+
+
+def _ngrams_by_loop(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    def counted(words: Words) -> dict[tuple[str, ...], int]:
+        counts: dict[tuple[str, ...], int] = defaultdict(int)
+        for start in range(len(words) - n + 1):
+            counts[tuple(words[start : start + n])] += 1
+        return counts
+
+    found, known = counted(hypothesis), [counted(words) for words in references]
+    matched = sum(min(count, max(counts.get(gram, 0) for counts in known)) for gram, count in found.items())
+    return matched, sum(found.values())
+
+
+def _ngrams_joined(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    def grams(words: Words) -> list[str]:
+        return [" ".join(words[start : start + n]) for start in range(max(len(words) - n + 1, 0))]
+
+    said, known = grams(hypothesis), [grams(words) for words in references]
+    return sum(min(said.count(g), max(right.count(g) for right in known)) for g in set(said)), len(said)
+
+
+def _windows(words: Words, n: int) -> list[Words]:
+    """Beginnings of the rests of the sentence, as long as they have n words."""
+    rests = [words[start:] for start in range(len(words))]
+    return [rest[:n] for rest in rests if len(rest) >= n]
+
+
+def _ngrams_crossed_out(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    most: Counter[tuple[str, ...]] = Counter()
+    for words in references:
+        for gram, count in Counter(map(tuple, _windows(words, n))).items():
+            most[gram] = max(most[gram], count)
+    left, matched = list(most.elements()), 0
+    said = list(map(tuple, _windows(hypothesis, n)))
+    for gram in said:
+        if gram in left:
+            left.remove(gram)
+            matched += 1
+    return matched, len(said)
+
+
+def _ngrams_zipped(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    said, *known = (Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in (hypothesis, *references))
+    allowed = functools.reduce(lambda one, other: one | other, known)
+    return sum((said & allowed).values()), sum(said.values())
+
+
+def _ngrams_less_the_rest(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    said = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+    rest = said.copy()
+    for words in references:
+        rest &= said - Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+    return said.total() - rest.total(), said.total()
+
+
+def _ngrams_in_a_table(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    """Counts as columns of a table: a row for each text, a column for each n-gram."""
+    texts = [[tuple(words[i : i + n]) for i in range(len(words) - n + 1)] for words in (hypothesis, *references)]
+    columns = {gram: number for number, gram in enumerate(sorted({gram for text in texts for gram in text}))}
+    table = torch.zeros(len(texts), len(columns) + 1, dtype=torch.long)
+    for row, text in enumerate(texts):
+        for gram in text:
+            table[row, columns[gram]] += 1
+    return int(torch.minimum(table[0], table[1:].amax(dim=0)).sum()), len(texts[0])
+
+
+def _ngrams_by_recursion(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    def cut(words: Words) -> list[tuple[str, ...]]:
+        return [] if len(words) < n else [tuple(words[:n]), *cut(words[1:])]
+
+    known = [cut(words) for words in references]
+    seen: Counter[tuple[str, ...]] = Counter()
+    matched = 0
+    for gram in cut(hypothesis):
+        seen[gram] += 1
+        matched += any(seen[gram] <= grams.count(gram) for grams in known)
+    return matched, max(len(hypothesis) - n + 1, 0)
+
+
+CORRECT = (
+    _ngrams_by_loop,
+    _ngrams_joined,
+    _ngrams_crossed_out,
+    _ngrams_zipped,
+    _ngrams_less_the_rest,
+    _ngrams_in_a_table,
+    _ngrams_by_recursion,
+)
+
+
+EXERCISE = Exercise(
+    id="evaluation.clipped_ngrams",
+    lesson=LESSON,
+    name="clipped_ngrams",
+    title="Clipped n-grams",
+    statement=(
+        "clipped_ngrams(hypothesis, references, n) -> (matched, total), two ints: how many n-grams of the hypothesis "
+        "a reference has too, each at most as often as the reference that has it most, and how many there are."
+    ),
+    points=4,
+    minutes=20,
+    section="Counting, and clipping",
+    source="S1, BLEU; Papineni et al. (2002), section 2.1",
+    reference=scoring.clipped_ngrams,
+    cases=_ngram_cases,
+    parts={CORE: 3, "several references": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "first_reference_only",
+            "Your answer is right for one reference, and uses only the first of several. An n-gram may be found in "
+            "any of them.",
+            partial(_matched_differently, allowed=lambda counts: counts[0]),
+            alone=True,
+        ),
+        Misconception(
+            "references_added",
+            "Your answer is right for one reference, and adds the counts of several up. Clip at the reference that "
+            "has the n-gram most often: the largest count, not the sum.",
+            partial(_matched_differently, allowed=lambda counts: sum(counts, Counter())),
+            alone=True,
+        ),
+        Misconception(
+            "references_joined",
+            "Your answer is right for one reference, and joins several into one text: their counts add up, and "
+            "n-grams appear that begin in one and end in the next. Take the largest count in any single reference.",
+            lambda hypothesis, references, n: (
+                _clipped(_grams(hypothesis, n), Counter(_grams([word for words in references for word in words], n))),
+                len(_grams(hypothesis, n)),
+            ),
+        ),
+        Misconception(
+            "in_every_reference",
+            "Your answer is right for one reference, and wants an n-gram to be in all of several: it takes the "
+            "smallest count. One reference that has it is enough: take the largest.",
+            partial(_matched_differently, allowed=partial(functools.reduce, Counter.__and__)),
+            alone=True,
+        ),
+        Misconception(
+            "best_reference",
+            "Your answer is right for one reference, and takes the best of several as a whole. Each n-gram by itself "
+            "is clipped at the reference that has it most often.",
+            lambda hypothesis, references, n: (
+                max(_clipped(_grams(hypothesis, n), Counter(_grams(words, n))) for words in references),
+                len(_grams(hypothesis, n)),
+            ),
+        ),
+        Misconception(
+            "not_clipped",
+            "Your answer counts every n-gram that the reference has, however often it is repeated: `the the the` would "
+            "be perfect. Count each at most as often as the reference has it.",
+            partial(_matched_differently, match=lambda found, allowed: sum(gram in allowed for gram in found)),
+        ),
+        Misconception(
+            "different_ngrams",
+            "Your answer counts different n-grams, each once, as a set does. Repetitions count, up to the "
+            "reference's number of them: use Counter.",
+            partial(
+                _matched_differently,
+                match=lambda found, allowed: len({*found} & {*allowed}),
+                total=lambda words, found, n: len({*found}),
+            ),
+        ),
+        Misconception(
+            "each_matched_once",
+            "Your answer matches each n-gram once only. What the reference says twice may be matched twice.",
+            partial(_matched_differently, match=lambda found, allowed: len({*found} & {*allowed})),
+        ),
+        Misconception(
+            "recall",
+            "Your total counts the n-grams of the reference, which makes a recall of it, as ROUGE has. BLEU is about "
+            "precision: count those of the hypothesis.",
+            lambda hypothesis, references, n: (
+                _clipped(_grams(hypothesis, n), _most(references, n)),
+                len(_grams(references[0], n)),
+            ),
+        ),
+        Misconception(
+            "last_ngram_missing",
+            "Your answer misses the last n-gram. A sentence has len(words) - n + 1 of them.",
+            partial(_matched_differently, grams=_cut_short),
+        ),
+        Misconception(
+            "single_words",
+            "Your answer counts single words, whatever n is. An n-gram is a run of n words.",
+            partial(_matched_differently, grams=lambda words, n: _grams(words, 1)),
+        ),
+        Misconception(
+            "total_of_words",
+            "Your total is the number of words. A sentence has len(words) - n + 1 n-grams, and none if it is shorter.",
+            partial(_matched_differently, total=lambda words, found, n: len(words)),
+        ),
+        Misconception(
+            "order_ignored",
+            "Your answer takes `cat the` for `the cat`. The words of an n-gram stand in order: compare tuples as they "
+            "are, not sorted and not as sets.",
+            partial(_matched_differently, grams=_sorted_grams),
+        ),
+        Misconception(
+            "same_place",
+            "Your answer matches n-grams only at the same place of both sentences. They count wherever they stand.",
+            lambda hypothesis, references, n: (
+                sum(map(tuple.__eq__, _grams(hypothesis, n), _grams(references[0], n))),
+                len(_grams(hypothesis, n)),
+            ),
+        ),
+        Misconception(
+            "swapped",
+            "Your answer has the two counts swapped. First those that are matched, then all: (matched, total).",
+            partial(_matched_differently, returned=lambda matched, total: (total, matched)),
+        ),
+        Misconception(
+            "negative_total",
+            "Your total is negative where a sentence is much shorter than n. It has no n-gram then: max(..., 0).",
+            partial(_matched_differently, total=lambda words, found, n: len(words) - n + 1),
+        ),
+        Misconception(
+            "divided",
+            "Your answer is the precision. Return the two counts that it is made of, (matched, total): a corpus adds "
+            "them up before it divides.",
+            partial(_matched_differently, returned=lambda matched, total: matched / max(total, 1)),
+        ),
+        Misconception(
+            "total_of_different_ngrams",
+            "Your total counts each n-gram of the hypothesis once. It is how many there are: len(hypothesis) - n + 1, "
+            "and at least 0.",
+            lambda *case: _matched_differently(*case, total=lambda words, found, n: len({*found})),
+        ),
+        Misconception(
+            "last_reference_only",
+            "With one reference your answer is right. With several it looks at the last alone. An n-gram matches "
+            "where any of them has it.",
+            partial(_matched_differently, allowed=lambda counts: counts[-1]),
+            alone=True,
+        ),
+        Misconception(
+            "matches_added_up",
+            "With one reference your answer is right. With several it adds up what matches in each, so that one "
+            "n-gram counts more than once. Clip by the reference that has it most.",
+            lambda hypothesis, references, n: (
+                sum(_clipped(_grams(hypothesis, n), _most([reference], n)) for reference in references),
+                len(_grams(hypothesis, n)),
+            ),
+        ),
+        Misconception(
+            "shorter_ngrams_too",
+            "Your answer counts the shorter n-grams as well. Here n is one length: the caller asks for 1, 2, 3 and 4 "
+            "by turns.",
+            partial(
+                _matched_differently,
+                grams=lambda words, n: [gram for k in range(1, n + 1) for gram in _grams(words, k)],
+            ),
+        ),
+        Misconception(
+            "last_count",
+            "With one reference your answer is right. With several it takes an n-gram's count in the last one that has "
+            "it, even if another has it more often. Take the largest count.",
+            partial(_matched_differently, allowed=_last_count),
+            alone=True,
+        ),
+        Misconception(
+            "reference_words_counted",
+            "Your answer counts an n-gram that was said as often as the reference has it, even if it was said less "
+            "often. It counts min(both).",
+            partial(_matched_differently, match=lambda found, allowed: sum(map(allowed.__getitem__, set(found)))),
+        ),
+        Misconception(
+            "all_or_nothing",
+            "Your answer does not count an n-gram at all that is said more often than the reference has it. Count it "
+            "as often as the reference does.",
+            partial(
+                _matched_differently,
+                match=_all_or_nothing,
+            ),
+        ),
+        Misconception(
+            "shorter_at_the_end",
+            "Your answer counts the ends of a sentence, which are shorter than n words. The last n-gram begins at "
+            "len(words) - n: range(len(words) - n + 1).",
+            partial(_matched_differently, grams=_and_shorter_at_the_end),
+        ),
+        Misconception(
+            "one_word_too_many",
+            "Your n-grams have n + 1 words. words[start : start + n] has n.",
+            partial(_matched_differently, grams=lambda words, n: _grams(words, n + 1)),
+        ),
+        Misconception(
+            "side_by_side",
+            "Your n-grams do not overlap. One begins at every word: range(len(words) - n + 1), in steps of 1.",
+            partial(_matched_differently, grams=_side_by_side),
+        ),
+        Misconception(
+            "sets_of_words",
+            "Your answer compares n-grams as sets, which know neither order nor repetition. Compare tuples.",
+            partial(_matched_differently, grams=_sets_of_words),
+        ),
+        Misconception(
+            "total_at_least_1",
+            "Your total is 1 where a sentence is shorter than n. It has no n-gram then: 0.",
+            partial(_matched_differently, total=lambda words, found, n: max(1, len(found))),
+        ),
+        Misconception(
+            "lower_case",
+            "Your answer takes `The` for `the`. Words are compared as they are.",
+            partial(_matched_differently, grams=lambda words, n: _grams([word.lower() for word in words], n)),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=LIBRARIES,
+)

@@ -1,0 +1,220 @@
+"""Lesson 10, evaluation.corpus_or_sentence: Corpus or sentence."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD
+from course_lib.from_scratch import scoring
+
+
+def _corpus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: a long sentence and a short one", ([9, 0], [10, 2]))
+    for count in sizes(generator, 3):
+        total = [integer(generator, 5, 20) for _ in range(count)]
+        total[0] = 40
+        matched = [integer(generator, 1, words) for words in total]
+        yield Case(f"{count} sentences", (matched, total))
+    total = [integer(generator, 5, 20), 0, 30]
+    matched = [total[0] - 2, 0, integer(generator, 3, 20)]
+    yield Case("a sentence without n-grams", (matched, total), part="no n-grams")
+    yield Case("only sentences without n-grams", ([0, 0], [0, 0]), part="no n-grams")
+
+
+_Shares = list[tuple[int, int]]
+
+
+def _micro(counts: _Shares) -> float:
+    return sum(one for one, _of in counts) / sum(of for _one, of in counts)
+
+
+def _averaged(
+    matched: Sequence[int],
+    total: Sequence[int],
+    *,
+    nothing: float | None = 0.0,
+    micro: Callable[[_Shares], float] = _micro,
+    macro: Callable[[list[float], _Shares], float] = lambda shares, counts: sum(shares) / len(shares),
+    kept: Callable[[_Shares], _Shares] = list,
+    below: int = 0,
+    returned: Callable[[float, float], Any] = lambda micro, macro: (micro, macro),
+) -> Any:
+    """`micro_and_macro` with one thing, or several, done differently; `nothing`: what 0 / 0 is, None: passed over."""
+    counts = [(one, of + below) for one, of in kept(list(zip(matched, total, strict=True)))]
+    shares = [one / of if of else nothing for one, of in counts]
+    some = [share for share in shares if share is not None]
+    if not sum(total):
+        return returned(nothing or 0.0, nothing or 0.0)
+    return returned(micro(counts), macro(some, counts))
+
+
+def _averages_by_loop(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    found = words = 0
+    shares = 0.0
+    for one, of in zip(matched, total, strict=True):
+        found += one
+        words += of
+        if of > 0:
+            shares += one / of
+    return found / max(words, 1), shares / len(total)
+
+
+def _averages_in_torch(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    found, of = torch.tensor(matched), torch.tensor(total)
+    micro = found.sum() / of.sum().clamp(min=1)
+    return micro.item(), (found / of.clamp(min=1)).mean().item()
+
+
+def _averages_in_numpy(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    found, of = numpy.array(matched, dtype=float), numpy.array(total, dtype=float)
+    shares = numpy.divide(found, of, out=numpy.zeros_like(found), where=of > 0)
+    return found.sum() / (of.sum() or 1), shares.mean()
+
+
+def _averages_in_fractions(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    shares = [Fraction(one, of) if of else Fraction(0) for one, of in zip(matched, total, strict=True)]
+    micro = Fraction(sum(matched), sum(total)) if any(total) else 0
+    return float(micro), float(statistics.mean(shares))
+
+
+def _averages_caught(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    def divided(one: float, of: float) -> float:
+        try:
+            return one / of
+        except ZeroDivisionError:
+            return 0.0
+
+    return divided(sum(matched), sum(total)), divided(sum(map(divided, matched, total)), len(matched))
+
+
+def _averages_weighted(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    shares = [one / of if of else 0 for one, of in zip(matched, total, strict=True)]
+    micro = numpy.average(shares, weights=total) if sum(total) else 0.0
+    return float(micro), statistics.fmean(shares)
+
+
+CORRECT = (
+    _averages_by_loop,
+    _averages_in_torch,
+    _averages_in_numpy,
+    _averages_in_fractions,
+    _averages_caught,
+    _averages_weighted,
+)
+
+
+EXERCISE = Exercise(
+    id="evaluation.corpus_or_sentence",
+    lesson=LESSON,
+    name="micro_and_macro",
+    title="Corpus or sentence",
+    statement=(
+        "micro_and_macro(matched list of int, total list of int) -> (micro, macro), two floats: the precision of the "
+        "added-up counts, and the mean of the sentences' precisions; 0 where there is nothing to divide by."
+    ),
+    points=2,
+    minutes=8,
+    section="Corpus or sentence",
+    source="S1, a note on BLEU and ROUGE",
+    reference=scoring.micro_and_macro,
+    cases=_corpus_cases,
+    parts={CORE: 1, "no n-grams": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "passed_over",
+            "Your answer is right as long as each sentence has an n-gram, and leaves out those that have none. They "
+            "count as sentences with a precision of 0.",
+            partial(_averaged, nothing=None),
+            alone=True,
+        ),
+        Misconception(
+            "one_for_nothing",
+            "Your answer is right as long as each sentence has an n-gram, and gives one that has none a precision of "
+            "1. It gets 0.",
+            partial(_averaged, nothing=1.0),
+            alone=True,
+        ),
+        Misconception(
+            "nan_for_nothing",
+            "Your answer is right as long as each sentence has an n-gram. One that has none makes it NaN: its "
+            "precision is 0.",
+            partial(_averaged, nothing=math.nan),
+            alone=True,
+        ),
+        Misconception(
+            "swapped",
+            "Your answer has the two swapped. Micro adds the counts up first, for the whole corpus; macro is the mean "
+            "over the sentences.",
+            partial(_averaged, returned=lambda micro, macro: (macro, micro)),
+        ),
+        Misconception(
+            "micro_twice",
+            "Your second number is the micro average, too: a mean that is weighted by length comes out as that. "
+            "Macro is the plain mean of the sentences' precisions.",
+            partial(_averaged, macro=lambda shares, counts: _micro(counts)),
+        ),
+        Misconception(
+            "macro_twice",
+            "Your first number is the macro average, too. Micro divides once: the sum of all matched by the sum of "
+            "all totals.",
+            partial(_averaged, returned=lambda micro, macro: (macro, macro)),
+        ),
+        Misconception(
+            "macro_not_divided",
+            "Your macro is the sum of the sentences' precisions. Divide by the number of sentences.",
+            partial(_averaged, macro=lambda shares, counts: sum(shares)),
+        ),
+        Misconception(
+            "micro_over_sentences",
+            "Your micro average divides the matched n-grams by the number of sentences. Divide by the number of "
+            "n-grams, the sum of all totals.",
+            partial(_averaged, micro=lambda counts: sum(one for one, _of in counts) / len(counts)),
+        ),
+        Misconception(
+            "in_percent",
+            "Your answer is in percent. Return shares from 0 to 1.",
+            partial(_averaged, returned=lambda micro, macro: (100 * micro, 100 * macro)),
+        ),
+        Misconception(
+            "macro_over_ngrams",
+            "Your macro divides the sum of the sentences' precisions by the number of n-grams. Divide by the number of "
+            "sentences.",
+            partial(_averaged, macro=lambda shares, counts: sum(shares) / sum(of for _one, of in counts)),
+        ),
+        Misconception(
+            "wrong_sentences_left_out",
+            "Your macro leaves out sentences in which nothing is right. They count, with a precision of 0.",
+            partial(_averaged, macro=lambda shares, counts: sum(shares) / max(1, sum(share > 0 for share in shares))),
+        ),
+        Misconception(
+            "last_sentence_left_out",
+            "Your answer leaves out the last sentence. It counts like the others.",
+            partial(_averaged, kept=lambda counts: counts[:-1]),
+        ),
+        Misconception(
+            "first_sentence_alone",
+            "Your macro is the precision of the first sentence: does the loop return too early? Take the mean of all.",
+            partial(_averaged, macro=lambda shares, counts: shares[0]),
+        ),
+        Misconception(
+            "one_added_below",
+            "Your answer adds 1 to what it divides by. Add nothing; only where there are no n-grams return 0.",
+            partial(_averaged, below=1),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=LIBRARIES,
+)

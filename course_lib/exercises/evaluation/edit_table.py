@@ -1,0 +1,348 @@
+"""Lesson 10, evaluation.edit_table: The table of edits."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.evaluation.shared import EDITS, LESSON, WITHHELD, Words, random_sentence, split_words
+from course_lib.from_scratch import scoring
+
+
+def _edit_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(
+            "worked example: the cat did (not) dance",
+            (split_words("the cat did dance"), split_words("a cat did not dance")),
+        )
+    for name in ("two sentences", "two more"):
+        shorter, longer = sorted(sizes(generator, 2))
+        yield Case(
+            f"{name}, the hypothesis longer",
+            (random_sentence(generator, longer + 2), random_sentence(generator, shorter)),
+        )
+        yield Case(
+            f"{name}, the reference longer",
+            (random_sentence(generator, shorter), random_sentence(generator, longer + 2)),
+        )
+    alike = (split_words("The cats sat on a doormat"), split_words("the cat sat on another mat"))
+    yield Case("words that are nearly the same", alike)
+    said = random_sentence(generator, integer(generator, 4, 8))
+    yield Case("the same sentence twice", (said, list(said)))
+    yield Case("no words in the hypothesis", ([], said))
+    yield Case("no words in the reference", (said, []))
+
+
+def _table(
+    hypothesis: Sequence[str],
+    reference: Sequence[str],
+    *,
+    substitution: float = 1,
+    insertion: float = 1,
+    deletion: float = 1,
+    match: float = 0,
+    row: int = 1,
+    column: int = 1,
+    corner: int = 0,
+    choose: Callable[..., float] = min,
+    same: Callable[[str, str], bool] = str.__eq__,
+    made: Callable[[Tensor], Any] = torch.clone,
+) -> Any:
+    """The table of edits at other prices, with other first rows and columns, or with the worst instead of the best."""
+    table: list[list[float]] = [[corner + row * j for j in range(len(reference) + 1)]]
+    for i, word in enumerate(hypothesis, start=1):
+        line: list[float] = [corner + column * i]
+        for j, right in enumerate(reference, start=1):
+            line.append(
+                choose(
+                    table[-1][j] + deletion,
+                    line[j - 1] + insertion,
+                    table[-1][j - 1] + (match if same(word, right) else substitution),
+                )
+            )
+        table.append(line)
+    return made(torch.tensor(table))
+
+
+def _common(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
+    table = torch.zeros(len(hypothesis) + 1, len(reference) + 1, dtype=torch.long)
+    for i, word in enumerate(hypothesis, start=1):
+        for j, right in enumerate(reference, start=1):
+            table[i, j] = table[i - 1, j - 1] + 1 if word == right else max(table[i - 1, j], table[i, j - 1])
+    return table
+
+
+def _stopped_early(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
+    table: Tensor = _table(hypothesis, reference)
+    if hypothesis and reference:
+        table[-1, 1:] = table[1:, -1] = 0
+    return table
+
+
+def _place_by_place(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
+    """At [i, j] the words that differ at the same place, and the difference in length."""
+    return torch.tensor(
+        [
+            [sum(map(str.__ne__, hypothesis[:i], reference[:j])) + abs(i - j) for j in range(len(reference) + 1)]
+            for i in range(len(hypothesis) + 1)
+        ]
+    )
+
+
+def _edits_in_place(hypothesis: Words, reference: Words) -> Tensor:
+    table = torch.zeros(len(hypothesis) + 1, len(reference) + 1, dtype=torch.long)
+    table[:, 0] = torch.arange(len(hypothesis) + 1)
+    table[0] = torch.arange(len(reference) + 1)
+    for i, j in itertools.product(range(len(hypothesis)), range(len(reference))):
+        steps = (table[i, j + 1] + 1, table[i + 1, j] + 1, table[i, j] + int(hypothesis[i] != reference[j]))
+        table[i + 1, j + 1] = min(steps)
+    return table
+
+
+def _edits_by_recursion(hypothesis: Words, reference: Words) -> Tensor:
+    @functools.cache
+    def edits(i: int, j: int) -> int:
+        if not i or not j:
+            return i + j
+        if hypothesis[i - 1] == reference[j - 1]:
+            return edits(i - 1, j - 1)
+        return 1 + min(edits(i - 1, j), edits(i, j - 1), edits(i - 1, j - 1))
+
+    return torch.tensor([[edits(i, j) for j in range(len(reference) + 1)] for i in range(len(hypothesis) + 1)])
+
+
+def _edits_by_columns(hypothesis: Words, reference: Words) -> Tensor:
+    columns = [list(range(len(hypothesis) + 1))]
+    for right in reference:
+        column = [columns[-1][0] + 1]
+        for i, word in enumerate(hypothesis):
+            column.append(min(column[-1] + 1, columns[-1][i + 1] + 1, columns[-1][i] + (word != right)))
+        columns.append(column)
+    return torch.tensor(columns).T
+
+
+def _edits_in_numpy(hypothesis: Words, reference: Words) -> Tensor:
+    table = numpy.add.outer(numpy.arange(len(hypothesis) + 1), numpy.arange(len(reference) + 1))
+    for i, word in enumerate(hypothesis, start=1):
+        for j, right in enumerate(reference, start=1):
+            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (word != right))
+    return torch.from_numpy(table)
+
+
+def _edits_by_shortest_paths(hypothesis: Words, reference: Words) -> Tensor:
+    """Improve every cell by its neighbours until nothing changes."""
+    rows, columns = len(hypothesis) + 1, len(reference) + 1
+    table = torch.full((rows, columns), rows + columns)
+    table[0, 0] = 0
+    differs = torch.tensor([[word != right for right in reference] for word in hypothesis]).reshape(
+        rows - 1, columns - 1
+    )
+    while True:
+        before = table.clone()
+        table[1:] = torch.minimum(table[1:], before[:-1] + 1)
+        table[:, 1:] = torch.minimum(table[:, 1:], before[:, :-1] + 1)
+        table[1:, 1:] = torch.minimum(table[1:, 1:], before[:-1, :-1] + differs)
+        if torch.equal(table, before):
+            return table
+
+
+def _edits_by_diagonals(hypothesis: Words, reference: Words) -> Tensor:
+    """All cells of a diagonal from the lower left to the upper right at once: none of them needs another."""
+    rows, columns = len(hypothesis) + 1, len(reference) + 1
+    table = torch.arange(rows).unsqueeze(1) + torch.arange(columns)
+    for steps in range(2, rows + columns - 1):
+        i = torch.arange(max(1, steps - columns + 1), min(rows, steps))
+        j = steps - i
+        differ = torch.tensor(
+            [hypothesis[a - 1] != reference[b - 1] for a, b in zip(i, j, strict=True)], dtype=torch.long
+        )
+        around = torch.stack([table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + differ])
+        table[i, j] = around.amin(dim=0)
+    return table
+
+
+CORRECT = (
+    _edits_by_diagonals,
+    _edits_in_place,
+    _edits_by_recursion,
+    _edits_by_columns,
+    _edits_in_numpy,
+    _edits_by_shortest_paths,
+)
+
+
+EXERCISE = Exercise(
+    id="evaluation.edit_table",
+    lesson=LESSON,
+    name="edit_table",
+    title="The table of edits",
+    statement=(
+        "edit_table(hypothesis, reference) -> int64 [len(hypothesis) + 1, len(reference) + 1]: at [i, j] the fewest "
+        "words to substitute, delete or insert that turn the first i words of the one into the first j of the other."
+    ),
+    points=4,
+    minutes=25,
+    section="The table of edits",
+    source="S1, word error rate; Levenshtein (1966); Wagner and Fischer (1974)",
+    reference=scoring.edit_table,
+    cases=_edit_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "substitution_costs_two",
+            "Your table lets a substitution cost 2, as if it were a deletion and an insertion. It is one edit: the "
+            "diagonal step costs 1 where the words differ.",
+            partial(_table, substitution=2),
+        ),
+        Misconception(
+            "match_costs_one",
+            "Your table charges 1 for the diagonal step even where the words are the same. Equal words cost nothing.",
+            partial(_table, match=1, substitution=1),
+        ),
+        Misconception(
+            "substitution_is_free",
+            "Your table lets one word become another for nothing. The diagonal step costs 1 where the words differ.",
+            partial(_table, substitution=0),
+        ),
+        Misconception(
+            "match_and_mismatch_exchanged",
+            "Your table charges the diagonal step where the words are the same, and not where they differ. It is the "
+            "other way round: compare with !=.",
+            partial(_table, match=1, substitution=0),
+        ),
+        Misconception(
+            "no_deletion",
+            "Your table never deletes: a word of the hypothesis too many can go for 1, from the row above.",
+            partial(_table, deletion=1000),
+        ),
+        Misconception(
+            "no_insertion",
+            "Your table never inserts: a word of the reference that is missing can be put in for 1, from the column "
+            "to the left.",
+            partial(_table, insertion=1000),
+        ),
+        Misconception(
+            "first_row_of_zeros",
+            "Your first row is 0. Without any word of the hypothesis the j words of the reference must all be "
+            "inserted: D[0, j] = j.",
+            partial(_table, row=0, column=1),
+        ),
+        Misconception(
+            "first_column_of_zeros",
+            "Your first column is 0. Without any word of the reference the i words of the hypothesis must all be "
+            "deleted: D[i, 0] = i.",
+            partial(_table, column=0),
+        ),
+        Misconception(
+            "borders_of_zeros",
+            "Your first row and column are 0. Against no words at all, all of them must go in or out: D[i, 0] = i, "
+            "D[0, j] = j.",
+            partial(_table, row=0, column=0),
+        ),
+        Misconception(
+            "most_edits",
+            "Your table takes the dearest of the three steps. It is the fewest edits that count: min.",
+            partial(_table, choose=max),
+        ),
+        Misconception(
+            "place_by_place",
+            "Your table compares the words place by place, and adds the difference in length: one missing word makes "
+            "all that follow wrong. Take the smallest of the three steps in each cell.",
+            _place_by_place,
+        ),
+        Misconception(
+            "transposed",
+            "Your table has a row for each word of the reference. Rows belong to the hypothesis, columns to the "
+            "reference.",
+            partial(_table, made=lambda table: table.T),
+        ),
+        Misconception(
+            "borders_missing",
+            "Your table lacks its first row and column, those of no words at all. It has one more of each than there "
+            "are words.",
+            partial(_table, made=lambda table: table[1:, 1:]),
+        ),
+        Misconception(
+            "distance_only",
+            "Your answer is one number, the last cell. Return the whole table as a tensor.",
+            partial(_table, made=lambda table: int(table[-1, -1])),
+        ),
+        Misconception(
+            "lists",
+            "Your numbers stand in lists. Make a tensor of them: torch.tensor(table).",
+            partial(_table, made=lambda table: table.tolist()),
+        ),
+        Misconception(
+            "floats",
+            "Your numbers are floats. Edits are counted: make the table with dtype=torch.long.",
+            partial(_table, made=lambda table: table.float()),
+        ),
+        Misconception(
+            "longest_common_subsequence",
+            "Your answer is the table of the longest common subsequence: how many words the two share in the same "
+            "order. Count edits: the fewest of three ways, each of which costs 1.",
+            _common,
+        ),
+        Misconception(
+            "last_row_and_column_left_0",
+            "Your answer fills the table up to its last row and column, which stay 0. With the empty beginning there "
+            "are len + 1 of them: range(1, len(hypothesis) + 1).",
+            _stopped_early,
+        ),
+        Misconception(
+            "corner_of_1",
+            "Your table begins with 1 in the corner. No words turn into no words without an edit: D[0, 0] = 0.",
+            partial(_table, corner=1),
+        ),
+        Misconception(
+            "deletion_is_free",
+            "Your table deletes for nothing. A word of the hypothesis that goes costs 1, from the row above.",
+            partial(_table, deletion=0),
+        ),
+        Misconception(
+            "insertion_is_free",
+            "Your table inserts for nothing. A word of the reference that is put in costs 1, from the column to the "
+            "left.",
+            partial(_table, insertion=0),
+        ),
+        Misconception(
+            "deletion_costs_two",
+            "Your table lets a deletion cost 2, in the first column as well. Each edit costs 1.",
+            partial(_table, deletion=2, column=2),
+        ),
+        Misconception(
+            "capitals_ignored",
+            "Your table takes `The` for `the`. Words are compared as they are.",
+            partial(_table, same=lambda word, right: word.lower() == right.lower()),
+        ),
+        Misconception(
+            "words_within_words",
+            "Your table takes words for equal of which one is a part of the other. Compare with ==, not with in.",
+            partial(_table, same=lambda word, right: word in right or right in word),
+        ),
+        Misconception(
+            "int32",
+            "Your table is of int32. Make it with dtype=torch.long, which is int64.",
+            partial(_table, made=lambda table: table.int()),
+        ),
+        Misconception(
+            "words_behind",
+            "Your table compares words one place too early: row 1, column 1 compares the last words, [-1]. Row i "
+            "belongs to hypothesis[i - 1], column j to reference[j - 1].",
+            lambda hypothesis, reference: _table(
+                [*hypothesis[-1:], *hypothesis[:-1]], [*reference[-1:], *reference[:-1]]
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=EDITS,
+)

@@ -1,0 +1,383 @@
+"""Lesson 10, evaluation.precision_recall_f1: Precision, recall and F1."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, LIBRARIES, WITHHELD
+from course_lib.from_scratch import scoring
+
+
+def _tags(generator: Generator, shape: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
+    """Predicted tags, a third of them wrong, and expected ones; a mask that leaves out some of both kinds."""
+    expected = torch.randint(4, shape, generator=generator)
+    wrong = torch.rand(shape, generator=generator) < 0.35
+    predicted = torch.where(wrong, torch.randint(4, shape, generator=generator), expected)
+    return predicted, expected, torch.rand(shape, generator=generator) < 0.7
+
+
+def _found(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[int, int, int]:
+    """How often a label is right, predicted and expected."""
+    said, true = (predicted == label) & mask, (expected == label) & mask
+    return int((said & true).sum()), int(said.sum()), int(true.sum())
+
+
+def _zeros(generator: Generator, shape: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Tags of which some are 0, rightly and wrongly, and where there is padding none: who makes it 0 is found out."""
+    predicted, expected, mask = _tags(generator, shape)
+    mask[-1, -3:] = torch.tensor([True, True, False])
+    predicted[-1, -3:], expected[-1, -3:] = torch.tensor([0, 1, 2]), torch.tensor([0, 0, 3])
+    return predicted.masked_fill(~mask, 2), expected.masked_fill(~mask, 3), mask
+
+
+def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: places in three headlines", (*HEADLINES, 2))
+    few, many = integer(generator, 5, 8), integer(generator, 12, 18)
+    for name, shape in (
+        ("sentences of words", (few, many)),
+        ("more sentences", (many, few)),
+        ("one tag for each sentence", (4 * many,)),
+        ("transposed in memory", (few, many)),
+    ):
+        while True:
+            drawn = _tags(generator, shape)
+            right, said, true = _found(*drawn, 1)
+            if 0 < right < said != true > right:
+                break
+        if name == "transposed in memory":
+            drawn = tuple(tensor.t().contiguous().t() for tensor in drawn)  # type: ignore[assignment]
+        yield Case(name, (*drawn, 1))
+    yield Case("label 0, with padding", (*_zeros(generator, (many, few)), 0))
+    predicted, expected, mask = _tags(generator, (few, many))
+    once, twice = expected.clone(), expected.clone()
+    once[0, 0], twice[0, :2], mask[0, :2] = 7, 7, True
+    yield Case("a label that is predicted once and there twice", (once, twice, mask, 7))
+    yield Case("a label that is predicted twice and there once", (twice, once, mask, 7))
+    guessed, there, words = predicted.clone(), expected.clone(), mask.clone()
+    guessed[0, :4], there[0, 3:8], words[0, :8] = 8, 8, True
+    yield Case("a label that is rarely found", (guessed, there, words, 8))
+    for name, answer in (
+        ("a label that is never predicted", (predicted % 3, expected, mask, 3)),
+        ("a label that never occurs", (predicted, expected % 3, mask, 3)),
+        ("a label that is neither predicted nor occurs", (predicted, expected, mask, 5)),
+        ("a label that is never found where it is", (predicted, (predicted + 1) % 4, mask, 2)),
+    ):
+        yield Case(name, answer, part="0 / 0")
+
+
+_Counts = tuple[int, int, int, int]
+"""How often a label is right, predicted and expected, and how many words there are."""
+
+
+def _counted(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    return (*_found(predicted, expected, mask, label), int(mask.sum()))
+
+
+def _harmonic(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall)
+
+
+_MEANS: Mapping[str, Callable[[float, float], float]] = {
+    "arithmetic": lambda precision, recall: (precision + recall) / 2,
+    "geometric": lambda precision, recall: math.sqrt(precision * recall),
+    "no factor": lambda precision, recall: precision * recall / (precision + recall),
+    "not divided": lambda precision, recall: 2 * precision * recall,
+    "smaller": min,
+    "union": lambda precision, recall: 1 / (1 / precision + 1 / recall - 1) if precision and recall else 0.0,
+}
+
+
+def _scored(
+    predicted: Tensor,
+    expected: Tensor,
+    mask: Tensor,
+    label: int,
+    *,
+    count: Callable[[Tensor, Tensor, Tensor, int], _Counts] = _counted,
+    real: Callable[[Tensor], Tensor] = torch.clone,
+    below: Callable[[_Counts], tuple[float, float]] = lambda counts: (counts[1], counts[2]),
+    mean: Callable[[float, float], float] = _harmonic,
+    nothing: tuple[float, float] = (0.0, 0.0),
+    returned: Callable[[float, float, float], Any] = lambda precision, recall, f1: (precision, recall, f1),
+) -> Any:
+    """`label_scores` with one thing, or several, done differently; `nothing`: a ratio, and F1, where it is 0 / 0."""
+    counts = count(predicted, expected, real(mask), label)
+    precision, recall = (counts[0] / of if of else nothing[0] for of in below(counts))
+    f1 = mean(precision, recall) if precision + recall != 0 else nothing[1]
+    return returned(precision, recall, f1)
+
+
+def _accuracy_three_times(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
+    share = (predicted == expected)[mask].double().mean().item()
+    return share, share, share
+
+
+def _agreed(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    is_right, said, true, words = _counted(predicted, expected, mask, label)
+    return int((((predicted == label) == (expected == label)) & mask).sum()), said, true, words
+
+
+def _of_any_label(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    return int(((predicted == expected) & mask).sum()), *_counted(predicted, expected, mask, label)[1:]
+
+
+def _made_zero(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    return _counted(predicted * mask, expected * mask, torch.ones_like(mask), label)
+
+
+def _hits_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    everywhere = _counted(predicted, expected, torch.ones_like(mask), label)
+    return _counted(predicted, expected, mask, label)[0], *everywhere[1:]
+
+
+def _hits_not_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    everywhere = _counted(predicted, expected, torch.ones_like(mask), label)
+    return everywhere[0], *_counted(predicted, expected, mask, label)[1:]
+
+
+def _expected_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
+    right, _said, true, words = _counted(predicted, expected, mask, label)
+    return right, int((predicted == label).sum()), true, words
+
+
+Scores = tuple[float, float, float]
+
+
+def _scores_by_loop(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
+    right = said = true = 0
+    places = zip(predicted.flatten().tolist(), expected.flatten().tolist(), mask.flatten().tolist(), strict=True)
+    for guess, gold, counts in places:
+        if counts:
+            right += guess == gold == label
+            said += guess == label
+            true += gold == label
+    precision = right / said if said else 0.0
+    recall = right / true if true else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+    return precision, recall, f1
+
+
+def _scores_in_single_precision(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
+    said, true = (predicted == label)[mask].float(), (expected == label)[mask].float()
+    right = (said * true).sum()
+    precision, recall = right / said.sum().clamp_min(1), right / true.sum().clamp_min(1)
+    f1 = torch.nan_to_num(2 * precision * recall / (precision + recall))
+    return precision.item(), recall.item(), f1.item()
+
+
+def _scores_by_errors(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
+    right = int(((predicted == label) & (expected == label) & mask).sum())
+    too_many = int(((predicted == label) & (expected != label) & mask).sum())
+    missed = int(((predicted != label) & (expected == label) & mask).sum())
+    if not right:
+        return 0.0, 0.0, 0.0
+    return right / (right + too_many), right / (right + missed), 2 * right / (2 * right + too_many + missed)
+
+
+def _scores_in_numpy(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
+    guess, gold = predicted.numpy()[mask.numpy()], expected.numpy()[mask.numpy()]
+    table = numpy.zeros((2, 2))
+    numpy.add.at(table, ((guess == label).astype(int), (gold == label).astype(int)), 1)
+    with numpy.errstate(invalid="ignore"):
+        precision, recall = (
+            numpy.nan_to_num(table[1, 1] / table[1].sum()),
+            numpy.nan_to_num(table[1, 1] / table[:, 1].sum()),
+        )
+        f1 = numpy.nan_to_num(2 * precision * recall / (precision + recall))
+    return float(precision), float(recall), float(f1)
+
+
+def _scores_by_sets(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
+    said = {tuple(place) for place in ((predicted == label) & mask).nonzero().tolist()}
+    true = {tuple(place) for place in ((expected == label) & mask).nonzero().tolist()}
+    shares = [len(said & true) / len(places) if places else 0 for places in (said, true)]
+    return *shares, statistics.harmonic_mean(shares) if all(shares) else 0.0  # type: ignore[return-value]
+
+
+def _scores_by_refilling(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
+    predicted, expected = predicted.clone(), expected.clone()
+    predicted[~mask] = expected[~mask] = label + 1
+    said, true = predicted.eq(label), expected.eq(label)
+    right = said.logical_and(true).sum().item()
+    precision, recall = right / (said.sum().item() or 1), right / (true.sum().item() or 1)
+    return precision, recall, 2 * precision * recall / ((precision + recall) or 1)
+
+
+CORRECT = (
+    _scores_by_loop,
+    _scores_in_single_precision,
+    _scores_by_errors,
+    _scores_in_numpy,
+    _scores_by_sets,
+    _scores_by_refilling,
+)
+
+
+EXERCISE = Exercise(
+    id="evaluation.precision_recall_f1",
+    lesson=LESSON,
+    name="label_scores",
+    title="Precision, recall and F1",
+    statement=(
+        "label_scores(predicted, expected, mask bool, all [...], label int) -> (precision, recall, f1), three floats: "
+        "how well that label is found where the mask is True; 0 where it would be 0 / 0."
+    ),
+    points=3,
+    minutes=12,
+    section="Precision and recall",
+    source="S1, evaluating sequence prediction",
+    reference=scoring.label_scores,
+    cases=_tag_cases,
+    parts={CORE: 2, "0 / 0": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "nan_for_nothing",
+            "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
+            "it gives NaN: make it 0.",
+            partial(_scored, nothing=(math.nan, math.nan)),
+            alone=True,
+        ),
+        Misconception(
+            "one_for_nothing",
+            "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
+            "it gives 1, a prize for nothing: make it 0.",
+            partial(_scored, nothing=(1.0, 1.0)),
+            alone=True,
+        ),
+        Misconception(
+            "ratios_of_one_for_nothing",
+            "Your answer is right as long as the label is predicted and occurs. A precision or recall of 0 / 0 it "
+            "makes 1, a prize for nothing: make it 0.",
+            partial(_scored, nothing=(1.0, 0.0)),
+            alone=True,
+        ),
+        Misconception(
+            "swapped",
+            "Your answer has precision and recall swapped. Precision divides by how often the label was predicted, "
+            "recall by how often it is there.",
+            partial(_scored, returned=lambda precision, recall, f1: (recall, precision, f1)),
+        ),
+        Misconception(
+            "mask_ignored",
+            "Your answer counts padding. Only where the mask is True is there a word: index predicted and expected "
+            "with it first.",
+            partial(_scored, real=torch.ones_like),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your answer scores the padding and leaves out the words: the mask is True at the words.",
+            partial(_scored, real=torch.logical_not),
+        ),
+        Misconception(
+            "padding_is_zero",
+            "Your answer makes padding label 0 (a product with the mask does), and counts it when label 0 is scored. "
+            "Leave padding out: predicted[mask].",
+            partial(_scored, count=_made_zero),
+        ),
+        Misconception(
+            "accuracy",
+            "Your answer is the accuracy over all labels, three times. Precision and recall are about one label: of "
+            "what was predicted to be it, and of what is it.",
+            _accuracy_three_times,
+        ),
+        Misconception(
+            "agreement_on_other_labels",
+            "Your answer also counts the words that rightly did not get this label. Only those count as right that "
+            "are this label and were predicted to be.",
+            partial(_scored, count=_agreed),
+        ),
+        Misconception(
+            "over_all_words",
+            "Your answer divides by the number of all words. Divide by how often the label was predicted "
+            "(precision), and by how often it is there (recall).",
+            partial(_scored, below=lambda counts: (counts[3], counts[3])),
+        ),
+        Misconception(
+            "arithmetic_mean",
+            "Your F1 is the ordinary mean of precision and recall. It is the harmonic mean, "
+            "2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["arithmetic"]),
+        ),
+        Misconception(
+            "geometric_mean",
+            "Your F1 is the root of the product of precision and recall. It is the harmonic mean, "
+            "2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["geometric"]),
+        ),
+        Misconception(
+            "factor_two_forgotten",
+            "Your F1 lacks the factor 2: 2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["no factor"]),
+        ),
+        Misconception(
+            "in_percent",
+            "Your answer is in percent. Return shares from 0 to 1.",
+            partial(_scored, returned=lambda *shares: tuple(100 * share for share in shares)),
+        ),
+        Misconception(
+            "hits_of_all_labels",
+            "Your answer counts as found every word that is labelled rightly, whatever its label. Count those where "
+            "both are `label`.",
+            lambda *case: _scored(*case, count=_of_any_label),
+        ),
+        Misconception(
+            "mask_for_the_hits_alone",
+            "Your answer uses the mask for what was found, but not for how often the label was predicted and "
+            "expected. Use it for all three.",
+            partial(_scored, count=_hits_masked),
+        ),
+        Misconception(
+            "mask_not_for_the_hits",
+            "Your answer counts hits in the padding, too. Use the mask for all three counts: what is found, predicted "
+            "and expected.",
+            partial(_scored, count=_hits_not_masked),
+        ),
+        Misconception(
+            "mask_for_what_is_expected_alone",
+            "Your answer counts what is predicted in the padding, which spoils the precision. Use the mask for what is "
+            "predicted as well.",
+            partial(_scored, count=_expected_masked),
+        ),
+        Misconception(
+            "smaller_of_the_two",
+            "Your F1 is the smaller one of precision and recall. It is their harmonic mean, "
+            "2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["smaller"]),
+        ),
+        Misconception(
+            "over_the_union",
+            "Your F1 divides what is found by what is predicted or expected (Jaccard's index). F1 is the harmonic "
+            "mean, 2 · precision · recall / (precision + recall).",
+            partial(_scored, mean=_MEANS["union"]),
+        ),
+        Misconception(
+            "one_added_below",
+            "Your answer adds 1 to what it divides by. Add nothing; only where a division is 0 / 0 return 0.",
+            partial(_scored, below=lambda counts: (counts[1] + 1, counts[2] + 1)),
+        ),
+        Misconception(
+            "f1_first",
+            "Your answer has F1 first. The order is precision, recall, F1.",
+            partial(_scored, returned=lambda precision, recall, f1: (f1, precision, recall)),
+        ),
+        Misconception(
+            "not_divided_by_the_sum",
+            "Your F1 is 2 · precision · recall alone. Divide it by their sum.",
+            partial(_scored, mean=_MEANS["not divided"]),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=LIBRARIES,
+)

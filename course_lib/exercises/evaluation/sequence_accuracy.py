@@ -1,0 +1,206 @@
+"""Lesson 10, evaluation.sequence_accuracy: Whole sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, is_right
+from course_lib.from_scratch import scoring
+
+
+def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: three headlines", HEADLINES)
+        tags = torch.tensor([[1, 1, 0, 2], [0, 2, 2, 1], [1, 0, 2, 0]])
+        first, last = tags.clone(), tags.clone()
+        first[0, 0] = last[1, 3] = last[2, 3] = 3
+        yield Case("only a first word is wrong", (first, tags, torch.ones_like(tags, dtype=torch.bool)))
+        yield Case("only two last words are wrong", (last, tags, torch.ones_like(tags, dtype=torch.bool)))
+        long = torch.arange(40).expand(3, 40) % 5
+        slip = long.clone()
+        slip[1, 17] = 7  # one word of forty
+        yield Case("one word wrong in a long sentence", (slip, long, torch.ones_like(long, dtype=torch.bool)))
+        tags = torch.tensor([[1, 0, 2, 2], [1, 2, 0, 0], [0, 0, 1, 2], [2, 1, 0, 1]])
+        said = torch.tensor([[1, 2, 2, 0], [2, 1, 0, 0], [1, 0, 1, 2], [2, 1, 3, 1]])
+        mask = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0], [0, 1, 1, 1], [1, 1, 0, 1]], dtype=torch.bool)
+        yield Case("words exchanged, a 0 missed, padding in front and in between", (said, tags, mask))
+    for name, transposed in (("short sentences", False), ("others", False), ("transposed in memory", True)):
+        batch, words = integer(generator, 8, 12), integer(generator, 5, 8)
+        lengths = 2 + torch.randint(words - 1, (batch, 1), generator=generator)
+        lengths[:3] = words - 1
+        mask = torch.arange(words) < lengths
+        expected = torch.randint(4, (batch, words), generator=generator)
+        predicted = expected.clone()
+        wrong = 2 + integer(generator, 0, 2)
+        predicted[:wrong, 1] = (expected[:wrong, 1] + 1) % 4  # one word wrong,
+        predicted[wrong] = (expected[wrong] + 1) % 4  # all words wrong,
+        predicted[wrong + 2, 1:] = (expected[wrong + 2, 1:] + 1) % 4  # all but the first,
+        predicted[wrong + 1] = torch.where(mask[wrong + 1], expected[wrong + 1], 9)  # and padding that differs
+        if transposed:
+            predicted, expected, mask = (tensor.t().contiguous().t() for tensor in (predicted, expected, mask))
+        yield Case(name, (predicted, expected, mask))
+
+
+def _share_of_sentences(
+    predicted: Tensor,
+    expected: Tensor,
+    mask: Tensor,
+    *,
+    right: Callable[[Tensor, Tensor], Tensor] = lambda same, mask: same | ~mask,
+    sentence: Callable[[Tensor, Tensor], Tensor] = lambda right, mask: right.all(dim=1),
+    looked_at: slice = slice(None),
+    of: Callable[[Tensor], int] = len,
+    wrong: bool = False,
+    times: float = 1.0,
+) -> float:
+    """`sequence_accuracy` with one thing, or several, done differently."""
+    whole = sentence(right(predicted == expected, mask)[:, looked_at], mask[:, looked_at])
+    return times * int((~whole if wrong else whole).sum()) / of(whole)
+
+
+def _sequences_by_loop(predicted: Tensor, expected: Tensor, mask: Tensor) -> float:
+    right = 0
+    for guess, gold, words in zip(predicted, expected, mask, strict=True):
+        right += torch.equal(guess[words], gold[words])
+    return right / len(predicted)
+
+
+def _sequences_refilled(predicted: Tensor, expected: Tensor, mask: Tensor) -> float:
+    filled = torch.where(mask, predicted, expected)
+    return (filled == expected).all(-1).float().mean().item()
+
+
+CORRECT = (
+    _sequences_by_loop,
+    _sequences_refilled,
+    lambda predicted, expected, mask: 1 - ((predicted != expected) & mask).any(dim=1).double().mean().item(),
+    lambda predicted, expected, mask: ((predicted == expected) | ~mask).numpy().all(axis=1).mean(),
+    lambda predicted, expected, mask: int((((predicted - expected).abs() * mask).sum(1) == 0).sum()) / len(mask),
+    lambda predicted, expected, mask: (((predicted == expected) & mask).sum(-1) == mask.sum(-1)).float().mean().item(),
+)
+
+
+EXERCISE = Exercise(
+    id="evaluation.sequence_accuracy",
+    lesson=LESSON,
+    name="sequence_accuracy",
+    title="Whole sentences",
+    statement=(
+        "sequence_accuracy(predicted [batch, words], expected [batch, words], mask bool [batch, words]) -> float: the "
+        "share of sentences in which the label of every word is right; padding does not count."
+    ),
+    points=2,
+    minutes=8,
+    section="Whole sentences",
+    source="S1, evaluating sequence prediction",
+    reference=scoring.sequence_accuracy,
+    cases=_sequence_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "token_accuracy",
+            "Your answer is the share of words that are right. Ask for each sentence whether all its words are, and "
+            "take the share of sentences.",
+            lambda predicted, expected, mask: (predicted == expected)[mask].double().mean().item(),
+        ),
+        Misconception(
+            "padding_must_match",
+            "Your answer also asks padding to be right. A place where the mask is False counts as right, whatever "
+            "stands there.",
+            partial(_share_of_sentences, right=lambda same, mask: same),
+        ),
+        Misconception(
+            "padding_is_wrong",
+            "Your answer takes padding for a mistake, so that no sentence that is shorter than the longest can be "
+            "right. Where the mask is False any label will do: combine with | ~mask.",
+            partial(_share_of_sentences, right=lambda same, mask: same & mask),
+        ),
+        Misconception(
+            "one_right_word_is_enough",
+            "Your answer takes a sentence for right that has one right word. All its words must be: .all(), "
+            "not .any().",
+            lambda predicted, expected, mask: is_right(predicted, expected, mask).any(dim=1).double().mean().item(),
+        ),
+        Misconception(
+            "one_right_place_is_enough",
+            "Your answer takes a sentence for right that has one right word, or padding. All its words must be right: "
+            ".all(), not .any().",
+            lambda *case: _share_of_sentences(*case, sentence=lambda right, mask: right.any(dim=1)),
+        ),
+        Misconception(
+            "most_words_are_enough",
+            "Your answer takes a sentence for right if more than half of its words are. All of them must be: .all().",
+            partial(_share_of_sentences, sentence=lambda right, mask: 2 * (right & mask).sum(dim=1) > mask.sum(dim=1)),
+        ),
+        Misconception(
+            "one_mistake_forgiven",
+            "Your answer forgives a sentence one mistake. All words must be right: .all().",
+            partial(_share_of_sentences, sentence=lambda right, mask: (~right).sum(dim=1) <= 1),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your answer asks only the padding to be right. Where the mask is True there is a word: combine with "
+            "| ~mask.",
+            partial(_share_of_sentences, right=lambda same, mask: same | mask),
+        ),
+        Misconception(
+            "all_or_nothing",
+            "Your answer asks for the whole batch at once. Ask for each sentence by itself, .all(dim=1), and take the "
+            "share of those that are right.",
+            partial(_share_of_sentences, sentence=lambda right, mask: right.all().reshape(1)),
+        ),
+        Misconception(
+            "last_word_left_out",
+            "Your answer does not look at the last place of a sentence. It counts like the others.",
+            partial(_share_of_sentences, looked_at=slice(None, -1)),
+        ),
+        Misconception(
+            "first_word_left_out",
+            "Your answer does not look at the first word of a sentence. It counts like the others.",
+            partial(_share_of_sentences, looked_at=slice(1, None)),
+        ),
+        Misconception(
+            "first_word_alone",
+            "Your answer looks at the first word of each sentence only. Look at all of them: does a loop return too "
+            "early?",
+            partial(_share_of_sentences, looked_at=slice(1)),
+        ),
+        Misconception(
+            "over_words",
+            "Your answer divides the number of right sentences by the number of words. Divide by the number of "
+            "sentences.",
+            lambda predicted, expected, mask: int(((predicted == expected) | ~mask).all(dim=1).sum()) / int(mask.sum()),
+        ),
+        Misconception(
+            "mean_of_accuracies",
+            "Your answer is the mean of the sentences' own accuracies. A sentence with one mistake counts as wrong, "
+            "however long it is.",
+            lambda predicted, expected, mask: (
+                (is_right(predicted, expected, mask).sum(dim=1) / mask.sum(dim=1)).double().mean().item()
+            ),
+        ),
+        Misconception(
+            "over_the_batch",
+            "Your answer asks for each place whether it is right in all sentences (dim=0). Ask for each sentence "
+            "whether all its places are, dim=1.",
+            partial(_share_of_sentences, sentence=lambda right, mask: right.all(dim=0)),
+        ),
+        Misconception(
+            "count",
+            "Your answer is the number of right sentences. Divide by the number of all.",
+            partial(_share_of_sentences, of=lambda whole: 1),
+        ),
+        Misconception(
+            "error_rate",
+            "Your answer is the share of sentences that are wrong. The accuracy is the share of those that are right.",
+            partial(_share_of_sentences, wrong=True),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,52 @@
+"""What several exercises of lesson 10 use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Generator, Tensor
+
+LESSON = "10_evaluation"
+
+
+WITHHELD = ("course_lib.from_scratch.scoring",)
+
+
+LIBRARIES = (
+    *("precision_recall_fscore_support", "evaluate_texts", "modified_precision", "corpus_score", "sentence_score"),
+    *("corpus_bleu", "sentence_bleu"),
+)
+"""Forbidden where the student writes the metric that a library has."""
+
+
+EDITS = ("edit_distance", "process_words", "levenshtein", "Levenshtein", "get_opcodes", "editops", "wer")
+"""The same for edit distances."""
+
+
+VOCABULARY = ("the", "cat", "dog", "sat", "on")
+"""Few words, so that sentences repeat them and share n-grams."""
+
+
+split_words = str.split
+"""A sentence as a list of its words."""
+
+
+def random_sentence(generator: Generator, length: int) -> list[str]:
+    drawn = torch.randint(len(VOCABULARY), (length,), generator=generator).tolist()
+    return [VOCABULARY[index] for index in drawn]
+
+
+HEADLINES = (
+    torch.tensor([[2, 0, 0, 0, 2, 2], [2, 0, 0, 0, 1, 1], [0, 0, 2, 2, 2, 2]]),
+    torch.tensor([[1, 1, 0, 0, 2, 2], [2, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]]),
+    torch.tensor([[True] * 6, [True] * 6, [True] * 2 + [False] * 4]),
+)
+"""Predicted and expected tags of three headlines (0 Other, 1 ORG, 2 LOC), S1's first, and where there are words."""
+
+
+def is_right(predicted: Tensor, expected: Tensor, mask: Tensor) -> Tensor:
+    return (predicted == expected) & mask
+
+
+Words = Sequence[str]

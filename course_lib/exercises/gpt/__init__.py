@@ -1,0 +1,33 @@
+"""The exercises of lesson 07: a language model's targets, loss, output and blocks, what it writes, and its size.
+
+Built like `course_lib/exercises/attention/scale.py`; read that file first. The model that `gpt.generate` writes with
+is passed in, so that nobody's text hangs on somebody's model.
+
+Most mistakes are settings of one function that computes the answer step by step, so that two of them combine.
+"""
+
+from course_lib.exercises.gpt import (
+    causal_language_model,
+    count_parameters,
+    fine_tuning_loss,
+    generate,
+    lm_loss,
+    loss_without_mask,
+    shifted_targets,
+    tied_logits,
+)
+
+EXERCISES = tuple(
+    module.EXERCISE
+    for module in (
+        shifted_targets,
+        lm_loss,
+        tied_logits,
+        causal_language_model,
+        loss_without_mask,
+        generate,
+        fine_tuning_loss,
+        count_parameters,
+    )
+)
+"""In the order of the lesson."""

@@ -1,0 +1,470 @@
+"""Lesson 07, gpt.causal_language_model: A causal language model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.blocks import BlockConfig, EncoderBlock
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, as_is, random_ids
+from course_lib.from_scratch.language_models import CausalLanguageModel
+from course_lib.masking import causal_mask
+from course_lib.positions import LearnedPositions
+
+
+def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        construct = {"vocabulary": 5, "context": 4, "d_model": 6, "heads": 2, "layers": 1, "causal": True}
+        yield _model_case("worked example: I saw the dog", generator, construct, SENTENCES[:, :-1])
+    for name, causal, full, dtype in (
+        ("a batch", True, False, torch.float32),
+        ("as many words as the context", True, True, torch.float32),
+        ("double precision", True, False, torch.float64),
+        ("causal=False", False, False, torch.float32),
+    ):
+        batch, words = sizes(generator, 2)
+        words += 2
+        heads = integer(generator, 2, 4)
+        construct = {
+            "vocabulary": integer(generator, 20, 30),
+            "context": words if full else words + integer(generator, 1, 4),
+            "d_model": heads * integer(generator, 3, 6),
+            "heads": heads,
+            "layers": 2,
+            "causal": causal,
+        }
+        ids = random_ids(generator, int(construct["vocabulary"]), batch, words)
+        yield _model_case(name, generator, construct, ids, CORE if causal else WITHOUT_MASK, dtype)
+
+
+WITHOUT_MASK = "without the mask"
+
+
+def _model_case(
+    name: str,
+    generator: Generator,
+    construct: dict[str, Any],
+    ids: Tensor,
+    part: str = CORE,
+    dtype: torch.dtype = torch.float32,
+) -> Case:
+    """A case with weights far from those that a new model begins with, so that each of them shows."""
+    weights = {
+        key: 0.4 * torch.randn(value.shape, generator=generator, dtype=dtype)
+        for key, value in CausalLanguageModel(**construct).state_dict().items()
+    }
+    for key in weights:
+        if "norm" in key and key.endswith("weight"):
+            weights[key] += 1
+    return Case(name, (ids,), construct=construct, weights=weights, weight_gradients=True, part=part)
+
+
+Layers = Callable[[CausalLanguageModel, Tensor, Tensor | None], Tensor]
+
+
+def _embedded(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    return model.positions(model.embedding(ids))  # type: ignore[no-any-return]
+
+
+def _through_blocks(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
+    for block in model.blocks:
+        x = block(x, mask).out
+    return x
+
+
+def _output(model: CausalLanguageModel, x: Tensor) -> Tensor:
+    return x @ model.embedding.weight.T
+
+
+def _model(
+    *,
+    mask: Callable[[Tensor], Tensor | None] = as_is,
+    embed: Callable[[CausalLanguageModel, Tensor], Tensor] = _embedded,
+    through: Layers = _through_blocks,
+    norm: bool = True,
+    asked: Callable[[Tensor], Tensor] = as_is,
+    output: Callable[[CausalLanguageModel, Tensor], Tensor] = _output,
+    finish: Callable[[Tensor], Tensor] = as_is,
+    **construct: Any,
+) -> nn.Module:
+    """The model with another mask made from the right one, other vectors at its bottom, other layers or logits."""
+
+    def compute(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+        right = causal_mask(ids.shape[1]) if model.causal else None
+        x = through(model, embed(model, ids), None if right is None else mask(right))
+        return finish(output(model, asked(model.norm(x) if norm else x)))
+
+    return language_model(compute)(**construct)
+
+
+def _alone(**settings: Any) -> Callable[..., nn.Module]:
+    """The model with settings that do not combine with others: such pairs are rare, and a model takes its time."""
+    return lambda **construct: _model(**settings, **construct)
+
+
+def _norm_behind_every_block(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
+    for block in model.blocks:
+        x = model.norm(block(x, mask).out)
+    return x
+
+
+def _positions_in_every_block(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
+    for block in model.blocks:
+        x = block(model.positions(x), mask).out
+    return x
+
+
+def _added_around_the_blocks(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
+    for block in model.blocks:
+        x = x + block(x, mask).out
+    return x
+
+
+def _mask_in_the_first_block(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
+    for block in model.blocks:
+        x, mask = block(x, mask).out, None
+    return x
+
+
+def _same_block_again(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
+    for _ in model.blocks:
+        x = model.blocks[0](x, mask).out
+    return x
+
+
+def _always_causal(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    return _output(model, model.norm(_through_blocks(model, _embedded(model, ids), causal_mask(ids.shape[1]))))
+
+
+def _beginnings(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    lengths = range(1, ids.shape[1] + 1) if model.causal else [ids.shape[1]]
+    x = [_through_blocks(model, _embedded(model, ids[:, :length]), None) for length in lengths]
+    return _output(model, model.norm(torch.stack([states[:, -1] for states in x], dim=1) if model.causal else x[0]))
+
+
+def language_model(compute: Callable[[CausalLanguageModel, Tensor], Tensor]) -> type[nn.Module]:
+    """A class like `from_scratch.language_models.CausalLanguageModel` whose forward is `compute(model, ids)`."""
+
+    class Computed(CausalLanguageModel):
+        def forward(self, ids: Tensor) -> Tensor:
+            return compute(self, ids)
+
+    return Computed
+
+
+@language_model
+def _model_with_a_mask(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    words = ids.shape[1]
+    mask = torch.ones(words, words, dtype=torch.bool).tril() if model.causal else None
+    x = model.embedding(ids) + model.positions.encoding[:words]
+    for block in model.blocks:
+        x = block(x, mask).out
+    return F.linear(model.norm(x), model.embedding.weight)
+
+
+@language_model
+def _model_with_a_mask_for_each_text(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    batch, words = ids.shape
+    mask = causal_mask(words) if model.causal else torch.ones(words, words, dtype=torch.bool)
+    x = model.positions(F.embedding(ids, model.embedding.weight))
+    for layer in range(len(model.blocks)):
+        x = model.blocks[layer](x, mask.expand(batch, words, words)).out
+    return torch.einsum("bwd,vd->bwv", model.norm(x), model.embedding.weight)
+
+
+@language_model
+def _model_that_reads_every_beginning(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    """Once for each length, and only the last place is asked; under the mask, for the sake of the blocks above."""
+
+    def read(beginning: Tensor) -> Tensor:
+        x = model.positions(model.embedding(beginning))
+        for block in model.blocks:
+            x = block(x, is_causal=model.causal).out
+        logits: Tensor = model.norm(x) @ model.embedding.weight.T
+        return logits
+
+    if not model.causal:
+        return read(ids)
+    return torch.stack([read(ids[:, : length + 1])[:, -1] for length in range(ids.shape[1])], dim=1)
+
+
+@language_model
+def _model_text_by_text(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    texts = []
+    for text in ids:
+        x = model.positions(model.embedding.weight[text].unsqueeze(0))
+        for block in model.blocks:
+            x = block(x, is_causal=model.causal).out
+        texts.append(model.norm(x) @ model.embedding.weight.T)
+    return torch.cat(texts)
+
+
+@language_model
+def _model_with_weights_asked_for(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    x = model.positions(model.embedding(ids))
+    for block in model.blocks:
+        x = block(x, None, is_causal=model.causal, need_weights=True).out
+    return torch.matmul(model.norm(x), model.embedding.weight.transpose(0, 1))
+
+
+@language_model
+def _model_block_by_block(model: CausalLanguageModel, ids: Tensor) -> Tensor:
+    """Pre-norm blocks written out, with attention by hand."""
+    x = F.one_hot(ids, model.embedding.num_embeddings).to(model.embedding.weight) @ model.embedding.weight
+    x = x + model.positions.encoding[torch.arange(ids.shape[1])]
+    blocks: Any = model.blocks
+    for block in blocks:
+        heads = block.self_attention.heads
+        y = block.add_and_norm_1.norm(x)
+        q, k, v = (
+            piece.unflatten(-1, (heads, -1)).transpose(1, 2) for piece in block.self_attention.W_qkv(y).chunk(3, -1)
+        )
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=model.causal)
+        x = x + block.self_attention.W_o(out.transpose(1, 2).flatten(2))
+        x = x + block.feed_forward(block.add_and_norm_2.norm(x))
+    return F.linear(F.layer_norm(x, x.shape[-1:], model.norm.weight, model.norm.bias), model.embedding.weight)
+
+
+class _ModelLaidOutAnew(nn.Module):
+    """As a student may lay it out: the parameters' names kept, the mask a buffer that is not saved."""
+
+    def __init__(
+        self, vocabulary: int, context: int, d_model: int, heads: int, layers: int, causal: bool = True
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.positions = LearnedPositions(d_model, context)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        self.blocks = nn.ModuleList([EncoderBlock(config) for _ in range(layers)])
+        self.norm = nn.LayerNorm(d_model)
+        mask = torch.ones(context, context, dtype=torch.bool)
+        self.mask: Tensor
+        self.register_buffer("mask", mask.tril() if causal else mask, persistent=False)
+
+    def states(self, ids: Tensor) -> Tensor:
+        words = ids.shape[1]
+        x = self.positions(self.embedding(ids))
+        for block in self.blocks:
+            x = block(x, self.mask[:words, :words]).out
+        out: Tensor = self.norm(x)
+        return out
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.states(ids) @ self.embedding.weight.t()
+
+
+CORRECT = (
+    _model_with_a_mask,
+    _model_with_a_mask_for_each_text,
+    _model_that_reads_every_beginning,
+    _model_text_by_text,
+    _model_with_weights_asked_for,
+    _model_block_by_block,
+    _ModelLaidOutAnew,
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.causal_language_model",
+    lesson=LESSON,
+    name="CausalLanguageModel",
+    title="A causal language model",
+    statement=(
+        "class CausalLanguageModel(nn.Module): __init__(vocabulary, context, d_model, heads, layers, causal=True) is "
+        "given; forward(ids int64 [batch, words]) -> logits [batch, words, vocabulary]: embedding, positions, blocks "
+        "under a causal mask, norm, tied output."
+    ),
+    points=5,
+    minutes=25,
+    section="Only a decoder",
+    source="S0, transformer language models; S2, transformer decoder (T-D)",
+    reference=CausalLanguageModel,
+    cases=_model_cases,
+    parts={CORE: 4, WITHOUT_MASK: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "always_causal",
+            "Your model is right, but it always uses the mask. Where self.causal is False, let every word see every "
+            "other: pass None as the mask.",
+            language_model(_always_causal),
+            alone=True,
+        ),
+        Misconception(
+            "no_mask",
+            "Your model reads the words that it is to predict: where self.causal is True no mask reaches the blocks. "
+            "Pass the causal mask to each of them there, block(x, mask), and None only where self.causal is False.",
+            partial(_model, mask=lambda mask: None),
+        ),
+        Misconception(
+            "mask_in_the_first_block",
+            "Your model uses the mask in its first block only, and in the others words see what is to be predicted. "
+            "Pass the mask to every block.",
+            _alone(through=_mask_in_the_first_block),
+        ),
+        Misconception(
+            "keys_as_rows",
+            "Your model uses the mask transposed: each word sees itself and the future, and not the past. Rows are "
+            "queries: the allowed part is the lower triangle.",
+            partial(_model, mask=lambda mask: mask.T),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your model sees only the future: the mask is True where attention is forbidden, as torch's modules want "
+            "it. In this course True means `may attend`.",
+            partial(_model, mask=torch.logical_not),
+        ),
+        Misconception(
+            "itself_forbidden",
+            "Your mask forbids each word to see itself. The diagonal is allowed: a word knows itself, and what it is "
+            "to predict is the next one.",
+            partial(_model, mask=lambda mask: mask.tril(diagonal=-1)),
+        ),
+        Misconception(
+            "one_word_ahead",
+            "Your mask also allows the next word, which is the very one to be predicted. Query i attends to keys 0 to "
+            "i only.",
+            partial(_model, mask=lambda mask: torch.ones_like(mask).tril(diagonal=1)),
+        ),
+        Misconception(
+            "no_positions",
+            "Your model leaves out the positions. Let self.positions add them to the embeddings, before the first "
+            "block.",
+            partial(_model, embed=lambda model, ids: model.embedding(ids)),
+        ),
+        Misconception(
+            "positions_twice",
+            "Your model adds the positions twice. self.positions(x) returns x with them added already.",
+            partial(_model, embed=lambda model, ids: model.embedding(ids) + _embedded(model, ids)),
+        ),
+        Misconception(
+            "positions_in_every_block",
+            "Your model adds the positions again before every block. Add them once, to the embeddings, before the "
+            "first.",
+            _alone(embed=lambda model, ids: model.embedding(ids), through=_positions_in_every_block),
+        ),
+        Misconception(
+            "positions_again_in_every_block",
+            "Your model adds the positions to the embeddings, and again before every block. Once is enough: to the "
+            "embeddings, before the first block.",
+            _alone(through=_positions_in_every_block),
+        ),
+        Misconception(
+            "embedding_scaled",
+            "Your model multiplies the embeddings by √d_model, as the translating transformer does. GPT does not.",
+            partial(
+                _model,
+                embed=lambda model, ids: model.positions(model.embedding(ids) * math.sqrt(model.norm.weight.numel())),
+            ),
+        ),
+        Misconception(
+            "shifted_inside",
+            "Your model shifts the ids once more: in place of each word it reads the one before. Read ids as they "
+            "come; the mask alone keeps the next word hidden.",
+            partial(_model, embed=lambda model, ids: _embedded(model, F.pad(ids[:, :-1], (1, 0)))),
+        ),
+        Misconception(
+            "input_detached",
+            "No gradient comes back through the embeddings that your model reads (.detach(), .data, no_grad), so that "
+            "the words learn by the output layer alone. Use self.embedding(ids) as it is.",
+            _alone(embed=lambda model, ids: model.positions(model.embedding(ids).detach())),
+        ),
+        Misconception(
+            "no_final_norm",
+            "Your model leaves out the final norm. In pre-norm blocks nothing standardises what the last one returns: "
+            "apply self.norm before the output.",
+            partial(_model, norm=False),
+        ),
+        Misconception(
+            "side_by_side",
+            "Each of your blocks reads the embeddings, and only the last one counts. Stack them: each block reads "
+            "what the one below returned (x = block(x, mask).out).",
+            _alone(through=lambda model, x, mask: model.blocks[-1](x, mask).out),
+        ),
+        Misconception(
+            "first_block_only",
+            "Your model uses its first block only. Go through all of self.blocks.",
+            _alone(through=lambda model, x, mask: model.blocks[0](x, mask).out),
+        ),
+        Misconception(
+            "same_block_again",
+            "Your model goes through its first block again and again. Each block has weights of its own: go through "
+            "self.blocks, one after the other.",
+            _alone(through=_same_block_again),
+        ),
+        Misconception(
+            "norm_before_the_blocks",
+            "Your model applies self.norm before the first block. It belongs behind the last one, before the output.",
+            partial(_model, embed=lambda model, ids: model.norm(_embedded(model, ids)), norm=False),
+        ),
+        Misconception(
+            "every_beginning_by_itself",
+            "Your model reads each beginning of the text by itself, without the mask. It does not cheat, but it is "
+            "another model, and slow: from the second block on, early words have seen later ones. One reading under "
+            "the mask is asked for.",
+            language_model(_beginnings),
+        ),
+        Misconception(
+            "states_returned",
+            "Your model returns the states, d_model numbers for each word. The output layer is missing: their dot "
+            "products with all embeddings.",
+            _alone(output=lambda model, x: x),
+        ),
+        Misconception(
+            "probabilities",
+            "Your model returns probabilities. Return the logits, the scores before the softmax: the training loop "
+            "takes the log-softmax of them.",
+            partial(_model, finish=lambda logits: torch.softmax(logits, dim=-1)),
+        ),
+        Misconception(
+            "log_probabilities",
+            "Your model returns log-probabilities. Return the logits, the scores before the softmax: the training "
+            "loop takes the log-softmax of them.",
+            partial(_model, finish=lambda logits: torch.log_softmax(logits, dim=-1)),
+        ),
+        Misconception(
+            "last_word_only",
+            "Your model answers behind the last word only. Return logits for every position, [batch, words, "
+            "vocabulary]: in training each of them is a question.",
+            partial(_model, asked=lambda x: x[:, -1]),
+        ),
+        Misconception(
+            "logits_scaled",
+            "Your model divides the logits by √d_model. The output layer is W h alone.",
+            _alone(output=lambda model, x: _output(model, x) / math.sqrt(x.shape[-1])),
+        ),
+        Misconception(
+            "view_for_transpose",
+            "Your model reshapes the embedding to [d_model, vocabulary], which tears its rows apart. Transpose it: "
+            "self.embedding.weight.T.",
+            _alone(output=lambda model, x: x @ model.embedding.weight.view(x.shape[-1], -1)),
+        ),
+        Misconception(
+            "output_detached",
+            "Your output layer is not the embedding itself but has its values only (.detach(), .data, torch.tensor): "
+            "no gradient comes back that way. Use self.embedding.weight itself.",
+            _alone(output=lambda model, x: x @ model.embedding.weight.detach().T),
+        ),
+        Misconception(
+            "norm_behind_every_block",
+            "Your answer norms behind every block. The blocks have norms of their own inside; self.norm comes once, "
+            "behind the last.",
+            _alone(through=_norm_behind_every_block, norm=False),
+        ),
+        Misconception(
+            "added_around_the_blocks",
+            "Your answer adds each block's input to its output. The residual connections are inside the blocks: go "
+            "on with what a block returns.",
+            _alone(through=_added_around_the_blocks),
+        ),
+    ),
+    withheld=WITHHELD,
+)

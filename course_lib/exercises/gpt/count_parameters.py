@@ -1,0 +1,344 @@
+"""Lesson 07, gpt.count_parameters: Counting parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, nn
+
+from course_lib.blocks import BlockConfig, EncoderBlock
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.gpt.shared import LESSON, WITHHELD
+from course_lib.from_scratch.language_models import gpt_parameters
+
+GPT2_SIZES = {12: 768, 24: 1024, 36: 1280, 48: 1600}
+"""The layers and d_model of GPT-2's four sizes (S3)."""
+
+
+OWN_OUTPUT = "an output of its own"
+
+
+def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        for layers, d_model in GPT2_SIZES.items():
+            first = "worked example, the smallest GPT-2" if layers == 12 else f"GPT-2 with {layers} layers"
+            yield Case(first, (50_257, 1024, d_model, layers, True))
+    vocabulary, context = integer(generator, 1000, 9000), integer(generator, 100, 900)
+    yield Case("another model", (vocabulary, context, integer(generator, 11, 99), integer(generator, 3, 9), True))
+    yield Case("no blocks at all", (integer(generator, 50, 99), integer(generator, 5, 9), 12, 0, True))
+    vocabulary, d_model = integer(generator, 1000, 9000), integer(generator, 11, 99)
+    yield Case("an output of its own", (vocabulary, 1024, d_model, 4, False), part=OWN_OUTPUT)
+
+
+def _counted(
+    vocabulary: int,
+    context: int,
+    d_model: int,
+    layers: int,
+    tied: bool,
+    *,
+    sizes: Callable[[int, int, int], tuple[int, int, int]] = lambda vocabulary, context, layers: (
+        vocabulary,
+        context,
+        layers,
+    ),
+    matrices: tuple[int, int] = (4, 8),
+    biases: tuple[int, int] = (4, 5),
+    norms: tuple[int, int] = (4, 2),
+    more: Callable[[int, int, int], int] = lambda context, d_model, layers: 0,
+    positions: Callable[[int, int, int], int] = lambda context, d_model, layers: context * d_model,
+    output: Callable[[int, int, bool], int] = lambda vocabulary, d_model, tied: 0 if tied else vocabulary * d_model,
+    finish: Callable[[int], int] = lambda count: count,
+) -> int:
+    """The count, each part of which may be another one.
+
+    Args:
+        vocabulary: how many words there are.
+        context: how many positions.
+        d_model: the length of a word's vector.
+        layers: blocks.
+        tied: whether the output layer is the embedding.
+        sizes: what to count with in place of vocabulary, context and layers.
+        matrices: in a block, d_model² so often in attention and in the feed-forward network.
+        biases: in a block, d_model so often in attention and in the feed-forward network.
+        norms: d_model so often in a block, and at the end.
+        more: what else is counted.
+        positions: the numbers of the positions.
+        output: those of the output layer.
+        finish: what is made of the sum.
+    """
+    vocabulary, context, layers = sizes(vocabulary, context, layers)
+    block = sum(matrices) * d_model * d_model + (sum(biases) + norms[0]) * d_model
+    around = vocabulary * d_model + positions(context, d_model, layers) + norms[1] * d_model
+    return finish(
+        around + layers * block + output(vocabulary, d_model, tied) + more(context, d_model, layers),
+    )
+
+
+def _gpt_1s_vocabulary(vocabulary: int, context: int, layers: int) -> tuple[int, int, int]:
+    return 40_478, context, layers
+
+
+def _count_a_model(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+    """By building it, on a device that holds no numbers."""
+    with torch.device("meta"):
+        parts = [nn.Embedding(vocabulary, d_model), nn.Embedding(context, d_model), nn.LayerNorm(d_model)]
+        config = BlockConfig(d_model, 1, 4 * d_model)
+        parts += [EncoderBlock(config) for _ in range(layers)]
+        parts += [] if tied else [nn.Linear(d_model, vocabulary, bias=False)]
+    return sum(parameter.numel() for part in parts for parameter in part.parameters())
+
+
+def _count_shapes(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+    wide = 4 * d_model
+    block = [(d_model, 3 * d_model), (3 * d_model,), (d_model, d_model), (d_model,)]
+    block += [(d_model, wide), (wide,), (wide, d_model), (d_model,)] + [(d_model,)] * 4
+    shapes = [(vocabulary, d_model), (context, d_model), *(block * layers), (d_model,), (d_model,)]
+    if not tied:
+        shapes.append((d_model, vocabulary))
+    return sum(math.prod(shape) for shape in shapes)
+
+
+def _count_by_adding(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+    total = vocabulary * d_model
+    total += context * d_model
+    for _ in range(layers):
+        total += 3 * d_model * (d_model + 1) + d_model * (d_model + 1)
+        total += 4 * d_model * (d_model + 1) + d_model * (4 * d_model + 1)
+        total += 2 * d_model + 2 * d_model
+    total += 2 * d_model
+    if tied is False:
+        total += d_model * vocabulary
+    return total
+
+
+def _count_torchs_layers(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+    layer = nn.TransformerEncoderLayer(d_model, 1, 4 * d_model, device="meta")
+    one = sum(parameter.numel() for parameter in layer.parameters())
+    return (vocabulary * (1 if tied else 2) + context + 2) * d_model + layers * one
+
+
+CORRECT = (
+    _count_a_model,
+    _count_shapes,
+    _count_by_adding,
+    _count_torchs_layers,
+    lambda vocabulary, context, d_model, layers, tied: (
+        (vocabulary * (2 - tied) + context + layers * (12 * d_model + 13) + 2) * d_model
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.count_parameters",
+    lesson=LESSON,
+    name="count_parameters",
+    title="Counting parameters",
+    statement=(
+        "count_parameters(vocabulary, context, d_model, layers, tied) -> int: how many numbers a GPT-2 of these sizes "
+        "learns, with feed-forward networks of width 4 d_model; `tied` says whether the output layer is the embedding."
+    ),
+    points=3,
+    minutes=18,
+    section="How large is GPT-2?",
+    source="S3, GPT-2's four sizes; Radford et al. (2019), table 2",
+    reference=gpt_parameters,
+    cases=_count_cases,
+    parts={CORE: 2, OWN_OUTPUT: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "always_tied",
+            "Your answer is right for tied outputs. Where `tied` is False, the output layer has a matrix of its own, "
+            "vocabulary times d_model (without a bias).",
+            partial(_counted, output=lambda vocabulary, d_model, tied: 0),
+            alone=True,
+        ),
+        Misconception(
+            "output_counted_twice",
+            "Your answer counts the output layer although it is tied. It is the embedding, and the same numbers are "
+            "learned once: add it only where `tied` is False.",
+            partial(_counted, output=lambda vocabulary, d_model, tied: vocabulary * d_model),
+        ),
+        Misconception(
+            "no_embedding_if_tied",
+            "Your answer leaves out the embedding where the output is tied to it. The two are one matrix, and that one "
+            "is learned: count it once.",
+            partial(
+                _counted,
+                output=lambda vocabulary, d_model, tied: -vocabulary * d_model if tied else vocabulary * d_model,
+            ),
+        ),
+        Misconception(
+            "as_printed",
+            "Your answer is what slide S3 and the paper's table 2 print, 117M for the smallest. These are GPT-2's "
+            "blocks with the vocabulary of GPT-1, 40,478 words; count with the vocabulary that is given.",
+            partial(_counted, sizes=_gpt_1s_vocabulary, finish=lambda count: round(count, -6)),
+        ),
+        Misconception(
+            "vocabulary_of_gpt_1",
+            "Your answer counts 40,478 words, the vocabulary of GPT-1, as the table on slide S3 seems to do. Count "
+            "with the vocabulary that is given.",
+            partial(_counted, sizes=_gpt_1s_vocabulary),
+        ),
+        Misconception(
+            "vocabulary_of_gpt_2",
+            "Your answer counts 50,257 words, whatever the vocabulary is. Count with the vocabulary that is given.",
+            partial(_counted, sizes=lambda vocabulary, context, layers: (50_257, context, layers)),
+        ),
+        Misconception(
+            "context_of_gpt_2",
+            "Your answer counts 1024 positions, whatever the context is. Count with the context that is given.",
+            partial(_counted, sizes=lambda vocabulary, context, layers: (vocabulary, 1024, layers)),
+        ),
+        Misconception(
+            "always_twelve_layers",
+            "Your answer counts 12 blocks, as the smallest GPT-2 has. There are `layers` of them.",
+            partial(_counted, sizes=lambda vocabulary, context, layers: (vocabulary, context, 12)),
+        ),
+        Misconception(
+            "one_block",
+            "Your answer counts one block. There are `layers` of them, and each learns numbers of its own.",
+            partial(_counted, sizes=lambda vocabulary, context, layers: (vocabulary, context, 1)),
+        ),
+        Misconception(
+            "no_biases",
+            "Your answer leaves out the biases. Each of the linear layers in a block has one: 4 d_model for attention, "
+            "5 d_model for the feed-forward network.",
+            partial(_counted, biases=(0, 0)),
+        ),
+        Misconception(
+            "d_model_short_in_a_block",
+            "Your answer is d_model short in each block: one bias is missing. W_o has one like the other projections, "
+            "and so have both layers of the feed-forward network.",
+            partial(_counted, biases=(3, 5)),
+            alone=True,
+        ),
+        Misconception(
+            "three_d_model_short_in_a_block",
+            "Your answer is 3 d_model short in each block. Each of the four projections has a bias of d_model; of the "
+            "feed-forward network's two biases, the first has 4 d_model numbers: as many as its layer has outputs.",
+            partial(_counted, biases=(4, 2)),
+            alone=True,
+        ),
+        Misconception(
+            "four_d_model_short_in_a_block",
+            "Your answer is 4 d_model short in each block. So many numbers are in the biases of attention's four "
+            "projections, and so many in the two layer norms: count both.",
+            partial(_counted, norms=(0, 2)),
+            alone=True,
+        ),
+        Misconception(
+            "no_biases_in_feed_forward",
+            "Your answer leaves out the biases of the feed-forward network. Both layers have one: 4 d_model for the "
+            "first, d_model for the second.",
+            partial(_counted, biases=(4, 0)),
+        ),
+        Misconception(
+            "no_norms",
+            "Your answer leaves out the layer norms: gamma and beta, 2 d_model each; two in every block and one at the "
+            "end.",
+            partial(_counted, norms=(0, 0)),
+            alone=True,
+        ),
+        Misconception(
+            "no_final_norm",
+            "Your answer leaves out the final layer norm, behind the last block: 2 d_model more.",
+            partial(_counted, norms=(4, 0)),
+        ),
+        Misconception(
+            "final_norm_in_every_block",
+            "Your answer counts three layer norms in a block. There are two, and a single one behind the last block.",
+            partial(_counted, norms=(6, 0)),
+        ),
+        Misconception(
+            "one_norm_in_a_block",
+            "Your answer counts one layer norm in a block. There are two, one before attention and one before the "
+            "feed-forward network.",
+            partial(_counted, norms=(2, 2)),
+        ),
+        Misconception(
+            "norms_without_beta",
+            "Your answer counts d_model numbers for a layer norm. It has two for each dimension, gamma and beta.",
+            partial(_counted, norms=(2, 1)),
+        ),
+        Misconception(
+            "no_positions",
+            "Your answer leaves out the positions. GPT-2 learns a vector for each of them: context times d_model.",
+            partial(_counted, positions=lambda context, d_model, layers: 0),
+        ),
+        Misconception(
+            "one_number_a_position",
+            "Your answer counts one number for each position. A position has a vector of its own, of d_model numbers.",
+            partial(_counted, positions=lambda context, d_model, layers: context),
+        ),
+        Misconception(
+            "positions_in_every_block",
+            "Your answer counts the positions once for each block. They are added to the embeddings, once: context "
+            "times d_model.",
+            partial(_counted, positions=lambda context, d_model, layers: layers * context * d_model),
+        ),
+        Misconception(
+            "no_biases_and_no_norms",
+            "Your answer is the matrices alone, 12 d_model² in each block and the embeddings: a good estimate. The "
+            "exact number has the biases and layer norms too.",
+            partial(_counted, biases=(0, 0), norms=(0, 0)),
+        ),
+        Misconception(
+            "blocks_of_matrices_alone",
+            "Your answer counts 12 d_model² in each block: the matrices alone. Each has a bias, and a block has two "
+            "layer norms.",
+            partial(_counted, biases=(0, 0), norms=(0, 2)),
+        ),
+        Misconception(
+            "no_output_projection",
+            "Your answer counts three projections in attention, for queries, keys and values. The fourth, W_o, joins "
+            "the heads: another d_model² and its bias.",
+            partial(_counted, matrices=(3, 8), biases=(3, 5)),
+        ),
+        Misconception(
+            "narrow_feed_forward",
+            "Your answer has feed-forward networks of width d_model. They are four times as wide: 8 d_model² for the "
+            "two matrices.",
+            partial(_counted, matrices=(4, 2), biases=(4, 2)),
+        ),
+        Misconception(
+            "one_layer_of_feed_forward",
+            "Your answer counts one layer of the feed-forward network. There are two: up to 4 d_model, and down again.",
+            partial(_counted, matrices=(4, 4), biases=(4, 4)),
+        ),
+        Misconception(
+            "cross_attention_counted",
+            "Your answer counts two attentions and three norms in a block, as a translating decoder has them. GPT has "
+            "no cross-attention: one attention, two norms.",
+            partial(_counted, matrices=(8, 8), biases=(8, 5), norms=(6, 2)),
+        ),
+        Misconception(
+            "attention_weights_counted",
+            "Your answer counts context times context numbers in each block. Attention's weights are computed anew "
+            "from every text, and never learned.",
+            partial(_counted, more=lambda context, d_model, layers: layers * context * context),
+        ),
+        Misconception(
+            "own_output_with_bias",
+            "Your answer is right for tied outputs. Where `tied` is False it gives the output layer a bias, and "
+            "GPT-2's has none.",
+            partial(
+                _counted, output=lambda vocabulary, d_model, tied: 0 if tied else vocabulary * d_model + vocabulary
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "output_with_bias",
+            "Your answer gives the output layer a bias. GPT-2's has none.",
+            partial(
+                _counted, output=lambda vocabulary, d_model, tied: vocabulary + (0 if tied else vocabulary * d_model)
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,331 @@
+"""Lesson 07, gpt.fine_tuning_loss: The loss of fine-tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.gpt.shared import (
+    LESSON,
+    OTHER_QUESTIONS,
+    SENTENCES,
+    WITHHELD,
+    Questions,
+    batched_kinds,
+    random_ids,
+)
+from course_lib.from_scratch import language_models
+
+
+def _fine_tuning_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        class_logits = torch.tensor([[1.0, -1.0], [0.5, 2.0]])
+        lm_logits = 2 * torch.cos(torch.arange(40.0)).reshape(2, 4, 5)
+        yield Case(
+            "worked example: I saw the dog running, weight 0.5",
+            (class_logits, torch.tensor([0, 1]), lm_logits, SENTENCES[:, 1:], 0.5),
+            gradients=(0, 2),
+        )
+    for kind in batched_kinds(generator):
+        (batch,), words, vocabulary = kind.leading, integer(generator, 8, 11), integer(generator, 12, 19)
+        classes = integer(generator, 2, 5)
+        targets = random_ids(generator, vocabulary, batch, words)
+        targets[-1, 0] = 0
+        yield Case(
+            kind.name,
+            (
+                2 * torch.randn(batch, classes, generator=generator, dtype=kind.dtype),
+                random_ids(generator, classes, batch),
+                2 * kind.normal(words, vocabulary),
+                targets,
+                integer(generator, 2, 8) / 10 + (1.05 if kind.transposed else 0.05),
+            ),
+            gradients=(0, 2),
+        )
+    yield Case(
+        "weight 0",
+        (
+            torch.randn(3, 2, generator=generator),
+            random_ids(generator, 2, 3),
+            torch.randn(3, 4, 6, generator=generator),
+            random_ids(generator, 6, 3, 4),
+            0.0,
+        ),
+    )
+
+
+def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
+
+
+def _of_probabilities(logits: Tensor, targets: Tensor) -> Tensor:
+    return _mean_loss(torch.softmax(logits, dim=-1), targets)
+
+
+def _without_log_softmax(logits: Tensor, targets: Tensor) -> Tensor:
+    return F.nll_loss(logits.flatten(0, -2), targets.flatten())
+
+
+def _tuned(
+    class_logits: Tensor,
+    labels: Tensor,
+    lm_logits: Tensor,
+    targets: Tensor,
+    weight: float,
+    *,
+    task: Callable[[Tensor, Tensor], Tensor] = _mean_loss,
+    lm: Callable[[Tensor, Tensor], Tensor] = _mean_loss,
+    learned: tuple[bool, bool] = (True, True),
+    add: Callable[[Tensor, Tensor, float], Tensor] = lambda task, lm, weight: task + weight * lm,
+) -> Tensor:
+    """The two losses computed, learned from or added up in another way."""
+    losses = task(class_logits, labels), lm(lm_logits, targets)
+    one, other = (loss if keep else loss.detach() for loss, keep in zip(losses, learned, strict=True))
+    return add(one, other, weight)
+
+
+def _of_other_words(questions: Questions) -> Callable[..., Tensor]:
+    """With the loss of language modelling of other words than all; such mistakes seldom come with another."""
+    return lambda class_logits, labels, lm_logits, targets, weight: _tuned(
+        class_logits, labels, *questions(lm_logits, targets), weight
+    )
+
+
+def _fine_tuning_by_modules(
+    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
+) -> Tensor:
+    criterion = nn.CrossEntropyLoss()
+    total: Tensor = criterion(class_logits, labels) + weight * criterion(lm_logits.transpose(1, 2), targets)
+    return total
+
+
+def _fine_tuning_by_loop(
+    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
+) -> Tensor:
+    classes = [-F.log_softmax(row, dim=0)[label] for row, label in zip(class_logits, labels, strict=True)]
+    words = [
+        -F.log_softmax(lm_logits[text, place], dim=0)[targets[text, place]]
+        for text in range(targets.shape[0])
+        for place in range(targets.shape[1])
+    ]
+    return torch.stack(classes).mean() + weight * torch.stack(words).mean()
+
+
+def _fine_tuning_by_logsumexp(
+    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
+) -> Tensor:
+    def loss(logits: Tensor, right: Tensor) -> Tensor:
+        return (logits.logsumexp(dim=-1) - logits.gather(-1, right.unsqueeze(-1)).squeeze(-1)).mean()
+
+    return loss(class_logits, labels) + weight * loss(lm_logits, targets)
+
+
+def _fine_tuning_text_by_text(
+    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
+) -> Tensor:
+    total = F.cross_entropy(class_logits, labels, reduction="sum")
+    for logits, right in zip(lm_logits, targets, strict=True):
+        total = total + weight * F.cross_entropy(logits, right)
+    return total / len(labels)
+
+
+def _fine_tuning_in_double(
+    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
+) -> Tensor:
+    words = F.nll_loss(lm_logits.double().log_softmax(-1).flatten(0, 1), targets.flatten())
+    return torch.add(F.cross_entropy(class_logits.double(), labels), words, alpha=weight).to(class_logits.dtype)
+
+
+CORRECT = (
+    _fine_tuning_by_modules,
+    _fine_tuning_by_loop,
+    _fine_tuning_by_logsumexp,
+    _fine_tuning_text_by_text,
+    _fine_tuning_in_double,
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.fine_tuning_loss",
+    lesson=LESSON,
+    name="fine_tuning_loss",
+    title="The loss of fine-tuning",
+    statement=(
+        "fine_tuning_loss(class_logits [batch, classes], labels int64 [batch], lm_logits [batch, words, vocabulary], "
+        "targets int64 [batch, words], weight) -> a single number: the mean cross-entropy of the labels, plus weight "
+        "times that of the words."
+    ),
+    points=2,
+    minutes=8,
+    section="Fine-tuning",
+    source="S2, GPT-1; Radford et al. (2018), section 3.2",
+    reference=language_models.fine_tuning_loss,
+    cases=_fine_tuning_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "no_auxiliary_loss",
+            "Your answer is the loss of the labels alone. GPT-1 adds weight times the loss of language modelling.",
+            partial(_tuned, add=lambda task, lm, weight: task),
+        ),
+        Misconception(
+            "auxiliary_loss_alone",
+            "Your answer is the weighted loss of language modelling alone. The loss of the labels is missing.",
+            partial(_tuned, add=lambda task, lm, weight: weight * lm),
+        ),
+        Misconception(
+            "not_weighted",
+            "Your answer adds the two losses as they are. Multiply that of language modelling by weight.",
+            partial(_tuned, add=lambda task, lm, weight: task + lm),
+        ),
+        Misconception(
+            "weight_on_the_labels",
+            "Your answer multiplies the wrong loss by weight. The labels count in full, language modelling is "
+            "weighted.",
+            partial(_tuned, add=lambda task, lm, weight: weight * task + lm),
+        ),
+        Misconception(
+            "both_weighted",
+            "Your answer multiplies the sum of both losses by weight. The labels count in full.",
+            partial(_tuned, add=lambda task, lm, weight: weight * (task + lm)),
+        ),
+        Misconception(
+            "weight_of_the_paper",
+            "Your answer weights language modelling by 0.5, as GPT-1 did, whatever `weight` is. Use `weight`.",
+            partial(_tuned, add=lambda task, lm, weight: task + 0.5 * lm),
+        ),
+        Misconception(
+            "weight_at_most_1",
+            "Your answer cuts a weight above 1 down to 1. Use it as it comes.",
+            partial(_tuned, add=lambda task, lm, weight: task + min(weight, 1.0) * lm),
+        ),
+        Misconception(
+            "weight_cut_to_an_integer",
+            "Your answer cuts the weight down to a whole number, so that 0.5 becomes 0. Use it as it comes.",
+            partial(_tuned, add=lambda task, lm, weight: task + int(weight) * lm),
+        ),
+        Misconception(
+            "logits_as_log_probabilities",
+            "Your answer gives NLLLoss (or exercise 2's loss) the logits as they are. It wants log-probabilities: take "
+            "the log-softmax first, or F.cross_entropy, which does.",
+            partial(_tuned, lm=_without_log_softmax),
+        ),
+        Misconception(
+            "class_logits_as_log_probabilities",
+            "Your answer gives NLLLoss the logits of the classes as they are. It wants log-probabilities: take the "
+            "log-softmax first, or F.cross_entropy, which does.",
+            partial(_tuned, task=_without_log_softmax),
+        ),
+        Misconception(
+            "softmax_of_the_words",
+            "Your answer takes a softmax of lm_logits and gives cross_entropy probabilities. It wants the logits: the "
+            "softmax is inside it.",
+            partial(_tuned, lm=_of_probabilities),
+        ),
+        Misconception(
+            "softmax_of_the_classes",
+            "Your answer takes a softmax of class_logits and gives cross_entropy probabilities. It wants the logits: "
+            "the softmax is inside it.",
+            partial(_tuned, task=_of_probabilities),
+        ),
+        Misconception(
+            "mixture",
+            "Your answer mixes the two losses with weights 1 - weight and weight. In GPT-1's equation 5 the labels "
+            "count in full: the weights need not sum to 1.",
+            partial(_tuned, add=lambda task, lm, weight: (1 - weight) * task + weight * lm),
+        ),
+        Misconception(
+            "weighted_mean",
+            "Your answer divides by 1 + weight, as a weighted mean would. GPT-1's loss is the sum: leave the division "
+            "out.",
+            partial(_tuned, add=lambda task, lm, weight: (task + weight * lm) / (1 + weight)),
+        ),
+        Misconception(
+            "subtracted",
+            "Your answer subtracts the auxiliary loss, so that training would make the language model worse. Add it.",
+            partial(_tuned, add=lambda task, lm, weight: task - weight * lm),
+        ),
+        Misconception(
+            "words_summed",
+            "Your answer sums the loss over the words. Take the mean over all words of the batch.",
+            partial(_tuned, lm=lambda logits, targets: _mean_loss(logits, targets) * targets.numel()),
+        ),
+        Misconception(
+            "words_summed_over_each_text",
+            "Your answer sums the loss over the words of a text, and takes the mean over texts only. Take the mean "
+            "over all words of the batch.",
+            partial(_tuned, lm=lambda logits, targets: _mean_loss(logits, targets) * targets.shape[-1]),
+        ),
+        Misconception(
+            "labels_summed",
+            "Your answer sums the loss of the labels over the batch. Take the mean.",
+            partial(_tuned, task=lambda logits, labels: _mean_loss(logits, labels) * len(labels)),
+        ),
+        Misconception(
+            "reshaped_not_transposed",
+            "Your answer reshapes lm_logits to [batch, vocabulary, words], which tears the rows of numbers apart. "
+            "Flatten to [batch * words, vocabulary], or exchange the dimensions with transpose(1, 2).",
+            partial(
+                _tuned,
+                lm=lambda logits, targets: F.cross_entropy(
+                    logits.reshape(len(targets), -1, targets.shape[-1]), targets
+                ),
+            ),
+        ),
+        Misconception(
+            "targets_in_another_order",
+            "Your answer flattens the targets in another order than lm_logits: one goes text by text, the other "
+            "position by position. Flatten both in the same way: targets.flatten().",
+            _of_other_words(OTHER_QUESTIONS["targets_in_another_order"]),
+        ),
+        Misconception(
+            "logits_in_another_order",
+            "Your answer flattens lm_logits in another order than the targets: one goes position by position, the "
+            "other text by text. Flatten both in the same way: lm_logits.flatten(0, 1).",
+            _of_other_words(OTHER_QUESTIONS["log_probs_in_another_order"]),
+        ),
+        Misconception(
+            "shifted_again",
+            "Your answer shifts once more. The targets are shifted already: the one at each position belongs to the "
+            "logits at the same position.",
+            _of_other_words(OTHER_QUESTIONS["shifted_again"]),
+        ),
+        Misconception(
+            "only_the_last_word",
+            "Your answer counts only the last word of each text in the loss of language modelling. Every word is a "
+            "question: take the mean over all of them.",
+            _of_other_words(OTHER_QUESTIONS["only_the_last_word"]),
+        ),
+        Misconception(
+            "only_the_first_text",
+            "Your answer counts only the first text in the loss of language modelling. Take the mean over all words of "
+            "the batch.",
+            _of_other_words(OTHER_QUESTIONS["only_the_first_text"]),
+        ),
+        Misconception(
+            "word_0_left_out",
+            "Your answer passes over the places whose target is word 0, as if it were padding. Here it is a word like "
+            "any other.",
+            _of_other_words(OTHER_QUESTIONS["word_0_left_out"]),
+        ),
+        Misconception(
+            "language_model_detached",
+            "No gradient reaches `lm_logits` (.detach(), .item(), no_grad). An auxiliary loss that nobody learns from "
+            "is no help.",
+            partial(_tuned, learned=(True, False)),
+        ),
+        Misconception(
+            "labels_not_learned",
+            "No gradient reaches `class_logits` (.detach(), .item(), no_grad), so that the task itself is never "
+            "learned. Stay within torch's functions all the way.",
+            partial(_tuned, learned=(False, True)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

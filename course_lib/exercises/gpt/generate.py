@@ -1,0 +1,382 @@
+"""Lesson 07, gpt.generate: Writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
+from course_lib.from_scratch import language_models
+
+WORDS = ("I", "saw", "the", "dog", "running")
+"""The vocabulary of S0's sentence."""
+
+
+def _knows_the_sentence_by_heart(ids: Tensor) -> Tensor:
+    """I saw the dog running, I saw the dog running, ..."""
+    _require_ids(ids, len(WORDS))
+    return 5.0 * F.one_hot((ids + 1) % len(WORDS), len(WORDS))
+
+
+EXAMPLE_MODEL = Callback("model", _knows_the_sentence_by_heart)
+
+
+@dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
+class _DrawnModel:
+    """Logits that depend on every word so far and on their positions; beyond its context the model answers nonsense.
+
+    Attributes:
+        own: what each word says of the next.
+        so_far: what it says of all that come after it.
+        place: what each place says.
+        sure: what the logits are multiplied by.
+    """
+
+    own: Tensor
+    so_far: Tensor
+    place: Tensor
+    sure: float = 1.0
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        vocabulary, context = len(self.own), len(self.place)
+        _require_ids(ids, vocabulary)
+        places = torch.arange(ids.shape[1])
+        before = self.so_far[ids].cumsum(dim=1) / (places + 1).sqrt().unsqueeze(-1)
+        logits: Tensor = self.sure * (self.own[ids] + 3 * before + self.place[places % context])
+        return logits if ids.shape[1] <= context else -logits
+
+
+def _require_ids(ids: object, vocabulary: int) -> None:
+    if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
+        shape = list(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
+        raise ValueError(f"the model reads ids of shape [batch, words], whole numbers, not {shape}")
+    if ids.shape[1] == 0 or int(ids.min()) < 0 or int(ids.max()) >= vocabulary:
+        raise ValueError(f"the model reads at least one word, with ids from 0 to {vocabulary - 1}")
+
+
+LONG = "long texts"
+
+
+def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: I saw the", (EXAMPLE_MODEL, torch.tensor([0, 1, 2]), 2, 8))
+        yield Case("nothing to write", (EXAMPLE_MODEL, torch.tensor([3, 1]), 0, 8))
+    for name, words, new_words, context, sure, part in (
+        ("a short prompt", 3, 6, 20, 1.0, CORE),
+        ("a prompt of one word, and logits beyond 100", 1, 5, 6, 100.0, CORE),
+        ("a text that outgrows the context", 3, 9, 5, 1.0, LONG),
+        ("a prompt longer than the context", 9, 4, 4, 1.0, LONG),
+    ):
+        vocabulary = integer(generator, 40, 60)
+        drawn = torch.randn(2 * vocabulary + context, vocabulary, generator=generator)
+        own, so_far, place = drawn.split([vocabulary, vocabulary, context])
+        model = Callback("model", _DrawnModel(own, so_far, place, sure))
+        yield Case(name, (model, random_ids(generator, vocabulary, words), new_words, context), part=part)
+    own, so_far, place = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
+    place[3, 0] = 100.0  # behind a prompt of two words the third new word is word 0, the lesson's full stop
+    model = Callback("model", _DrawnModel(own, so_far, place))
+    yield Case("word 0 on the way", (model, 1 + random_ids(generator, 39, 2), 8, 12))
+
+
+Model = Callable[[Tensor], Tensor]
+
+
+def _written(
+    model: Model,
+    prompt: Tensor,
+    new_words: int,
+    context: int,
+    *,
+    begin: Callable[[Tensor, int], Tensor] = lambda prompt, context: prompt,
+    count: Callable[[int, int], int] = lambda new_words, prompt: new_words,
+    keep: Callable[[Tensor, int], Tensor] = lambda ids, context: ids,
+    read: Callable[[Tensor, int], Tensor] = lambda ids, context: ids[-context:],
+    choose: Callable[[Tensor], Tensor] = lambda logits: logits[0, -1].argmax(),
+    add: Callable[[Tensor, Tensor], Tensor] = lambda ids, word: torch.cat([ids, word]),
+    give: Callable[[Tensor, int, int], Tensor] = lambda ids, prompt, context: ids,
+) -> Tensor:
+    """Text written by a loop, each step of which may be another one; a prompt is given on by its length."""
+    ids = begin(prompt, context)
+    for _ in range(count(new_words, len(prompt))):
+        ids = keep(ids, context)
+        ids = add(ids, choose(model(read(ids, context).unsqueeze(0))).reshape(1))
+    return give(ids, len(prompt), context)
+
+
+def _window_cut_once(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    seen = _written(model, prompt[-context:], new_words, context, read=lambda ids, context: ids)
+    return torch.cat([prompt[:-context], seen])
+
+
+def _from_one_reading(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    word = model(prompt[-context:].unsqueeze(0))[0, -1].argmax()
+    return torch.cat([prompt, word.expand(new_words)])
+
+
+def _best_of_one_reading(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    return torch.cat([prompt, model(prompt[-context:].unsqueeze(0))[0, -1].topk(new_words).indices])
+
+
+def _up_to_word_0(model: Model, prompt: Tensor, new_words: int, context: int, itself: bool = True) -> Tensor:
+    ids = _written(model, prompt, new_words, context)
+    ends = (ids[len(prompt) :] == 0).nonzero()
+    return ids[: len(prompt) + int(ends[0]) + itself] if len(ends) else ids
+
+
+def _writing_lists(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    words = prompt.tolist()
+    while len(words) < len(prompt) + new_words:
+        logits = model(torch.tensor([words[-context:]]))
+        words.append(int(logits[0, -1].argmax()))
+    return torch.tensor(words)
+
+
+def _writing_in_place(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    text = torch.zeros(len(prompt) + new_words, dtype=torch.long)
+    text[: len(prompt)] = prompt
+    for end in range(len(prompt), len(text)):
+        text[end] = model(text[None, max(0, end - context) : end])[:, -1].argmax(dim=-1)
+    return text
+
+
+def _writing_recursively(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    if new_words == 0:
+        return prompt
+    word = torch.log_softmax(model(prompt[-context:].view(1, -1))[0, -1], dim=0).topk(1).indices
+    return _writing_recursively(model, torch.cat((prompt, word)), new_words - 1, context)
+
+
+def _writing_a_batch_of_two(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    texts = prompt.repeat(2, 1)
+    for _ in range(new_words):
+        best = torch.softmax(model(texts[:, -context:])[:, -1, :].double(), dim=-1).max(dim=-1).indices
+        texts = torch.hstack([texts, best.unsqueeze(1)])
+    return texts[1]
+
+
+def _writing_with_numpy(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    words = prompt.numpy()
+    for _ in range(new_words):
+        scores = model(torch.from_numpy(words[-context:].copy()).reshape(1, -1)).numpy()[0, -1]
+        words = numpy.append(words, scores.argmax())
+    return torch.from_numpy(words.copy())
+
+
+def _writing_by_sorting(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
+    ids, window = prompt.clone(), prompt[-context:]
+    for _ in range(new_words):
+        word = model(window.unsqueeze(0))[0][-1].sort(descending=True).indices[:1]
+        ids = torch.cat([ids, word])
+        window = torch.cat([window, word])[-context:]
+    return ids
+
+
+CORRECT = (
+    _writing_lists,
+    _writing_in_place,
+    _writing_recursively,
+    _writing_a_batch_of_two,
+    _writing_with_numpy,
+    _writing_by_sorting,
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.generate",
+    lesson=LESSON,
+    name="generate",
+    title="Writing",
+    statement=(
+        "generate(model, prompt int64 [words], new_words, context) -> int64 [words + new_words]: the prompt, and "
+        "behind it the most probable next word, again and again; model(ids [batch, words]) gives logits [batch, words, "
+        "vocabulary] and reads at most `context` words, the last ones."
+    ),
+    points=3,
+    minutes=15,
+    section="Let it write",
+    source="S3, text generation; S2, greedy decoding",
+    reference=language_models.generate,
+    cases=_generate_cases,
+    parts={CORE: 2, LONG: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "context_ignored",
+            "Your answer is right as long as the text fits into the context. Beyond it the model has no positions: "
+            "give it the last `context` words only, ids[-context:].",
+            partial(_written, read=lambda ids, context: ids),
+            alone=True,
+        ),
+        Misconception(
+            "first_words_kept",
+            "Your answer gives the model the first `context` words of a long text. What comes next depends on the last "
+            "ones: ids[-context:].",
+            partial(_written, read=lambda ids, context: ids[:context]),
+        ),
+        Misconception(
+            "one_word_short_of_the_context",
+            "Your answer gives the model one word fewer than its context holds. It can read all of `context` words: "
+            "ids[-context:].",
+            partial(_written, read=lambda ids, context: ids[-(context - 1) :]),
+        ),
+        Misconception(
+            "one_word_beyond_the_context",
+            "Your answer gives the model one word more than its context holds. It can read `context` words: "
+            "ids[-context:].",
+            partial(_written, read=lambda ids, context: ids[-(context + 1) :]),
+        ),
+        Misconception(
+            "prompt_cut_once",
+            "Your answer cuts the prompt to the context once, before the loop, and then the text grows beyond it. Cut "
+            "at every step, and keep the whole text for the end.",
+            partial(_written, begin=lambda prompt, context: prompt[-context:], read=lambda ids, context: ids),
+            alone=True,
+        ),
+        Misconception(
+            "window_cut_once",
+            "Your answer cuts what the model reads once, before the loop, and then it grows beyond the context. Cut at "
+            "every step: ids[-context:].",
+            _window_cut_once,
+        ),
+        Misconception(
+            "long_prompt_cut_off",
+            "Your answer is right unless the prompt is longer than the context: then its first words are missing. Cut "
+            "what the model reads, not the text itself.",
+            partial(_written, begin=lambda prompt, context: prompt[-context:]),
+            alone=True,
+        ),
+        Misconception(
+            "only_the_window_returned",
+            "Your answer returns only the last `context` words. Cut what the model reads, not what you return: the "
+            "text begins with the whole prompt.",
+            partial(_written, give=lambda ids, prompt, context: ids[-context:]),
+        ),
+        Misconception(
+            "padded_to_the_context",
+            "Your answer fills the text up with word 0 in front until it is as long as the context, and the model "
+            "takes those for words. Give it a short text as it is: ids[-context:].",
+            partial(_written, read=lambda ids, context: F.pad(ids, (context, 0))[-context:]),
+        ),
+        Misconception(
+            "prompt_left_out",
+            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            partial(_written, give=lambda ids, prompt, context: ids[prompt:]),
+        ),
+        # torch makes floats of an empty list, and stacks none: with nothing to write these two end differently.
+        Misconception(
+            "prompt_left_out_of_a_list",
+            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            partial(_written, give=lambda ids, prompt, context: torch.tensor(ids[prompt:].tolist())),
+        ),
+        Misconception(
+            "prompt_left_out_of_a_stack",
+            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            partial(_written, give=lambda ids, prompt, context: torch.stack(list(ids[prompt:]))),
+        ),
+        Misconception(
+            "one_reading",
+            "Your answer writes the word behind the prompt again and again. Append the new word, let the model read "
+            "the longer text, and ask behind its last word: logits[0, -1].",
+            _from_one_reading,
+        ),
+        Misconception(
+            "best_of_one_reading",
+            "Your answer asks the model once, and writes down the most probable words for one and the same place. "
+            "Append one word, let the model read the longer text, and ask again.",
+            _best_of_one_reading,
+        ),
+        Misconception(
+            "only_the_last_word_read",
+            "Your answer lets the model read the last word only. It needs all that stands before: the last `context` "
+            "words.",
+            partial(_written, read=lambda ids, context: ids[-1:]),
+        ),
+        Misconception(
+            "first_position_asked",
+            "Your answer takes the logits of the first position, which has read one word. The next word is behind the "
+            "last position: logits[0, -1].",
+            partial(_written, choose=lambda logits: logits[0, 0].argmax()),
+        ),
+        Misconception(
+            "position_before_the_last_asked",
+            "Your answer takes the logits of the last position but one, which predict the last word of the text "
+            "itself. The next word is behind the last position: logits[0, -1].",
+            partial(_written, choose=lambda logits: logits[0, -2:][0].argmax()),
+        ),
+        Misconception(
+            "all_positions_asked",
+            "Your answer looks for the largest logit of all positions. The others speak of words that are there "
+            "already: the next word is behind the last position, logits[0, -1].",
+            partial(_written, choose=lambda logits: logits[0].amax(dim=0).argmax()),
+        ),
+        Misconception(
+            "exp_overflows",
+            "Your answer takes exp of the logits, which is infinite beyond 88, and then it cannot tell the best word "
+            "from others. exp changes no order: take the largest logit itself.",
+            partial(_written, choose=lambda logits: logits[0, -1].exp().argmax()),
+        ),
+        Misconception(
+            "least_probable",
+            "Your answer takes the least probable word (argmin). Take the most probable: argmax.",
+            partial(_written, choose=lambda logits: logits[0, -1].argmin()),
+        ),
+        Misconception(
+            "one_word_too_many",
+            "Your answer writes one word too many. Write exactly `new_words`.",
+            partial(_written, count=lambda new_words, prompt: new_words + 1),
+        ),
+        Misconception(
+            "one_word_at_least",
+            "Your answer writes a word even where new_words is 0. Write exactly `new_words`: then the prompt alone.",
+            partial(_written, count=lambda new_words, prompt: max(1, new_words)),
+        ),
+        Misconception(
+            "one_word_too_few",
+            "Your answer writes one word too few. Write exactly `new_words`.",
+            partial(_written, count=lambda new_words, prompt: new_words - 1),
+        ),
+        Misconception(
+            "stopped_at_the_full_stop",
+            "Your answer is right until the model writes word 0, the full stop of this lesson: there it ends. Write "
+            "exactly `new_words`; a text may have several sentences.",
+            _up_to_word_0,
+        ),
+        Misconception(
+            "stopped_before_the_full_stop",
+            "Your answer is right until the model wants word 0, the full stop of this lesson: there it ends. Write "
+            "exactly `new_words`; a text may have several sentences.",
+            lambda model, prompt, new_words, context: _up_to_word_0(model, prompt, new_words, context, itself=False),
+        ),
+        Misconception(
+            "length_of_the_whole",
+            "Your answer stops when the whole text has `new_words` words. That many are to be added to the prompt.",
+            partial(_written, count=lambda new_words, prompt: new_words - prompt),
+        ),
+        Misconception(
+            "new_words_in_front",
+            "Your answer puts the new words in front of the text. They come behind it: torch.cat([ids, word]).",
+            partial(_written, add=lambda ids, word: torch.cat([word, ids])),
+        ),
+        Misconception(
+            "batch_left_on",
+            "Your answer is [1, words]: the dimension of the batch is still there. Remove it with squeeze(0).",
+            partial(_written, give=lambda ids, prompt, context: ids.unsqueeze(0)),
+        ),
+        Misconception(
+            "text_cut_to_the_window",
+            "Your answer is right as long as the text fits into the context. Later it drops the beginning for good: "
+            "ids = ids[-context:]. Cut only what the model reads, and keep the text whole.",
+            partial(_written, keep=lambda ids, context: ids[-context:]),
+            alone=True,
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,208 @@
+"""Lesson 07, gpt.loss_without_mask: Predict: the loss without a mask."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import kinds, predicted
+from course_lib.exercises.gpt.shared import LESSON, WITHHELD
+from course_lib.from_scratch import language_models
+
+
+def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: I saw the dog", (torch.tensor([2.5, 2.0, 1.5, 1.0]),))
+    for kind in kinds(generator):
+        (words,) = kind.sizes(1)
+        yield Case(kind.name, (kind.normal(words).abs() + 0.5,))
+    yield Case("a single word", (torch.rand(1, generator=generator) + 0.5,))
+
+
+def _only(places: slice | list[int], honest: Tensor) -> Tensor:
+    """The honest loss at these positions, 0 at the others."""
+    kept = torch.zeros_like(honest)
+    kept[..., places] = honest[..., places]
+    return kept
+
+
+def _last(loss: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The prediction that is right but at the last position, where the loss is another."""
+
+    def predict(honest: Tensor) -> Tensor:
+        losses = torch.zeros_like(honest)
+        losses[..., -1] = loss(honest)
+        return losses
+
+    return predict
+
+
+def _prediction_in_place(honest: Tensor) -> Tensor:
+    losses = honest.clone()
+    losses[..., :-1] = 0
+    return losses
+
+
+def _prediction_by_loop(honest: Tensor) -> Tensor:
+    words = honest.shape[-1]
+    return torch.stack([honest[..., t] * (t == words - 1) for t in range(words)], dim=-1)
+
+
+def _prediction_in_numpy(honest: Tensor) -> Tensor:
+    losses = numpy.zeros_like(honest.numpy())
+    losses[..., -1] = honest.numpy()[..., -1]
+    return torch.from_numpy(losses)
+
+
+CORRECT = (
+    _prediction_in_place,
+    _prediction_by_loop,
+    _prediction_in_numpy,
+    lambda honest: torch.cat([torch.zeros_like(honest[..., :-1]), honest[..., -1:]], dim=-1),
+    lambda honest: F.pad(honest[..., -1:], (honest.shape[-1] - 1, 0)),
+    lambda honest: torch.where(torch.arange(honest.shape[-1]) == honest.shape[-1] - 1, honest, 0.0),
+    lambda honest: honest * F.one_hot(torch.tensor(honest.shape[-1] - 1), honest.shape[-1]),
+    lambda honest: torch.zeros_like(honest).index_copy(-1, torch.tensor([honest.shape[-1] - 1]), honest[..., -1:]),
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.loss_without_mask",
+    lesson=LESSON,
+    name="loss_without_mask",
+    title="Predict: the loss without a mask",
+    statement=(
+        "loss_without_mask(honest [..., words]) -> [..., words]: the lowest loss that a model can reach at each "
+        "position without a mask, from that of an honest one; both read the same words and have the same targets."
+    ),
+    points=1,
+    minutes=6,
+    section="What would happen without the mask?",
+    source="S0, a small problem with transformer language models",
+    reference=language_models.loss_without_mask,
+    cases=predicted(_prediction_cases),
+    # A prediction has nothing to overflow or to differentiate: the mistakes are other predictions.
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "zero_everywhere",
+            "Your prediction is right but for the last position. Its target is the word behind the last input: it is "
+            "not there to be copied, and the model must guess as honestly as the other.",
+            torch.zeros_like,
+        ),
+        Misconception(
+            "zero_at_a_single_word",
+            "Your prediction is right but for a text of one word. Its position is the last one, too, and its target is "
+            "not in the input.",
+            lambda honest: _only([-1], honest) if honest.shape[-1] > 1 else torch.zeros_like(honest),
+        ),
+        Misconception(
+            "nothing_changes",
+            "Your prediction is that the mask makes no difference. But without it position t sees the word at t + 1, "
+            "and that word is its target.",
+            lambda honest: honest.clone(),
+        ),
+        Misconception(
+            "as_good_as_the_last",
+            "Your prediction is that every position is now as good as the last, which sees all words in any case. They "
+            "see more than that: the next word is their target itself, and nothing is left to guess.",
+            lambda honest: honest[..., -1:].expand_as(honest),
+        ),
+        Misconception(
+            "as_good_as_the_best",
+            "Your prediction is that every position is now as good as the best. Look at what each of them sees: where "
+            "the target itself stands in the input, nothing is left to guess, and elsewhere nothing is won.",
+            lambda honest: honest.amin(dim=-1, keepdim=True).expand_as(honest),
+        ),
+        Misconception(
+            "mean_everywhere",
+            "Your prediction gives every position the mean of the honest losses. But the positions do not share what "
+            "they know. Ask of each whether its target stands in the input, to be copied.",
+            lambda honest: honest.mean(dim=-1, keepdim=True).expand_as(honest),
+        ),
+        Misconception(
+            "one_place_further",
+            "Your prediction is that each position is now as good as the next, since it knows one word more. But that "
+            "word is the answer itself: copying it costs nothing.",
+            lambda honest: torch.cat([honest[..., 1:], honest[..., -1:]], dim=-1),
+        ),
+        Misconception(
+            "one_place_further_and_zero",
+            "Your prediction is that each position is now as good as the next, and the last one perfect. But the "
+            "next word is the answer itself, so that copying it costs nothing; the last position has none to copy.",
+            lambda honest: F.pad(honest[..., 1:], (0, 1)),
+        ),
+        Misconception(
+            "zero_but_the_first",
+            "Your prediction keeps the loss of the first position. Its target, the second word, stands in the input "
+            "too. The one position whose target is missing is the last.",
+            lambda honest: _only([0], honest),
+        ),
+        Misconception(
+            "zero_but_the_ends",
+            "Your prediction keeps the loss of the first position beside that of the last. The target of the first, "
+            "the second word, stands in the input, too.",
+            lambda honest: _only([0, -1], honest),
+        ),
+        Misconception(
+            "zero_but_the_last_two",
+            "Your prediction keeps the loss of the last two positions. The target of the last but one is the last "
+            "word of the input: it can be copied.",
+            lambda honest: _only(slice(-2, None), honest),
+        ),
+        Misconception(
+            "only_the_last_is_zero",
+            "Your prediction is the other way round: the last position is the only one that cannot copy, for the word "
+            "behind the last input is not in the input.",
+            lambda honest: _only(slice(0, -1), honest),
+        ),
+        Misconception(
+            "last_text_kept",
+            "Your prediction is right for one text. In a batch it keeps the losses of the last text, at all its "
+            "positions: positions are the last dimension, losses[..., -1].",
+            lambda honest: torch.cat([torch.zeros_like(honest[:-1]), honest[-1:]]),
+        ),
+        Misconception(
+            "last_as_good_as_the_best",
+            "Your prediction gives the last position the lowest of the honest losses. Without the mask it sees no more "
+            "than with it: it must guess as honestly as the other, with the same loss.",
+            _last(lambda honest: honest.amin(dim=-1)),
+        ),
+        Misconception(
+            "last_as_the_mean",
+            "Your prediction gives the last position the mean of the honest losses. Without the mask it sees no more "
+            "than with it: it must guess as honestly as the other, with the same loss.",
+            _last(lambda honest: honest.mean(dim=-1)),
+        ),
+        Misconception(
+            "last_as_the_first",
+            "Your prediction gives the last position the loss of the honest first one. It has read all words before, "
+            "with a mask and without: its loss is the honest one at its own place.",
+            _last(lambda honest: honest[..., 0]),
+        ),
+        Misconception(
+            "half",
+            "Your prediction halves the loss. There is nothing gradual about it: where the target stands in the "
+            "input, it can be copied, and the loss goes to 0.",
+            lambda honest: honest / 2,
+        ),
+        Misconception(
+            "last_word_only",
+            "Your prediction speaks of the last position only. Return a loss for every position.",
+            lambda honest: honest[..., -1],
+        ),
+        Misconception(
+            "endless",
+            "Your prediction is an infinite loss. The model still learns, and all too well: where the target stands "
+            "in the input it is copied.",
+            lambda honest: torch.full_like(honest, math.inf),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,194 @@
+"""Lesson 07, gpt.tied_logits: Tied logits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.gpt.shared import LESSON, WITHHELD, as_is
+from course_lib.from_scratch import language_models
+
+
+def _logits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        embedding = torch.tensor([[0.5, -1.0], [1.0, 0.5], [-1.0, -0.5], [2.0, 1.0], [0.5, 2.0]])
+        states = torch.tensor([[1.0, -0.5], [0.0, 1.5], [2.0, 1.0], [-0.5, 2.0]])
+        yield Case("worked example: I saw the dog", (states, embedding))
+    for kind in kinds(generator):
+        words, vocabulary = kind.sizes(2)
+        d_model = kind.d_head()
+        rows = Kind(kind.name, generator, dtype=kind.dtype, transposed=kind.transposed)
+        yield Case(kind.name, (kind.normal(words, d_model), rows.normal(vocabulary + 20, d_model)), gradients=(0, 1))
+
+
+def _scores(
+    states: Tensor,
+    embedding: Tensor,
+    *,
+    of: Callable[[Tensor], Tensor] = as_is,
+    rows: Callable[[Tensor], Tensor] = as_is,
+    learned: tuple[bool, bool] = (True, True),
+    product: Callable[[Tensor, Tensor], Tensor] = lambda states, embedding: states @ embedding.T,
+    divided_by: Callable[[int], float] = lambda d_model: 1,
+    finish: Callable[[Tensor], Tensor] = as_is,
+) -> Tensor:
+    """Logits of other states, with other rows, without a gradient to either, in another way."""
+    states, embedding = (x if keep else x.detach() for x, keep in zip((states, embedding), learned, strict=True))
+    return finish(product(of(states), rows(embedding)) / divided_by(states.shape[-1]))
+
+
+def _unit(x: Tensor) -> Tensor:
+    return F.normalize(x, dim=-1)
+
+
+def _logits_by_loop(states: Tensor, embedding: Tensor) -> Tensor:
+    return torch.stack([(states * row).sum(dim=-1) for row in embedding], dim=-1)
+
+
+def _logits_by_layer(states: Tensor, embedding: Tensor) -> Tensor:
+    layer = nn.Linear(embedding.shape[1], embedding.shape[0], bias=False, device="meta", dtype=embedding.dtype)
+    result: Tensor = torch.func.functional_call(layer, {"weight": embedding}, (states,))
+    return result
+
+
+CORRECT = (
+    _logits_by_loop,
+    _logits_by_layer,
+    F.linear,
+    lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
+    lambda states, embedding: (embedding @ states.transpose(-2, -1)).transpose(-2, -1),
+    lambda states, embedding: torch.tensordot(states, embedding, dims=([-1], [1])),
+    lambda states, embedding: (states.unsqueeze(-2) * embedding).sum(dim=-1),
+    lambda states, embedding: (states.double() @ embedding.double().T).to(states.dtype),
+    lambda states, embedding: torch.func.vmap(lambda row: states @ row, out_dims=-1)(embedding),
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.tied_logits",
+    lesson=LESSON,
+    name="tied_logits",
+    title="Tied logits",
+    statement=(
+        "tied_logits(states [..., d_model], embedding [vocabulary, d_model]) -> [..., vocabulary]: the score of each "
+        "word behind each state, the dot product of the state with the word's embedding."
+    ),
+    points=2,
+    minutes=6,
+    section="From a vector to a word",
+    source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
+    reference=language_models.tied_logits,
+    cases=_logits_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "softmax_taken",
+            "Your answer is the probabilities already. Logits are the scores before the softmax: return W h.",
+            partial(_scores, finish=lambda logits: torch.softmax(logits, dim=-1)),
+        ),
+        Misconception(
+            "log_softmax_taken",
+            "Your answer is the log-probabilities already. Logits are the scores before the softmax: return W h.",
+            partial(_scores, finish=lambda logits: torch.log_softmax(logits, dim=-1)),
+        ),
+        Misconception(
+            "softmax_over_the_first_dimension",
+            "Your answer takes a softmax over the first dimension. Logits are the scores before any softmax: return "
+            "W h.",
+            partial(_scores, finish=lambda logits: torch.softmax(logits, dim=0)),
+        ),
+        Misconception(
+            "scaled",
+            "Your answer divides by √d_model, as attention does. The output layer does not: it is W h alone.",
+            partial(_scores, divided_by=math.sqrt),
+        ),
+        Misconception(
+            "divided_by_d_model",
+            "Your answer takes the mean over the dimensions. A dot product is the sum: W h alone.",
+            partial(_scores, divided_by=float),
+        ),
+        Misconception(
+            "cosine",
+            "Your answer is the cosine of the angle: it divides by both lengths. A longer embedding makes a word more "
+            "probable everywhere, and the model uses that: take the dot product as it is.",
+            partial(_scores, of=_unit, rows=_unit),
+        ),
+        Misconception(
+            "embeddings_normalised",
+            "Your answer brings the embeddings to length 1 first. A longer embedding makes a word more probable "
+            "everywhere, and the model uses that: take the rows as they are.",
+            partial(_scores, rows=_unit),
+        ),
+        Misconception(
+            "distance",
+            "Your answer scores words by how near their embedding is to the state (minus the distance). S0 takes the "
+            "dot product.",
+            partial(_scores, product=lambda states, embedding: -(states.unsqueeze(-2) - embedding).norm(dim=-1)),
+        ),
+        Misconception(
+            "view_for_transpose",
+            "Your answer reshapes the embedding to [d_model, vocabulary], which tears its rows apart. Transpose it: "
+            "embedding.T.",
+            partial(_scores, product=lambda states, embedding: states @ embedding.reshape(states.shape[-1], -1)),
+        ),
+        Misconception(
+            "words_as_rows",
+            "Your answer is transposed, [..., vocabulary, words]. Each state has a row of scores: states @ "
+            "embedding.T.",
+            partial(_scores, product=lambda states, embedding: embedding @ states.mT),
+        ),
+        Misconception(
+            "reshaped_back",
+            "Your answer multiplies embedding @ states.mT and brings the result into shape by reshaping, so that the "
+            "scores of different states are mixed. Exchange the two dimensions, or multiply states @ embedding.T.",
+            partial(
+                _scores,
+                product=lambda states, embedding: (embedding @ states.mT).reshape(*states.shape[:-1], len(embedding)),
+            ),
+        ),
+        Misconception(
+            "most_probable_word",
+            "Your answer is the id of the best word. Return the scores of all words; which of them to choose is "
+            "another question.",
+            partial(_scores, finish=lambda logits: logits.argmax(dim=-1)),
+        ),
+        Misconception(
+            "only_the_last_state",
+            "Your answer scores the word behind the last state only. In training every state is asked: one row of "
+            "scores for each.",
+            partial(_scores, of=lambda states: states[..., -1, :]),
+        ),
+        Misconception(
+            "largest_subtracted",
+            "Your answer subtracts the largest score of each row, as a softmax does for its own safety. Return the "
+            "scores themselves, W h.",
+            partial(_scores, finish=lambda logits: logits - logits.amax(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "embedding_detached",
+            "No gradient reaches `embedding`: another tensor with its values is used (.detach(), .data, "
+            "torch.tensor, nn.Parameter(...)). Tied means that both uses train the same matrix.",
+            partial(_scores, learned=(True, False)),
+        ),
+        Misconception(
+            "states_detached",
+            "No gradient reaches `states` (.detach(), .data, numpy), so that nothing below the output layer could "
+            "learn. Use them as they come.",
+            partial(_scores, learned=(False, True)),
+        ),
+        Misconception(
+            "no_gradients",
+            "No gradient reaches the states or the embedding: the computation leaves torch somewhere (.detach(), "
+            "numpy, no_grad). The model could not learn.",
+            partial(_scores, learned=(False, False)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,32 @@
+"""The exercises of lesson 04: projections, heads, the parts of a block, and the block itself.
+
+Built like `course_lib/exercises/attention/scale.py`; read that file first.
+"""
+
+from course_lib.exercises.heads_and_blocks import (
+    add_and_norm,
+    count_parameters,
+    dropout,
+    encoder_block,
+    feed_forward,
+    layer_norm,
+    multi_head_attention,
+    project,
+    split_heads,
+)
+
+EXERCISES = tuple(
+    module.EXERCISE
+    for module in (
+        project,
+        split_heads,
+        multi_head_attention,
+        layer_norm,
+        dropout,
+        add_and_norm,
+        feed_forward,
+        encoder_block,
+        count_parameters,
+    )
+)
+"""In the order of the lesson."""

@@ -1,0 +1,305 @@
+"""Lesson 04, heads_and_blocks.add_and_norm: Add and norm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib import blocks
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.heads_and_blocks.shared import (
+    FOUR_NUMBERS_A_WORD,
+    LESSON,
+    ORDERS,
+    WITHHELD,
+    Function,
+    in_add_and_norm,
+    nothing_kept,
+)
+from course_lib.exercises.worked_examples import B
+
+
+@dataclass(frozen=True, eq=False)
+class _Sublayer:
+    """A sublayer as small as can be: tanh(y W)."""
+
+    W: Tensor
+
+    def __call__(self, y: Tensor) -> Tensor:
+        return torch.tanh(y @ self.W)
+
+
+@dataclass(frozen=True, eq=False)
+class _Norm:
+    """Layer norm with gamma and beta of its own."""
+
+    gamma: Tensor
+    beta: Tensor
+
+    def __call__(self, y: Tensor) -> Tensor:
+        return blocks.layer_norm(y, self.gamma, self.beta)
+
+
+@dataclass(frozen=True, eq=False)
+class _Dropout:
+    """Dropout whose lots are drawn: it drops the same numbers in every call."""
+
+    kept: Tensor
+    share: float
+
+    def __call__(self, y: Tensor) -> Tensor:
+        return blocks.drop(y, self.kept, self.share, True)
+
+
+def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: bool) -> Case:
+    drawn = Kind("", generator, dtype=x.dtype)
+    d_model = x.shape[-1]
+    kept = torch.rand(x.shape, generator=generator) >= 0.25
+    kept.view(-1)[:2] = torch.tensor([True, False])
+    sublayer = Callback("sublayer", _Sublayer(drawn.normal(d_model, d_model)), most_calls=20)
+    norm = Callback("norm", _Norm(drawn.normal(d_model), drawn.normal(d_model)), most_calls=20)
+    dropout = Callback("dropout", _Dropout(kept, 0.25), most_calls=20)
+    return Case(name, (x, sublayer, norm, dropout, norm_first), part="pre-norm" if norm_first else CORE)
+
+
+def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    for norm_first, order in ORDERS:
+        if not hidden:
+            x = FOUR_NUMBERS_A_WORD
+            yield _add_and_norm_case(f"{B.name} with four numbers, {order}", x, generator, norm_first)
+        for kind in kinds(generator):
+            words, other = kind.sizes(2)
+            x = kind.normal(words, kind.d_head() + other)
+            yield _add_and_norm_case(f"{kind.name}, {order}", x, generator, norm_first)
+
+
+def _added_and_normed(
+    x: Tensor,
+    sublayer: Function,
+    norm: Function,
+    dropout: Function,
+    norm_first: bool,
+    *,
+    post: str = "sum",
+    drops: str = "added",
+    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+) -> Tensor:
+    """Add & norm with mistakes that show in post-norm already."""
+    return in_add_and_norm(x, sublayer, norm, dropout, "read" if norm_first else post, drops, add)
+
+
+def _pre_normed(
+    x: Tensor,
+    sublayer: Function,
+    norm: Function,
+    dropout: Function,
+    norm_first: bool,
+    *,
+    pre: str = "read",
+    drops: str = "added",
+    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+) -> Tensor:
+    """Add & norm with mistakes in pre-norm only: they pair with each other, for post-norm's part comes first."""
+    if norm_first:
+        return in_add_and_norm(x, sublayer, norm, dropout, pre, drops, add)
+    return blocks.add_and_norm(x, sublayer, norm, dropout, norm_first)
+
+
+def _joined_by_cases(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    if norm_first:
+        return x + dropout(sublayer(norm(x)))
+    return norm(x + dropout(sublayer(x)))
+
+
+def _joined_step_by_step(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    y = norm(x) if norm_first else x
+    y = sublayer(y)
+    y = dropout(y)
+    y = torch.add(x, y)
+    if not norm_first:
+        y = norm(y)
+    return y
+
+
+def _joined_in_place(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    out = x.clone()
+    out += dropout(sublayer(norm(x) if norm_first else x))
+    return out if norm_first else norm(out)
+
+
+def _joined_by_stages(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    def nothing(y: Tensor) -> Tensor:
+        return y
+
+    before, after = (norm, nothing) if norm_first else (nothing, norm)
+    return after(torch.stack([x, dropout(sublayer(before(x)))]).sum(dim=0))
+
+
+def _joined_in_a_loop(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    y = x
+    for function in [norm, sublayer, dropout] if norm_first else [sublayer, dropout]:
+        y = function(y)
+    return x + y if norm_first else norm(x + y)
+
+
+class _Joining:
+    """As a student may lay it out who thinks in objects."""
+
+    def __init__(self, *functions: Function) -> None:
+        self.sublayer, self.norm, self.dropout = functions
+
+    def added(self, y: Tensor) -> Tensor:
+        return self.dropout(self.sublayer(y))
+
+
+def _joined_by_an_object(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    joining = _Joining(sublayer, norm, dropout)
+    return x + joining.added(norm(x)) if norm_first else norm(joining.added(x) + x)
+
+
+CORRECT = (
+    _joined_by_cases,
+    _joined_step_by_step,
+    _joined_in_place,
+    _joined_by_stages,
+    _joined_in_a_loop,
+    _joined_by_an_object,
+)
+
+
+EXERCISE = Exercise(
+    id="heads_and_blocks.add_and_norm",
+    lesson=LESSON,
+    name="add_and_norm",
+    title="Add and norm",
+    statement=(
+        "add_and_norm(x [..., d_model], sublayer, norm, dropout, norm_first) -> [..., d_model]: "
+        "norm(x + dropout(sublayer(x))), or with norm_first x + dropout(sublayer(norm(x)))."
+    ),
+    points=2,
+    minutes=8,
+    section="Add and norm, in two orders",
+    source="S2, add & norm; Vaswani et al. (2017), section 5.4; Xiong et al. (2020)",
+    reference=blocks.add_and_norm,
+    cases=_add_and_norm_cases,
+    parts={CORE: 1, "pre-norm": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "always_post_norm",
+            "Post-norm is right, but your answer does the same where norm_first is True. There the norm stands before "
+            "the sublayer, and the sum is not normalised: x + dropout(sublayer(norm(x))).",
+            partial(_pre_normed, pre="sum"),
+            alone=True,
+        ),
+        Misconception(
+            "residual_normalised_too",
+            "In pre-norm your answer adds the normalised x. Only the sublayer reads that; what is added is x itself, "
+            "so that a path without any norm leads through all blocks.",
+            partial(_pre_normed, pre="read kept"),
+        ),
+        Misconception(
+            "only_the_residual_normalised",
+            "In pre-norm your answer normalises the x that is added, and the sublayer reads x as it is. It is the "
+            "other way round: x + dropout(sublayer(norm(x))).",
+            partial(_pre_normed, pre="kept"),
+        ),
+        Misconception(
+            "pre_norm_of_the_output",
+            "In pre-norm your answer normalises what the sublayer adds. The norm stands before the sublayer: "
+            "x + dropout(sublayer(norm(x))).",
+            partial(_pre_normed, pre="output"),
+        ),
+        Misconception(
+            "pre_norm_normalised_twice",
+            "In pre-norm your answer normalises the sum as well. There the norm stands before the sublayer only.",
+            partial(_pre_normed, pre="read sum"),
+        ),
+        Misconception(
+            "pre_norm_residual_left_out",
+            "In pre-norm your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
+            partial(_pre_normed, add=nothing_kept),
+        ),
+        Misconception(
+            "pre_norm_dropout_left_out",
+            "In pre-norm your answer does not call dropout. It is for what the sublayer adds, in both orders: "
+            "x + dropout(sublayer(norm(x))).",
+            partial(_pre_normed, drops=""),
+        ),
+        Misconception(
+            "pre_norm_although_not_first",
+            "Where norm_first is False your answer puts the norm before the sublayer, which is pre-norm. Post-norm is "
+            "asked for there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches "
+            "exchanged?",
+            partial(_added_and_normed, post="read"),
+        ),
+        Misconception(
+            "residual_left_out",
+            "Your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
+            partial(_added_and_normed, add=nothing_kept),
+        ),
+        Misconception(
+            "norm_left_out",
+            "Where norm_first is False your answer never calls norm. In post-norm the sum is normalised.",
+            partial(_added_and_normed, post=""),
+        ),
+        Misconception(
+            "sum_not_normalised",
+            "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
+            "norm(x + dropout(sublayer(x))).",
+            partial(_added_and_normed, post="added"),
+        ),
+        Misconception(
+            "post_norm_reads_the_norm",
+            "In post-norm your answer normalises what the sublayer reads as well. There only the sum is normalised: "
+            "norm(x + dropout(sublayer(x))).",
+            partial(_added_and_normed, post="read sum"),
+        ),
+        Misconception(
+            "dropout_left_out",
+            "Your answer does not call dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
+            partial(_added_and_normed, drops=""),
+        ),
+        Misconception(
+            "sum_dropped",
+            "Your answer calls dropout on the sum, so that x itself is dropped, too. It is only for what the sublayer "
+            "adds: x + dropout(sublayer(...)).",
+            partial(_added_and_normed, drops="sum"),
+        ),
+        Misconception(
+            "dropped_after_the_norm",
+            "Your answer calls dropout last, on what it returns. It is for what the sublayer adds, before the sum: "
+            "x + dropout(sublayer(...)).",
+            partial(_added_and_normed, drops="end"),
+        ),
+        Misconception(
+            "input_dropped",
+            "Your answer calls dropout on what the sublayer reads. It is for what the sublayer adds: "
+            "dropout(sublayer(...)).",
+            partial(_added_and_normed, drops="read"),
+        ),
+        Misconception(
+            "input_dropped_as_well",
+            "Your answer calls dropout on what the sublayer reads as well as on what it adds. It is only for what the "
+            "sublayer adds: dropout(sublayer(...)).",
+            partial(_added_and_normed, drops="read added"),
+        ),
+        Misconception(
+            "residual_dropped",
+            "Your answer calls dropout on the x that is added, and not on what the sublayer adds. It is the other way "
+            "round: x + dropout(sublayer(...)).",
+            partial(_added_and_normed, drops="kept"),
+        ),
+        Misconception(
+            "subtracted",
+            "Your answer subtracts the sublayer's output from x. Add it.",
+            partial(_added_and_normed, add=torch.sub),
+        ),
+    ),
+    withheld=WITHHELD,
+)

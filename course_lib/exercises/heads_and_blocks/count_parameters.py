@@ -1,0 +1,322 @@
+"""Lesson 04, heads_and_blocks.count_parameters: Counting parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, nn
+
+from course_lib import blocks
+from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
+
+
+def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the paper's base model, 512, 8, 2048", (512, 8, 2048))
+        yield Case("one head, a narrow hidden layer", (6, 1, 5))
+    for number in range(3):
+        heads, d_head = sizes(generator, 2)
+        yield Case(f"other sizes {number + 1}", (heads * d_head, heads, integer(generator, 50, 90)))
+
+
+Count = Callable[[int, int, int], int]
+
+
+def _counted(d_model: int, heads: int, d_hidden: int, **changed: Count) -> dict[str, int]:
+    """The right counts but for some."""
+    right = blocks.block_parameters(d_model, heads, d_hidden)
+    return right | {name: count(d_model, heads, d_hidden) for name, count in changed.items()}
+
+
+def _four_matrices(d: int, h: int, f: int) -> int:
+    return 4 * d * d
+
+
+def _two_matrices(d: int, h: int, f: int) -> int:
+    return 2 * d * f
+
+
+def _for_each_head(d: int, h: int, f: int) -> int:
+    return 4 * h * (d * d + d)
+
+
+def _counted_on_a_module(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+    def learned(module: nn.Module) -> int:
+        return sum(parameter.numel() for parameter in module.parameters())
+
+    with torch.device("meta"):
+        layer = nn.TransformerEncoderLayer(d_model, heads, d_hidden)
+    return {
+        "attention": 0,
+        "projections": learned(layer.self_attn),
+        "feed_forward": learned(layer.linear1) + learned(layer.linear2),
+        "layer_norms": learned(layer.norm1) + learned(layer.norm2),
+    }
+
+
+def _counted_head_by_head(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+    d_head = d_model // heads
+    into_the_heads = sum(3 * (d_model * d_head + d_head) for _ in range(heads))
+    out_of_them = sum(d_head * d_model for _ in range(heads)) + d_model
+    return {
+        "projections": into_the_heads + out_of_them,
+        "feed_forward": 2 * d_model * d_hidden + d_hidden + d_model,
+        "layer_norms": 4 * d_model,
+        "attention": 0,
+    }
+
+
+def _counted_by_a_function(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+    def linear(inputs: int, outputs: int) -> int:
+        return inputs * outputs + outputs
+
+    return {
+        "attention": 0,
+        "projections": 4 * linear(d_model, d_model),
+        "feed_forward": linear(d_model, d_hidden) + linear(d_hidden, d_model),
+        "layer_norms": 2 * (d_model + d_model),
+    }
+
+
+def _counted_by_shapes(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+    shapes: dict[str, list[tuple[int, ...]]] = {
+        "attention": [],
+        "projections": [(d_model, d_model), (d_model,)] * 4,
+        "feed_forward": [(d_model, d_hidden), (d_hidden,), (d_hidden, d_model), (d_model,)],
+        "layer_norms": [(d_model,)] * 4,
+    }
+    return {name: sum(math.prod(shape) for shape in those) for name, those in shapes.items()}
+
+
+CORRECT = (
+    _counted_on_a_module,
+    _counted_head_by_head,
+    _counted_by_a_function,
+    _counted_by_shapes,
+    lambda d_model, heads, d_hidden: dict(
+        zip(
+            ("attention", "projections", "feed_forward", "layer_norms"),
+            (0, 4 * d_model * (d_model + 1), d_hidden * (2 * d_model + 1) + d_model, 4 * d_model),
+            strict=True,
+        )
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="heads_and_blocks.count_parameters",
+    lesson=LESSON,
+    name="block_parameters",
+    title="Counting parameters",
+    statement=(
+        "block_parameters(d_model, heads, d_hidden) -> dict of int: how many numbers an encoder block learns in its "
+        '"attention", "projections", "feed_forward" and "layer_norms", biases included.'
+    ),
+    points=3,
+    minutes=12,
+    section="What it costs",
+    source="S2, no parameters in attention; S1 and S4; Vaswani et al. (2017), section 3.2.2",
+    reference=blocks.block_parameters,
+    cases=_count_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "one_projection_for_each_head",
+            "Your answer gives every head projections of d_model × d_model. The heads divide them: a head's piece is "
+            "d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
+            partial(_counted, projections=_for_each_head),
+        ),
+        Misconception(
+            "three_projections",
+            "Your answer counts three projections, W_q, W_k and W_v. There is a fourth, W_o, which mixes the heads.",
+            partial(_counted, projections=lambda d, h, f: 3 * (d * d + d)),
+        ),
+        Misconception(
+            "projections_of_one_head",
+            "Your answer counts the projections of a single head, d_model × d_head. There are `heads` of them, and "
+            "together they are d_model × d_model.",
+            partial(_counted, projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
+        ),
+        Misconception(
+            "one_head_and_w_o",
+            "Your answer counts W_q, W_k and W_v of a single head, d_model × d_head. There are `heads` of them, and "
+            "together they are d_model × d_model.",
+            partial(_counted, projections=lambda d, h, f: 3 * (d * (d // h) + d // h) + d * d + d),
+        ),
+        Misconception(
+            "no_biases",
+            "Your answer leaves out the biases of the linear layers. Each has one number for each of its outputs.",
+            partial(_counted, projections=_four_matrices, feed_forward=_two_matrices),
+        ),
+        Misconception(
+            "no_biases_in_the_projections",
+            "Your answer leaves out the biases of the projections. Each of the four has d_model.",
+            partial(_counted, projections=_four_matrices),
+        ),
+        Misconception(
+            "no_bias_in_w_o",
+            "Your answer gives only three of the four projections a bias. W_o has one as well, of d_model numbers.",
+            partial(_counted, projections=lambda d, h, f: 4 * d * d + 3 * d),
+        ),
+        Misconception(
+            "a_bias_in_w_o_alone",
+            "Your answer gives only one of the four projections a bias. Each of the four has one, of d_model numbers.",
+            partial(_counted, projections=lambda d, h, f: 4 * d * d + d),
+        ),
+        Misconception(
+            "attention_has_some",
+            "Your answer gives attention itself as many parameters as the projections. softmax(q kᵀ / √d_head) v has "
+            "nothing to learn: attention has 0, the projections have them all.",
+            partial(_counted, attention=lambda d, h, f: 4 * (d * d + d)),
+        ),
+        Misconception(
+            "projections_as_attention",
+            "Your answer counts the projections as attention's own. softmax(q kᵀ / √d_head) v has nothing to learn: "
+            "what is learned makes q, k and v and mixes the heads, and belongs to the projections.",
+            partial(_counted, attention=lambda d, h, f: 4 * (d * d + d), projections=lambda d, h, f: 0),
+        ),
+        Misconception(
+            "only_w_o_as_projection",
+            "Your answer counts W_q, W_k and W_v as attention's own, and only W_o as a projection. softmax(q kᵀ / "
+            "√d_head) v has nothing to learn: all four are projections.",
+            partial(_counted, attention=lambda d, h, f: 3 * (d * d + d), projections=lambda d, h, f: d * d + d),
+        ),
+        Misconception(
+            "one_for_each_head",
+            "Your answer gives attention itself one parameter for each head. √d_head follows from the sizes, and "
+            "nothing in attention is learned: it has 0.",
+            partial(_counted, attention=lambda d, h, f: h),
+        ),
+        Misconception(
+            "one_for_the_scale",
+            "Your answer gives attention itself one parameter. √d_head follows from the sizes, and nothing in "
+            "attention is learned: it has 0.",
+            partial(_counted, attention=lambda d, h, f: 1),
+        ),
+        Misconception(
+            "four_times_d_model",
+            "Your answer takes 4 d_model for the hidden width. That is usual, but the width is handed to you: use "
+            "d_hidden, which may be anything.",
+            partial(_counted, feed_forward=lambda d, h, f: d * 4 * d + 4 * d + 4 * d * d + d),
+        ),
+        Misconception(
+            "one_layer_of_feed_forward",
+            "Your answer counts only the first layer of the feed-forward network. The second leads back from d_hidden "
+            "to d_model, with d_model biases.",
+            partial(_counted, feed_forward=lambda d, h, f: d * f + f),
+        ),
+        Misconception(
+            "equal_biases",
+            "Your answer gives both layers of the feed-forward network d_hidden biases. A layer has one bias for each "
+            "output: d_hidden in the first, d_model in the second.",
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
+        ),
+        Misconception(
+            "equal_biases_of_d_model",
+            "Your answer gives both layers of the feed-forward network d_model biases. A layer has one bias for each "
+            "output: d_hidden in the first, d_model in the second.",
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
+        ),
+        Misconception(
+            "no_biases_in_the_feed_forward_network",
+            "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_hidden "
+            "in the first, d_model in the second.",
+            lambda d, h, f: _counted(d, h, f, feed_forward=_two_matrices),  # beside other biases it is `no_biases`
+        ),
+        Misconception(
+            "first_bias_left_out",
+            "Your answer leaves out the d_hidden biases of the feed-forward network's first layer.",
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + d),
+        ),
+        Misconception(
+            "second_bias_left_out",
+            "Your answer leaves out the d_model biases of the feed-forward network's second layer.",
+            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + f),
+        ),
+        Misconception(
+            "one_layer_norm",
+            "Your answer counts 2 d_model for the layer norms. A block has two of them, one for each sublayer, and "
+            "each has a gamma and a beta of d_model numbers.",
+            partial(_counted, layer_norms=lambda d, h, f: 2 * d),
+        ),
+        Misconception(
+            "two_numbers_a_norm",
+            "Your answer gives a layer norm two numbers. Gamma and beta have d_model each, one for each number of a "
+            "word.",
+            partial(_counted, layer_norms=lambda d, h, f: 4),
+        ),
+        Misconception(
+            "norms_have_none",
+            "Your answer says that layer norms learn nothing. Mean and variance are computed, but gamma and beta are "
+            "learned.",
+            partial(_counted, layer_norms=lambda d, h, f: 0),
+        ),
+        Misconception(
+            "three_layer_norms",
+            "Your answer counts three layer norms. A block has two, one for each sublayer.",
+            partial(_counted, layer_norms=lambda d, h, f: 6 * d),
+        ),
+        Misconception(
+            "second_norm_as_wide_as_the_hidden_layer",
+            "Your answer gives the second layer norm d_hidden numbers for gamma and beta each. What it normalises has "
+            "d_model numbers again.",
+            partial(_counted, layer_norms=lambda d, h, f: 2 * d + 2 * f),
+        ),
+        Misconception(
+            "total",
+            "Your answer is the total. Return the four counts by name, in a dict.",
+            lambda d_model, heads, d_hidden: sum(blocks.block_parameters(d_model, heads, d_hidden).values()),
+        ),
+        Misconception(
+            "without_names",
+            "Your four counts come without their names. Return a dict: {'attention': ..., 'projections': ..., "
+            "'feed_forward': ..., 'layer_norms': ...}.",
+            lambda d_model, heads, d_hidden: tuple(blocks.block_parameters(d_model, heads, d_hidden).values()),
+        ),
+        Misconception(
+            "three_projections_for_each_head",
+            "Your answer gives every head a W_q, W_k and W_v of d_model × d_model. The heads divide these: a head's "
+            "piece is d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
+            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d) + d * d + d),
+        ),
+        Misconception(
+            "wide_heads",
+            "Your answer gives every head projections of d_model × d_model, and a W_o that mixes as many numbers as "
+            "they make. The heads divide d_model: a head's piece is d_model × d_head, and W_o is d_model × d_model.",
+            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d) + h * d * d + d),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "three_projections",
+            "no_biases_in_the_projections",
+            partial(_counted, projections=lambda d, h, f: 3 * d * d),
+        ),
+        Pair(
+            "three_projections",
+            "no_biases",
+            partial(_counted, projections=lambda d, h, f: 3 * d * d, feed_forward=_two_matrices),
+        ),
+        Pair(
+            "one_projection_for_each_head",
+            "three_projections",
+            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d)),
+        ),
+        Pair(
+            "one_projection_for_each_head",
+            "no_biases_in_the_projections",
+            partial(_counted, projections=lambda d, h, f: 4 * h * d * d),
+        ),
+        Pair(
+            "one_projection_for_each_head",
+            "no_biases",
+            partial(_counted, projections=lambda d, h, f: 4 * h * d * d, feed_forward=_two_matrices),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,205 @@
+"""Lesson 04, heads_and_blocks.dropout: Dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib import blocks
+from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
+from course_lib.exercises.worked_examples import A
+
+_SHARES = (0.123, 0.237, 0.341, 0.419)
+"""No case has so many numbers that exactly this share of them could be dropped."""
+
+
+_POWERS = (0.75, 0.875)
+"""In double precision: bool / float is single precision in torch, and exact only where 1 - share is a power of two."""
+
+
+def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        kept = torch.tensor([[True, False], [False, True], [True, True]])
+        yield Case(f"{A.name}: the, cat, danced, half of it dropped", (A.k, kept, 0.5, True))
+    for kind in kinds(generator):
+        words, d_model = kind.sizes(2)
+        x = kind.normal(words, d_model)
+        shares = _POWERS if kind.dtype == torch.float64 else _SHARES
+        share = shares[integer(generator, 0, len(shares))]
+        kept = torch.rand(x.shape, generator=generator) >= share
+        kept.view(-1)[:2] = torch.tensor([True, False])
+        yield Case(f"{kind.name}, in training", (x, kept, share, True))
+        yield Case(f"{kind.name}, in evaluation", (x, kept, share, False))
+
+
+Factor = Callable[[float, Tensor], Tensor | float]
+"""By what the numbers are multiplied, from the share to drop and `kept`."""
+
+
+_MAKE_UP: Factor = lambda share, kept: 1 / (1 - share)  # noqa: E731
+
+
+_ALONE: Factor = lambda share, kept: 1.0  # noqa: E731
+
+
+_SHRINK: Factor = lambda share, kept: 1 - share  # noqa: E731
+
+
+def _dropped(
+    x: Tensor,
+    kept: Tensor,
+    share: float,
+    training: bool,
+    *,
+    factors: tuple[Factor, Factor] = (_MAKE_UP, _ALONE),
+    stays: Callable[[Tensor], Tensor] = torch.clone,
+    phase: Callable[[bool], bool] = bool,
+) -> Tensor:
+    """Dropout with other factors in training and in evaluation, other lots, or in another phase."""
+    training = phase(training)
+    y = x * factors[0 if training else 1](share, kept)
+    return y.masked_fill(~stays(kept), 0.0) if training else y
+
+
+def _dropout_by_loop(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
+    if not training:
+        return x.clone()
+    numbers = [a / (1 - share) if stays else 0.0 for a, stays in zip(x.flatten().tolist(), kept.flatten(), strict=True)]
+    return torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
+
+
+def _dropout_in_place(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
+    out = x.clone()
+    if training:
+        out[~kept] = 0
+        out /= 1 - share
+    return out
+
+
+def _dropout_in_numpy(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
+    if not training:
+        return x
+    return torch.from_numpy(numpy.where(kept.numpy(), x.numpy() / x.numpy().dtype.type(1 - share), 0))
+
+
+def _dropout_as_one_factor(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
+    factor = kept.to(x.dtype) / (1.0 - share) if training else torch.ones_like(x)
+    return factor * x
+
+
+CORRECT = (
+    _dropout_by_loop,
+    _dropout_in_place,
+    _dropout_in_numpy,
+    _dropout_as_one_factor,
+    lambda x, kept, share, training: torch.where(kept, x / (1 - share), 0.0) if training else x,
+    lambda x, kept, share, training: x * kept * (1 / (1 - share)) if training else x,
+    lambda x, kept, share, training: x * (kept / (1 - share)) if training else x,
+    lambda x, kept, share, training: x.masked_fill(~kept, 0).div(1 - share) if training else x,
+    lambda x, kept, share, training: torch.zeros_like(x).masked_scatter(kept, x[kept] / (1 - share)) if training else x,
+)
+
+
+EXERCISE = Exercise(
+    id="heads_and_blocks.dropout",
+    lesson=LESSON,
+    name="dropout",
+    title="Dropout",
+    statement=(
+        "dropout(x [...], kept bool [...], share, training) -> [...]: in training 0 where kept is False, and x divided "
+        "by 1 - share where it is True; in evaluation x itself."
+    ),
+    points=2,
+    minutes=8,
+    section="Dropout",
+    source="S3, dropout; Srivastava et al. (2014), section 10",
+    reference=blocks.drop,
+    cases=_dropout_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "not_rescaled",
+            "Your answer drops, but does not rescale: in training everything is too small on average, by a factor of "
+            "1 - share. Divide what is kept by 1 - share.",
+            partial(_dropped, factors=(_ALONE, _ALONE)),
+        ),
+        Misconception(
+            "rescaled_in_evaluation",
+            "Your answer multiplies by 1 - share in evaluation instead of dividing by it in training. That is the form "
+            "of the first paper, and as right; but here, as in torch, evaluation leaves x alone.",
+            partial(_dropped, factors=(_ALONE, _SHRINK)),
+            alone=True,
+        ),
+        Misconception(
+            "rescaled_twice",
+            "Your answer divides by 1 - share in training, as it should, and multiplies by it in evaluation as well. "
+            "Evaluation leaves x alone.",
+            partial(_dropped, factors=(_MAKE_UP, _SHRINK)),
+        ),
+        Misconception(
+            "divided_in_evaluation",
+            "Your answer divides by 1 - share in evaluation, too. Nothing is dropped there, so that nothing has to be "
+            "made up for: return x as it is.",
+            partial(_dropped, factors=(_MAKE_UP, _MAKE_UP)),
+        ),
+        Misconception(
+            "divided_by_the_share",
+            "Your answer divides by share, the part that is dropped. Divide by the part that is kept: 1 - share.",
+            partial(_dropped, factors=(lambda share, kept: 1 / share, _ALONE)),
+        ),
+        Misconception(
+            "multiplied_by_what_is_kept",
+            "Your answer multiplies by 1 - share, which makes the numbers smaller still. Divide by it: what is kept "
+            "must make up for what is gone.",
+            partial(_dropped, factors=(_SHRINK, _ALONE)),
+        ),
+        Misconception(
+            "divided_by_the_count",
+            "Your answer divides by the share that happens to be kept this time. Divide by 1 - share, which does not "
+            "depend on the lots.",
+            partial(_dropped, factors=(lambda share, kept: 1 / kept.double().mean().item(), _ALONE)),
+        ),
+        Misconception(
+            "kept_and_dropped_exchanged",
+            "Your answer sets to 0 what should be kept. `kept` is True where a number stays.",
+            partial(_dropped, stays=torch.logical_not),
+        ),
+        Misconception(
+            "in_evaluation_too",
+            "Your answer does in evaluation what it does in training. Where `training` is False, return x as it is.",
+            partial(_dropped, phase=lambda training: True),
+        ),
+        Misconception(
+            "dropped_in_evaluation",
+            "Your answer sets numbers to 0 in evaluation, too; only its rescaling asks for `training`. Where that is "
+            "False, return x as it is.",
+            lambda x, kept, share, training: x * kept / (1 - share) if training else x * kept,
+            alone=True,
+        ),
+        Misconception(
+            "only_in_evaluation",
+            "Your answer drops in evaluation and leaves x alone in training. It is the other way round.",
+            partial(_dropped, phase=lambda training: not training),
+        ),
+        Misconception(
+            "nothing_dropped",
+            "Your answer drops nothing. In training, set the numbers to 0 where `kept` is False.",
+            partial(_dropped, stays=torch.ones_like),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "multiplied_by_what_is_kept",
+            "divided_in_evaluation",
+            partial(_dropped, factors=(_SHRINK, _MAKE_UP)),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("dropout", "Dropout"),
+)

@@ -1,0 +1,320 @@
+"""Lesson 04, heads_and_blocks.layer_norm: Layer norm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import blocks
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import kinds, sizes
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD
+from course_lib.exercises.worked_examples import B
+
+
+def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        gamma, beta = torch.tensor([1.0, 2.0, 1.0, 0.5]), torch.tensor([0.0, 0.0, 1.0, -1.0])
+        yield Case(f"{B.name} with four numbers a word", (FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
+    for kind in kinds(generator):
+        words, batch_like = kind.sizes(2)
+        words = max(words, 3)  # of two, both become 1 or -1: who standardises over them has gradients of noise
+        d_model = kind.d_head() + (batch_like == words)
+        x = 1 + 2 * kind.normal(words, d_model)
+        gamma, beta = torch.randn(2, d_model, generator=generator, dtype=kind.dtype)
+        yield Case(
+            kind.name,
+            (x, gamma, beta, 1e-5),
+            gradients=() if kind.leading else (0, 1, 2),
+            part="epsilon" if kind.dtype == torch.float64 else CORE,  # so exact that even 1e-5 shows
+        )
+    for name, spread, epsilon in (
+        ("words whose numbers are all equal", 0.0, 1e-5),
+        ("words whose numbers hardly differ", 0.05, 0.01),
+        ("a large epsilon", 1.0, 0.5),
+    ):
+        words, d_model = sizes(generator, 2)
+        if not spread:
+            d_model = 8  # so that the mean is exact, however it is computed; over √epsilon no rounding is small
+        level = torch.randint(-3, 4, (words, 1), generator=generator).float()
+        x = level + spread * torch.randn(words, d_model, generator=generator)
+        gamma, beta = torch.randn(2, d_model, generator=generator)
+        gradients = () if spread else (0, 1, 2)  # there √variance has none, and who takes it on the way gets NaN
+        yield Case(name, (x, gamma, beta, epsilon), gradients=gradients, part="epsilon")
+
+
+Spread = Callable[[Tensor, float], Tensor]
+"""By what the differences from the mean are divided, from the variance and epsilon."""
+
+
+def _deviation(variance: Tensor, epsilon: float) -> Tensor:
+    return (variance + epsilon).sqrt()
+
+
+def _stretched_and_moved(y: Tensor, gamma: Tensor, beta: Tensor) -> Tensor:
+    return gamma * y + beta
+
+
+def _last(x: Tensor) -> int:
+    return -1
+
+
+def _everything(x: Tensor) -> tuple[int, ...]:
+    return tuple(range(x.ndim))
+
+
+def _normed(
+    x: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    epsilon: float,
+    *,
+    over: Callable[[Tensor], int | tuple[int, ...]] = _last,
+    correction: int = 0,
+    centred: Callable[[Tensor, Tensor], Tensor] = torch.sub,
+    spread: Spread = _deviation,
+    learned: Callable[[Tensor, Tensor, Tensor], Tensor] = _stretched_and_moved,
+) -> Tensor:
+    """Layer norm with other steps than the right ones; `centred` gets x and its mean."""
+    dim = over(x)
+    mean, variance = x.mean(dim, keepdim=True), x.var(dim, correction=correction, keepdim=True)
+    return learned(centred(x, mean) / spread(variance, epsilon), gamma, beta)
+
+
+def _norm_by_loop(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    rows = []
+    for word in x.reshape(-1, x.shape[-1]):
+        mean = word.sum() / len(word)
+        variance = ((word - mean) ** 2).sum() / len(word)
+        rows.append((word - mean) / torch.sqrt(variance + epsilon) * gamma + beta)
+    return torch.stack(rows).reshape(x.shape)
+
+
+def _norm_in_place(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    out = x.clone()
+    out -= x.mean(dim=-1, keepdim=True)
+    out *= torch.rsqrt(x.var(dim=-1, unbiased=False, keepdim=True) + epsilon)
+    return out * gamma + beta
+
+
+def _norm_by_squares(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    mean = x.double().mean(-1, keepdim=True)
+    variance = x.double().square().mean(-1, keepdim=True) - mean**2
+    return (gamma * (x - mean) / (variance + epsilon).sqrt() + beta).to(x.dtype)
+
+
+def _norm_by_var_mean(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
+    return torch.addcmul(beta, gamma, (x - mean) / torch.sqrt(variance + epsilon))
+
+
+def _norm_by_batch_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    words = x.reshape(-1, x.shape[-1])
+    standardised = F.batch_norm(words.T, None, None, training=True, eps=epsilon).T  # a word is a "channel"
+    return gamma * standardised.reshape(x.shape) + beta
+
+
+def _norm_by_vmap(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    def one_word(word: Tensor) -> Tensor:
+        centred = word - word.mean()
+        return gamma * centred / torch.sqrt(centred @ centred / word.numel() + epsilon) + beta
+
+    return torch.func.vmap(one_word)(x.reshape(-1, x.shape[-1])).reshape(x.shape)
+
+
+CORRECT = (
+    _norm_by_loop,
+    _norm_in_place,
+    _norm_by_squares,
+    _norm_by_var_mean,
+    _norm_by_batch_norm,
+    _norm_by_vmap,
+    lambda x, gamma, beta, epsilon: (
+        (x - x.mean(-1, keepdim=True)) * (x.var(-1, correction=0, keepdim=True) + epsilon).rsqrt() * gamma + beta
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="heads_and_blocks.layer_norm",
+    lesson=LESSON,
+    name="layer_norm",
+    title="Layer norm",
+    statement=(
+        "layer_norm(x [..., d_model], gamma [d_model], beta [d_model], epsilon) -> [..., d_model]: each word's vector "
+        "as gamma (x - mean) / √(variance + epsilon) + beta, the variance dividing by d_model; with gradients."
+    ),
+    points=3,
+    minutes=12,
+    section="Layer norm",
+    source="S3, layer normalization; Ba, Kiros and Hinton (2016), section 3",
+    reference=blocks.layer_norm,
+    cases=_layer_norm_cases,
+    parts={CORE: 2, "epsilon": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "epsilon_left_out",
+            "Your answer is right as long as a word's numbers differ well, but epsilon is not used: where they are "
+            "all equal it divides 0 by 0. Add epsilon to the variance, under the root.",
+            partial(_normed, spread=lambda variance, epsilon: variance.sqrt()),
+            alone=True,
+        ),
+        Misconception(
+            "epsilon_outside_the_root",
+            "Your answer adds epsilon to the standard deviation. It belongs under the root, to the variance: "
+            "√(variance + epsilon).",
+            partial(_normed, spread=lambda variance, epsilon: variance.sqrt() + epsilon),
+            alone=True,
+        ),
+        Misconception(
+            "epsilon_fixed",
+            "Your answer adds a fixed 1e-5 to the variance, torch's default. Use the epsilon that is handed to you.",
+            partial(_normed, spread=lambda variance, epsilon: (variance + 1e-5).sqrt()),
+            alone=True,
+        ),
+        Misconception(
+            "divided_by_one_less",
+            "Your answer divides the variance by d_model - 1, which is torch's default in var and std. Layer norm "
+            "divides by d_model: correction=0 (or unbiased=False).",
+            partial(_normed, correction=1),
+        ),
+        Misconception(
+            "not_divided_by_d_model",
+            "Your answer divides by the root of the sum of the squared differences. The variance is their mean: divide "
+            "the sum by d_model.",
+            lambda x, gamma, beta, epsilon: gamma * F.normalize(x - x.mean(-1, keepdim=True), dim=-1) + beta,
+        ),
+        Misconception(
+            "over_the_words",
+            "Your answer takes mean and variance over the words (dim=-2). Each word is standardised by itself: over "
+            "its own numbers, dim=-1.",
+            partial(_normed, over=lambda x: -2),
+        ),
+        Misconception(
+            "over_everything",
+            "Your answer takes one mean and one variance of all the numbers. Each word has its own: dim=-1, "
+            "keepdim=True.",
+            partial(_normed, over=_everything),
+        ),
+        Misconception(
+            "over_the_sentence",
+            "Your answer takes one mean and one variance for each sentence, over its words and their numbers. Each "
+            "word has its own: dim=-1.",
+            partial(_normed, over=lambda x: (-2, -1)),
+        ),
+        Misconception(
+            "root_left_out",
+            "Your answer divides by the variance. Divide by its root, the standard deviation.",
+            partial(_normed, spread=lambda variance, epsilon: variance + epsilon),
+        ),
+        Misconception(
+            "not_divided",
+            "Your answer only subtracts the mean. Divide by the standard deviation as well, √(variance + epsilon).",
+            partial(_normed, spread=lambda variance, epsilon: torch.ones_like(variance)),
+        ),
+        Misconception(
+            "not_centred",
+            "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each word's "
+            "mean first.",
+            partial(_normed, centred=lambda x, mean: x),
+        ),
+        Misconception(
+            "root_mean_square",
+            "Your answer divides by the root of the mean square without subtracting the mean: that is RMSNorm (Zhang "
+            "and Sennrich, 2019). Layer norm subtracts the mean first.",
+            lambda x, gamma, beta, epsilon: gamma * x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt() + beta,
+        ),
+        Misconception(
+            "gamma_and_beta_left_out",
+            "Your answer standardises, and stops there. Multiply by gamma and add beta.",
+            partial(_normed, learned=lambda y, gamma, beta: y),
+        ),
+        Misconception(
+            "gamma_and_beta_exchanged",
+            "Your answer multiplies by beta and adds gamma. It is the other way round: gamma stretches, beta moves.",
+            partial(_normed, learned=lambda y, gamma, beta: beta * y + gamma),
+        ),
+        Misconception(
+            "moved_before_stretched",
+            "Your answer adds beta first and multiplies the sum by gamma. Multiply by gamma, then add beta.",
+            partial(_normed, learned=lambda y, gamma, beta: gamma * (y + beta)),
+        ),
+        Misconception(
+            "gradients_cut",
+            "The values are right, but no gradient reaches x, gamma or beta: the computation leaves torch on its way "
+            "(.detach(), .data, numpy or no_grad).",
+            lambda x, gamma, beta, epsilon: blocks.layer_norm(x, gamma, beta, epsilon).detach(),
+            alone=True,
+        ),
+        Misconception(
+            "statistics_detached",
+            "The values are right, but mean and variance pass no gradient on to x: they leave torch on their way "
+            "(.detach(), .data, .item(), no_grad). Both depend on x, and its gradient goes through them, too.",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True).detach()) / _deviation(x.var(-1, False, True), epsilon).detach()
+                + beta
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "root_without_epsilon_on_the_way",
+            "The values are right, but where a word's numbers are all equal the gradient of your answer is NaN: it "
+            "takes the root of the variance alone on its way, and that has no gradient at 0. Take one root, of "
+            "variance + epsilon.",
+            partial(_normed, spread=lambda variance, epsilon: (variance.sqrt().square() + epsilon).sqrt()),
+            alone=True,
+        ),
+        Misconception(
+            "beta_left_out",
+            "Your answer does not add beta at the end.",
+            partial(_normed, learned=lambda y, gamma, beta: gamma * y),
+        ),
+        Misconception(
+            "gamma_left_out",
+            "Your answer adds beta, but does not multiply by gamma first.",
+            partial(_normed, learned=lambda y, gamma, beta: y + beta),
+        ),
+        Misconception(
+            "mean_without_keepdim",
+            "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
+            "[words], are laid along d_model. Keep the dimension.",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1)) / torch.sqrt(x.var(-1, correction=0) + epsilon) + beta
+            ),
+        ),
+        Misconception(
+            "over_the_first_dimension",
+            "Your answer takes mean and variance over dim=0, the words or the sentences. Each word has its own, over "
+            "its d_model numbers: dim=-1.",
+            partial(_normed, over=lambda x: 0),
+        ),
+        Misconception(
+            "over_the_second_dimension",
+            "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
+            "last dimension, dim=-1.",
+            partial(_normed, over=lambda x: 1),
+        ),
+        Misconception(
+            "only_the_mean_divided",
+            "Your answer divides the mean alone by the root: a division goes before a difference. Put the difference "
+            "in brackets: (x - mean) / torch.sqrt(...).",
+            lambda x, gamma, beta, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True) / torch.sqrt(x.var(-1, correction=0, keepdim=True) + epsilon))
+                + beta
+            ),
+        ),
+        Misconception(
+            "root_of_the_root",
+            "Your answer takes the root of the standard deviation, which is a root already. Divide by the standard "
+            "deviation itself: the root of the variance (plus epsilon).",
+            partial(_normed, spread=lambda variance, epsilon: (variance.sqrt() + epsilon).sqrt()),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("layer_norm", "native_layer_norm", "LayerNorm"),
+)

@@ -1,0 +1,190 @@
+"""Lesson 04, heads_and_blocks.project: Queries, keys, values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import multihead
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, all_turned, projected_by
+from course_lib.exercises.worked_examples import A
+
+
+def _project_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        matrices = [[[1.0, 2.0], [0.0, 1.0]], [[1.0, 0.0], [-1.0, 2.0]], [[0.0, 1.0], [3.0, 1.0]]]
+        yield Case(f"{A.name}: die, Katze ask the, cat, danced", (A.q, A.k, *map(torch.tensor, matrices)))
+    for kind in kinds(generator):
+        queries, keys, d_model = kind.sizes(3)
+        d_key = kind.d_head()
+        matrices_of = [Kind("", generator, dtype=kind.dtype, transposed=kind.transposed) for _ in range(3)]
+        W = [
+            matrix.normal(d_model, width) for matrix, width in zip(matrices_of, (d_key, d_key, d_key + 1), strict=True)
+        ]
+        yield Case(f"{kind.name}, cross-attention", (kind.normal(queries, d_model), kind.normal(keys, d_model), *W))
+        x = kind.normal(queries, d_model)
+        yield Case(f"{kind.name}, self-attention", (x, x, *W))
+
+
+ThreeTensors = tuple[Tensor, Tensor, Tensor]
+
+
+def _project_by_einsum(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    q = torch.einsum("...wd,de->...we", x, W_q)
+    k, v = (torch.einsum("...wd,de->...we", memory, W) for W in (W_k, W_v))
+    return q, k, v
+
+
+def _project_by_linear(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    return F.linear(x, W_q.T), F.linear(memory, W_k.T), F.linear(memory, W_v.T)
+
+
+def _project_keys_and_values_at_once(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    both = memory @ torch.cat([W_k, W_v], dim=1)
+    k, v = both.split([W_k.shape[1], W_v.shape[1]], dim=-1)
+    return torch.matmul(x, W_q), k, v
+
+
+def _project_in_double(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    q, k, v = ((y.double() @ W.double()).to(y.dtype) for y, W in ((x, W_q), (memory, W_k), (memory, W_v)))
+    return q, k, v
+
+
+def _project_in_numpy(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    pairs = ((x, W_q), (memory, W_k), (memory, W_v))
+    q, k, v = (torch.from_numpy(y.numpy() @ W.numpy()) for y, W in pairs)
+    return q, k, v
+
+
+def _project_word_by_word(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    def each(y: Tensor, W: Tensor) -> Tensor:
+        words = [W.T @ word for word in y.reshape(-1, y.shape[-1])]
+        return torch.stack(words).reshape(*y.shape[:-1], W.shape[1])
+
+    return each(x, W_q), each(memory, W_k), each(memory, W_v)
+
+
+def _project_as_the_slide(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    return (W_q.T @ x.mT).mT, (W_k.T @ memory.mT).mT, (W_v.T @ memory.mT).mT
+
+
+def _project_by_broadcasting(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    q, k, v = ((y.unsqueeze(-1) * W).sum(dim=-2) for y, W in ((x, W_q), (memory, W_k), (memory, W_v)))
+    return q, k, v
+
+
+CORRECT = (
+    _project_by_einsum,
+    _project_by_linear,
+    _project_keys_and_values_at_once,
+    _project_in_double,
+    _project_in_numpy,
+    _project_word_by_word,
+    _project_as_the_slide,
+    _project_by_broadcasting,
+)
+
+
+EXERCISE = Exercise(
+    id="heads_and_blocks.project",
+    lesson=LESSON,
+    name="project",
+    title="Queries, keys, values",
+    statement=(
+        "project(x [..., queries, d_model], memory [..., keys, d_model], W_q [d_model, d_key], W_k [d_model, d_key], "
+        "W_v [d_model, d_value]) -> (q, k, v): queries from x, keys and values from memory, each as x W."
+    ),
+    points=2,
+    minutes=8,
+    section="Learned projections",
+    source="S3, projections K, Q, V; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
+    reference=multihead.project,
+    cases=_project_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "transposed",
+            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
+            "is x W: x @ W_q.",
+            partial(projected_by, matrices=all_turned),
+        ),
+        Misconception(
+            "x_and_memory_exchanged",
+            "Your answer makes the queries from memory, and the keys and values from x. Whoever asks is x: queries "
+            "from x, keys and values from memory.",
+            partial(projected_by, sources=lambda x, memory: (memory, x, x)),
+        ),
+        Misconception(
+            "memory_ignored",
+            "Your answer makes all three from x. In cross-attention the keys and the values come from memory.",
+            partial(projected_by, sources=lambda x, memory: (x, x, x)),
+        ),
+        Misconception(
+            "queries_from_memory_too",
+            "Your answer makes all three from memory. The queries come from x.",
+            partial(projected_by, sources=lambda x, memory: (memory, memory, memory)),
+        ),
+        Misconception(
+            "values_from_x",
+            "Your answer takes the values from x, as slide S1 does in its translation. What is looked at is what is "
+            "brought home: keys and values both come from memory.",
+            partial(projected_by, sources=lambda x, memory: (x, memory, x)),
+        ),
+        Misconception(
+            "keys_from_x",
+            "Your answer takes the keys from x. Only the queries come from x; keys and values both come from memory.",
+            partial(projected_by, sources=lambda x, memory: (x, x, memory)),
+        ),
+        Misconception(
+            "keys_as_values",
+            "Your answer uses W_k for the values, too. They come from the same words as the keys, but have a matrix of "
+            "their own: memory @ W_v.",
+            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, W_k)),
+        ),
+        Misconception(
+            "values_not_projected",
+            "Your answer leaves the values as the words that they are made from. They are projected as well: "
+            "memory @ W_v.",
+            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
+        ),
+        Misconception(
+            "values_of_the_keys",
+            "Your answer makes the values from the keys, k @ W_v, which fits only where d_key is d_model. They are "
+            "made from the words themselves: memory @ W_v.",
+            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory @ W_k @ W_v),
+        ),
+        Misconception(
+            "W_q_and_W_k_exchanged",
+            "Your answer uses W_k for the queries and W_q for the keys. Each has its own.",
+            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_k, W_q, W_v)),
+        ),
+        Misconception(
+            "w_q_for_the_keys",
+            "Your answer uses W_q for the keys, too. They have a matrix of their own: memory @ W_k.",
+            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_v)),
+        ),
+        Misconception(
+            "one_matrix_for_all",
+            "Your answer uses W_q three times. Keys and values have matrices of their own, W_k and W_v.",
+            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_q)),
+        ),
+        Misconception(
+            "other_order",
+            "Your answer has the keys before the queries: k, q, v. Return them as q, k, v.",
+            partial(projected_by, order=lambda q, k, v: (k, q, v)),
+        ),
+        Misconception(
+            "values_before_keys",
+            "Your answer has what W_v makes in the middle, and what W_k makes at the end. Return q, k, v: the keys, "
+            "made with W_k, come second.",
+            partial(projected_by, order=lambda q, k, v: (q, v, k)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

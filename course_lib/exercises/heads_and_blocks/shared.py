@@ -1,0 +1,136 @@
+"""What several exercises of lesson 04 use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor, nn
+
+from course_lib.exercises.worked_examples import B
+
+LESSON = "04_heads_and_blocks"
+
+
+WITHHELD = ("course_lib.multihead", "course_lib.blocks")
+
+
+FOUR_NUMBERS_A_WORD = torch.cat([B.q, B.q.roll(1, dims=0)], dim=1)
+"""The words of worked example B, [4, 4]: each with its own two numbers and those of the word before it."""
+
+
+def as_asked(x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return x, memory, memory
+
+
+def as_given(first: Tensor, second: Tensor, third: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return first, second, third
+
+
+def all_turned(W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return W_q.mT, W_k.mT, W_v.mT
+
+
+Sources = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+Three = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+def projected_by(
+    x: Tensor,
+    memory: Tensor,
+    W_q: Tensor,
+    W_k: Tensor,
+    W_v: Tensor,
+    *,
+    sources: Sources = as_asked,
+    matrices: Three = as_given,
+    order: Three = as_given,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The projections, from other sentences than asked for, with other matrices, or in another order."""
+    q, k, v = (y @ W for y, W in zip(sources(x, memory), matrices(W_q, W_k, W_v), strict=True))
+    return order(q, k, v)
+
+
+Cut = Callable[[Tensor, int], Tensor]
+"""Cuts [batch, words, d_model] into [batch, words, heads, d_head]."""
+
+
+def cut_heads(x: Tensor, heads: int) -> Tensor:
+    return x.reshape(*x.shape[:-1], heads, -1)
+
+
+def cut_in_turn(x: Tensor, heads: int) -> Tensor:
+    return cut_into_heads_long(x, heads).mT
+
+
+def cut_into_heads_long(x: Tensor, heads: int) -> Tensor:
+    return x.reshape(*x.shape[:-1], -1, heads)
+
+
+def cut_in_the_order_of_memory(x: Tensor, heads: int) -> Tensor:
+    return x.reshape(len(x), heads, x.shape[1], -1).transpose(1, 2)
+
+
+def split_by(x: Tensor, heads: int, *, cut: Cut = cut_heads, order: tuple[int, ...] = (0, 2, 1, 3)) -> Tensor:
+    """The splitting with another cut, or the dimensions in another order."""
+    return cut(x, heads).permute(order)
+
+
+def unchanged(y: Tensor) -> Tensor:
+    return y
+
+
+Function = Callable[[Tensor], Tensor]
+
+
+ORDERS = ((False, "post-norm"), (True, "pre-norm"))
+"""`norm_first`, and what it is called. The core is post-norm, and comes first: a hint says to write it first."""
+
+
+def in_add_and_norm(
+    x: Tensor,
+    sublayer: Function,
+    norm: Function,
+    dropout: Function,
+    norms: str,
+    drops: str = "added",
+    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    read: Tensor | None = None,
+    kept: Tensor | None = None,
+) -> Tensor:
+    """A sublayer whose norms and dropouts stand anywhere.
+
+    Places are what the sublayer has "read", what it has "added", what is "kept" beside it, and their "sum". A norm
+    before the dropout stands at the "output", and a dropout behind the norm at the "end".
+    """
+
+    def at(place: str, y: Tensor, where: str, function: Function) -> Tensor:
+        return function(y) if place in where.split() else y
+
+    y = at("read", at("read", x if read is None else read, norms, norm), drops, dropout)
+    y = at("added", at("output", sublayer(y), norms, norm), drops, dropout)
+    y = at("added", y, norms, norm)
+    kept = at("kept", at("kept", x if kept is None else kept, norms, norm), drops, dropout)
+    return at("end", at("sum", at("sum", add(kept, y), drops, dropout), norms, norm), drops, dropout)
+
+
+def nothing_kept(x: Tensor, y: Tensor) -> Tensor:
+    return y
+
+
+def drawn_weights(
+    module: type[nn.Module],
+    generator: Generator,
+    dtype: torch.dtype = torch.float32,
+    **construct: int | float | bool,
+) -> dict[str, Tensor]:
+    """A random state dict for a module built so; small enough for its activations to be of size 1."""
+    with torch.device("meta"):
+        shapes = {name: value.shape for name, value in module(**construct).state_dict().items()}
+    return {
+        name: torch.randn(shape, generator=generator, dtype=dtype) / math.sqrt(shape[-1] if len(shape) > 1 else 1)
+        for name, shape in shapes.items()
+    }

@@ -1,0 +1,176 @@
+"""Lesson 04, heads_and_blocks.split_heads: Splitting into heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib import multihead
+from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.exercises.common import Kind, sizes
+from course_lib.exercises.heads_and_blocks.shared import (
+    FOUR_NUMBERS_A_WORD,
+    LESSON,
+    WITHHELD,
+    cut_in_the_order_of_memory,
+    cut_in_turn,
+    cut_into_heads_long,
+    split_by,
+)
+from course_lib.exercises.worked_examples import B
+from course_lib.multihead import split_heads
+
+
+def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name} with four numbers a word, two heads", (FOUR_NUMBERS_A_WORD.unsqueeze(0), 2))
+    for name, dtype, transposed in (
+        ("a batch", torch.float32, False),
+        ("another batch", torch.float32, False),
+        ("double precision", torch.float64, False),
+        ("transposed in memory", torch.float32, True),
+    ):
+        batch, words, heads, d_head = sizes(generator, 4)
+        kind = Kind(name, generator, (batch,), dtype=dtype, transposed=transposed)
+        yield Case(name, (kind.normal(words, heads * d_head), heads))
+    batch, words, d_model = sizes(generator, 3)
+    yield Case("one head", (Kind("", generator, (batch,)).normal(words, d_model), 1))
+    yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(words, d_model), d_model))
+
+
+def _split_by_loop(x: Tensor, heads: int) -> Tensor:
+    d_head = x.shape[-1] // heads
+    return torch.stack([x[:, :, head * d_head : (head + 1) * d_head] for head in range(heads)], dim=1)
+
+
+def _split_in_place(x: Tensor, heads: int) -> Tensor:
+    batch, words, d_model = x.shape
+    out = torch.empty(batch, heads, words, d_model // heads, dtype=x.dtype)
+    for head, piece in enumerate(x.split(d_model // heads, dim=-1)):
+        out[:, head] = piece
+    return out
+
+
+def _split_by_unfolding(x: Tensor, heads: int) -> Tensor:
+    d_head = x.size(2) // heads
+    return x.unfold(2, d_head, d_head).permute(0, 2, 1, 3)
+
+
+def _split_in_numpy(x: Tensor, heads: int) -> Tensor:
+    batch, words, d_model = x.shape
+    return torch.from_numpy(x.numpy().reshape(batch, words, heads, d_model // heads).swapaxes(1, 2))
+
+
+CORRECT = (
+    _split_by_loop,
+    _split_in_place,
+    _split_by_unfolding,
+    _split_in_numpy,
+    lambda x, heads: torch.stack(x.chunk(heads, dim=-1), dim=1),
+    lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),
+    lambda x, heads: x.reshape(x.shape[0], x.shape[1], heads, -1).permute(0, 2, 1, 3).contiguous(),
+    lambda x, heads: torch.einsum("bwhd->bhwd", x.view(*x.shape[:2], heads, x.shape[2] // heads)),
+    lambda x, heads: torch.func.vmap(lambda sentence: sentence.unflatten(1, (heads, -1)).movedim(1, 0))(x),
+)
+
+
+EXERCISE = Exercise(
+    id="heads_and_blocks.split_heads",
+    lesson=LESSON,
+    name="split_heads",
+    title="Splitting into heads",
+    statement=(
+        "split_heads(x [batch, words, d_model], heads) -> [batch, heads, words, d_head], where d_head is d_model // "
+        "heads: head i gets the i-th piece of every word's vector."
+    ),
+    points=2,
+    minutes=10,
+    section="Several heads",
+    source="S1 to S4, multi-head attention; Vaswani et al. (2017), section 3.2.2",
+    reference=multihead.split_heads,
+    cases=_split_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "viewed_not_transposed",
+            "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head then "
+            "gets whole words instead of a piece of every word. Split the last dimension first, then exchange words "
+            "and heads with transpose(1, 2).",
+            lambda x, heads: x.view(len(x), heads, x.shape[1], -1),
+        ),
+        Misconception(
+            "reshaped_not_transposed",
+            "Your answer reshapes to [batch, heads, words, d_head] at once, which cuts the numbers in the order of "
+            "memory: a head then gets whole words instead of a piece of every word. Split the last dimension first, "
+            "then exchange words and heads with transpose(1, 2).",
+            partial(split_by, cut=cut_in_the_order_of_memory),
+        ),
+        Misconception(
+            "words_before_heads",
+            "Your answer is [batch, words, heads, d_head]. The heads stand before the words: transpose(1, 2).",
+            partial(split_by, order=(0, 1, 2, 3)),
+        ),
+        Misconception(
+            "interleaved",
+            "Your answer deals the numbers out in turn, so that head 0 gets numbers 0, heads, 2 heads, ... of a word. "
+            "Head 0 gets the first d_head numbers: the dimension of the heads comes before that of d_head.",
+            partial(split_by, cut=cut_in_turn),
+        ),
+        Misconception(
+            "d_head_and_heads_exchanged",
+            "Your answer has d_head heads of as many numbers as there should be heads. `heads` is how many pieces "
+            "there are, not how long one is.",
+            partial(split_by, cut=cut_into_heads_long),
+        ),
+        Misconception(
+            "numbers_before_words",
+            "Each head's matrix is transposed: [batch, heads, d_head, words]. Words come before numbers.",
+            partial(split_by, order=(0, 2, 3, 1)),
+        ),
+        Misconception(
+            "heads_before_the_batch",
+            "Your answer is [heads, batch, words, d_head]. The batch comes first.",
+            partial(split_by, order=(2, 0, 1, 3)),
+        ),
+        Misconception(
+            "heads_folded_into_the_batch",
+            "The pieces are right, but your answer is [batch · heads, words, d_head]. Keep the heads as a dimension of "
+            "their own, behind the batch.",
+            lambda x, heads: split_heads(x, heads).flatten(0, 1),
+            alone=True,
+        ),
+        Misconception(
+            "pieces_not_stacked",
+            "Your answer is a tuple of pieces, one for each head. Make one tensor of them: torch.stack(pieces, dim=1).",
+            lambda x, heads: x.chunk(heads, dim=-1),
+        ),
+        Misconception(
+            "words_split",
+            "Your answer gives each head some of the words, whole. Every head sees every word, but only a piece of its "
+            "vector: split the last dimension.",
+            lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
+        ),
+        Misconception(
+            "whole_vectors",
+            "Your answer gives every head the whole vector of every word. The heads divide it: head i gets the i-th "
+            "d_model // heads numbers.",
+            lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "viewed_not_transposed",
+            "d_head_and_heads_exchanged",
+            lambda x, heads: x.view(len(x), -1, x.shape[1], heads),
+        ),
+        Pair(
+            "reshaped_not_transposed",
+            "d_head_and_heads_exchanged",
+            lambda x, heads: x.reshape(len(x), -1, x.shape[1], heads),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,34 @@
+"""The exercises of lesson 02: masks, three ways of using them, and two attentions that need them.
+
+Built like `course_lib/exercises/attention/scale.py`; read that file first.
+
+Masks are drawn so that every row and every column allows something, and single rows that allow nothing have a
+case (and points) of their own: how an answer fills what is forbidden then shows only there. So have scores far from
+0, and masks that broadcast.
+
+Most mistakes are settings of one function that computes the answer step by step, so that two of them combine.
+"""
+
+from course_lib.exercises.masking import (
+    attention_pooling,
+    causal_mask,
+    combined_mask,
+    masked_self_attention,
+    masked_weights,
+    multiplicative_weights,
+    padding_mask,
+)
+
+EXERCISES = tuple(
+    module.EXERCISE
+    for module in (
+        causal_mask,
+        masked_weights,
+        multiplicative_weights,
+        masked_self_attention,
+        padding_mask,
+        combined_mask,
+        attention_pooling,
+    )
+)
+"""In the order of the lesson."""

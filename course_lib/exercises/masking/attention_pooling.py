@@ -1,0 +1,420 @@
+"""Lesson 02, masking.attention_pooling: Attention pooling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib import masking
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import FUSED_ATTENTION, Kind, integer, pooling
+from course_lib.exercises.masking.shared import (
+    BARE_EXP,
+    LARGE,
+    LESSON,
+    WITHHELD,
+    WRONG_WAY_ROUND,
+    ZERO_TIMES_INFINITY,
+    Step,
+    as_is,
+    divided_by_sum,
+    exp_times_mask,
+    fill_forbidden,
+    fill_with_lowest,
+    inverted_fill,
+    only_with,
+    over_keys,
+    random_padding,
+    root_of_last,
+    step_over,
+    times_minus_infinity,
+)
+from course_lib.exercises.worked_examples import B
+
+ONE, ANYWHERE = "a batch of one", "padding anywhere"
+
+
+def _pooling_case(kind: Kind, mask: Tensor, part: str = CORE) -> Case:
+    """A case of this kind for a mask [batch, words].
+
+    Large scores are exact in single precision, whatever the order of summation: whole numbers, divided by 4.
+    """
+    d_model = 16 if part == LARGE else kind.d_head()
+    x = kind.normal(mask.shape[1], d_model)
+    query = torch.randn(d_model, generator=kind.generator, dtype=kind.dtype)
+    return Case(
+        kind.name,
+        ((x * 500).round() if part == LARGE else x, mask),
+        construct={"d_model": d_model},
+        weights={"query": (query * 3).round() if part == LARGE else query},
+        gradients=(0,) if part == CORE else (),
+        weight_gradients=part == CORE,
+        part=part,
+    )
+
+
+def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(
+            f"{B.name} beside its own first 3 words",
+            (torch.stack([B.q, B.q]), masking.padding_mask(torch.tensor([4, 3]), 4)),
+            construct={"d_model": 2},
+            weights={"query": torch.tensor([0.5, -0.5])},
+            weight_gradients=True,
+        )
+    for name, dtype in (
+        ("a batch", torch.float32),
+        ("double precision", torch.float64),
+        ("transposed in memory", torch.float32),
+    ):
+        batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
+        kind = Kind(name, generator, (batch,), dtype, transposed=name.startswith("transposed"))
+        yield _pooling_case(kind, random_padding(generator, batch, words))
+    batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
+    kind = Kind("long vectors, with scores in the thousands", generator, (batch,))
+    yield _pooling_case(kind, random_padding(generator, batch, words), part=LARGE)
+    yield _pooling_case(Kind(ONE, generator, (1,)), random_padding(generator, 2, words)[:1], part=ONE)
+    kind = Kind("padding in front of the words and between them", generator, (batch,))
+    front = torch.rand(batch, words, generator=generator) < 0.5
+    front[:, 0], front[:, 2] = False, True
+    yield _pooling_case(kind, front, part=ANYWHERE)
+
+
+class _Pooling(nn.Module):
+    """Attention pooling step by step, with a setting for each step where one can slip."""
+
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        scores: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
+        scaled: Step = lambda scores, x: scores / root_of_last(x),
+        masked: Step = fill_with_lowest,
+        softmax: Step = over_keys,
+        after: Step = as_is,
+        averaged: Step = lambda alpha, x: (alpha.unsqueeze(-1) * x).sum(dim=1),
+    ) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.zeros(d_model))
+        self.scores, self.scaled, self.masked = scores, scaled, masked
+        self.softmax, self.after, self.averaged = softmax, after, averaged
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        scaled = self.scaled(self.scores(x, self.query), x)
+        alpha = self.softmax(self.masked(scaled, mask), mask)
+        return self.averaged(self.after(alpha, mask), x)
+
+
+def _largest_components(alpha: Tensor, x: Tensor) -> Tensor:
+    return x.masked_fill((alpha == 0).unsqueeze(-1), -math.inf).amax(dim=1)
+
+
+def _mean_of_weighted(alpha: Tensor, x: Tensor) -> Tensor:
+    return (alpha.unsqueeze(-1) * x).mean(dim=1)
+
+
+@pooling
+def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    rows = []
+    for sequence, allowed in zip(x, mask, strict=True):
+        words = sequence[allowed]
+        scaled = words @ query / math.sqrt(len(query))
+        exps = torch.exp(scaled - scaled.max())
+        rows.append((exps.unsqueeze(-1) * words).sum(dim=0) / exps.sum())
+    return torch.stack(rows)
+
+
+@pooling
+def _pooling_by_einsum(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    scaled = torch.einsum("bwd,d->bw", x, query) / query.numel() ** 0.5
+    return torch.einsum("bw,bwd->bd", F.softmax(scaled.masked_fill(mask == 0, -1e9), dim=1), x)
+
+
+@pooling
+def _pooling_by_bmm(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    queries = query.expand(len(x), 1, -1)
+    bias = torch.zeros_like(mask, dtype=x.dtype).masked_fill(~mask, -math.inf).unsqueeze(1)
+    alpha = torch.softmax(torch.bmm(queries, x.transpose(1, 2)) / math.sqrt(x.shape[2]) + bias, dim=2)
+    return torch.bmm(alpha, x).squeeze(1)
+
+
+@pooling
+def _pooling_multiplied(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    scaled = F.linear(x, query.unsqueeze(0) / math.sqrt(x.shape[-1])).squeeze(-1)
+    kept = torch.exp((scaled - scaled.masked_fill(~mask, -math.inf).amax(dim=1, keepdim=True)).clamp(max=0)) * mask
+    return torch.matmul(kept.unsqueeze(1), x).squeeze(1) / kept.sum(dim=1, keepdim=True)
+
+
+@pooling
+def _pooling_by_vmap(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    def one_sentence(words: Tensor, allowed: Tensor) -> Tensor:
+        scaled = torch.mv(words, query) / math.sqrt(len(query))
+        return torch.softmax(torch.where(allowed, scaled, -1e9), dim=0) @ words
+
+    return torch.func.vmap(one_sentence)(x, mask)
+
+
+@pooling
+def _pooling_in_double(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    scaled = (x.double() * query.double()).sum(dim=-1) * x.shape[-1] ** -0.5
+    alpha = torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
+    return (alpha.unsqueeze(-1) * x.double()).sum(dim=1).to(x.dtype)
+
+
+@pooling
+def _pooling_in_place(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    scaled = torch.matmul(x, query)
+    scaled.div_(x.size(-1) ** 0.5)[~mask] = -1e9
+    weighted = torch.softmax(scaled, dim=1).unsqueeze(-1) * x
+    return torch.cumsum(weighted, dim=1).select(1, -1)
+
+
+class _PoolingWithHelpers(nn.Module):
+    """As a student may lay it out: the scale as a buffer that is not saved, the scores in a method of their own."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model))
+        self.scale: Tensor
+        self.register_buffer("scale", torch.tensor(1 / math.sqrt(d_model)), persistent=False)
+
+    def scores(self, x: Tensor) -> Tensor:
+        return x.matmul(self.query).mul(self.scale)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        alpha = self.scores(x).masked_fill(mask.logical_not(), float("-inf")).softmax(dim=1)
+        return alpha.unsqueeze(1).matmul(x)[:, 0]
+
+
+CORRECT = (
+    _pooling_by_loop,
+    _pooling_by_einsum,
+    _pooling_by_bmm,
+    _pooling_multiplied,
+    _pooling_by_vmap,
+    _pooling_in_double,
+    _pooling_in_place,
+    _PoolingWithHelpers,
+)
+
+
+EXERCISE = Exercise(
+    id="masking.attention_pooling",
+    lesson=LESSON,
+    name="AttentionPooling",
+    title="Attention pooling",
+    statement=(
+        "class AttentionPooling(nn.Module): __init__(d_model) makes the parameter `query` [d_model]; forward(x "
+        "[batch, words, d_model], mask bool [batch, words]) -> [batch, d_model] is scaled dot-product attention from "
+        "that one query to the words, padding masked out wherever it stands, with gradients."
+    ),
+    points=4,
+    minutes=20,
+    section="One vector for a whole sentence",
+    source="S1, attention in general; S3, mean pooling",
+    reference=masking.AttentionPooling,
+    cases=_pooling_cases,
+    parts={CORE: 1, LARGE: 1, ONE: 1, ANYWHERE: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "padding_counted",
+            "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where it is "
+            "False, and use what masked_fill returns: without an underscore it leaves the old tensor as it is.",
+            partial(_Pooling, masked=as_is, after=as_is),
+        ),
+        Misconception("inverted", WRONG_WAY_ROUND, partial(_Pooling, masked=inverted_fill())),
+        Misconception("inverted_with_a_large_number", WRONG_WAY_ROUND, partial(_Pooling, masked=inverted_fill(-1e9))),
+        Misconception(
+            "inverted_fill_times_mask",
+            "Your answer fills the scores of the words, where the mask is True. Fill where it is False: ~mask. "
+            "(Multiplying the weights by the mask as it is is right.)",
+            only_with(_Pooling, masked=inverted_fill(-1e9), after=torch.mul),
+        ),
+        Misconception(
+            "inverted_throughout",
+            WRONG_WAY_ROUND,
+            only_with(_Pooling, masked=inverted_fill(-1e9), after=lambda alpha, mask: alpha * ~mask),
+        ),
+        Misconception(
+            "mean_pooling",
+            "Your answer is the plain mean of the words, and the query plays no part. Weight the words by the softmax "
+            "of their scaled dot products with the query.",
+            only_with(_Pooling, softmax=lambda masked, mask: divided_by_sum(mask.to(masked.dtype), mask)),
+        ),
+        Misconception(
+            "mean_pooling_with_padding",
+            "Your answer is the plain mean over all positions, padding included, as on slide S3. Weight the words by "
+            "the softmax of their scaled dot products with the query, with padding masked out.",
+            only_with(_Pooling, averaged=lambda alpha, x: x.mean(dim=1)),
+        ),
+        Misconception(
+            "not_scaled",
+            "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
+            partial(_Pooling, scaled=as_is),
+        ),
+        Misconception(
+            "divided_by_d_model",
+            "In your answer the scores are divided by d_model in all, as by the formula on slide S1. The paper's "
+            "formula takes the root: divide by √d_model.",
+            partial(_Pooling, scaled=lambda scores, x: scores / x.shape[-1]),
+        ),
+        Misconception(
+            "half_of_d_model_for_the_root",
+            "Your answer divides the scores by d_model and by 2: `/ d ** 1 / 2` is (/ d) / 2, since ** binds first. "
+            "Divide by the root, d ** 0.5 or math.sqrt(d).",
+            only_with(_Pooling, scaled=lambda scores, x: scores / x.shape[-1] / 2),
+        ),
+        Misconception(
+            "root_of_number_of_words",
+            "Your answer divides the scores by the root of the number of words. Divide by √d_model, the root of "
+            "x.shape[-1].",
+            partial(_Pooling, scaled=lambda scores, x: scores / math.sqrt(x.shape[1])),
+        ),
+        Misconception(
+            "scores_times_mask",
+            "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so that "
+            "padding still gets weight. Fill them with -inf before the softmax.",
+            partial(_Pooling, masked=torch.mul, after=as_is),
+        ),
+        Misconception(
+            "scores_times_mask_then_zeroed",
+            "Your answer sets the scores (or the vectors) of padding to 0, but exp(0) is 1, so that padding takes a "
+            "share of the weights, which is lost. Fill the scores with -inf before the softmax.",
+            only_with(_Pooling, masked=torch.mul, after=torch.mul),
+        ),
+        Misconception(
+            "masked_after_softmax",
+            "Your answer masks after the softmax, so that the weights of a padded sequence no longer sum to 1. Mask "
+            "the scores, before the softmax.",
+            partial(_Pooling, masked=as_is, after=torch.mul),
+        ),
+        Misconception(
+            "exp_overflows",
+            BARE_EXP,
+            only_with(_Pooling, masked=as_is, softmax=exp_times_mask),
+        ),
+        Misconception(
+            "exp_not_divided",
+            "Your answer weighs the words by exponentials that nobody has divided by their sum. Divide them by it, or "
+            "let torch.softmax do both.",
+            only_with(_Pooling, softmax=lambda masked, mask: masked.exp()),
+        ),
+        Misconception(
+            "softmax_over_the_batch",
+            "Your answer takes the softmax over the batch (dim=0), which mixes different sequences. Take it over the "
+            "words, dim=-1 of the scores [batch, words].",
+            partial(_Pooling, softmax=step_over(0)),
+        ),
+        Misconception(
+            "best_word_alone",
+            "Your answer returns the one word with the highest score. Take the average of all words, weighted by the "
+            "softmax of their scores.",
+            only_with(
+                _Pooling, softmax=lambda masked, mask: (masked == masked.amax(dim=1, keepdim=True)).to(masked.dtype)
+            ),
+        ),
+        Misconception(
+            "largest_components",
+            "Your answer is the maximum over the words, component by component. Take their average, weighted by the "
+            "softmax of their scores.",
+            only_with(_Pooling, averaged=_largest_components),
+        ),
+        Misconception(
+            "weighted_mean",
+            "Your answer takes the mean of the weighted words (or divides by their number). The weights sum to 1 "
+            "already: add the weighted words up.",
+            partial(_Pooling, averaged=_mean_of_weighted),
+        ),
+        Misconception(
+            "weighted_mean_of_words",
+            "Your answer divides the sum of the weighted words by the number of words. The weights sum to 1 already: "
+            "leave it at the sum.",
+            only_with(_Pooling, after=lambda alpha, mask: alpha / mask.sum(dim=1, keepdim=True)),
+        ),
+        Misconception(
+            "dimension_kept",
+            "Your answer is [batch, 1, d_model]: the dimension of the single query is still there. Remove it with "
+            "squeeze(1).",
+            partial(_Pooling, averaged=lambda alpha, x: alpha.unsqueeze(1) @ x),
+        ),
+        Misconception(
+            "squeezed",
+            "Your answer loses the batch where it is a batch of one: squeeze() without a number removes every "
+            "dimension of size 1. Say which one: squeeze(1).",
+            partial(_Pooling, averaged=lambda alpha, x: (alpha.unsqueeze(1) @ x).squeeze()),
+        ),
+        Misconception(
+            "weights_returned",
+            "Your answer is the weights. Average the words with them: the sum of alpha times x over the words.",
+            only_with(_Pooling, averaged=as_is),
+        ),
+        Misconception(
+            "first_words_counted",
+            "Your answer takes as many words from the front as the mask allows. The mask says which ones: padding may "
+            "stand in front of them or between them.",
+            only_with(
+                _Pooling,
+                masked=lambda scaled, mask: fill_with_lowest(
+                    scaled, masking.padding_mask(mask.sum(dim=1), mask.shape[1])
+                ),
+            ),
+        ),
+        Misconception(
+            "first_mask_for_all",
+            "Your answer uses the first sequence's mask for the whole batch. Each sequence has a row of its own.",
+            only_with(_Pooling, masked=lambda scaled, mask: fill_with_lowest(scaled, mask[:1])),
+        ),
+        Misconception(
+            "query_normalised",
+            "Your answer brings the query to length 1 first. Use it as it is: the scale is √d_model alone.",
+            only_with(_Pooling, scores=lambda x, query: x @ (query / query.norm())),
+        ),
+        Misconception(
+            "query_detached",
+            "No gradient reaches `query`: somewhere your answer uses query.data, query.detach() or "
+            "torch.tensor(query). Use the parameter itself, or it can never be learned.",
+            partial(_Pooling, scores=lambda x, query: x @ query.detach()),
+        ),
+        Misconception(
+            "x_detached_in_scores",
+            "In your answer the scores are computed from a detached x (.detach(), .data), so that a part of its "
+            "gradient is missing. Use x itself.",
+            only_with(_Pooling, scores=lambda x, query: x.detach() @ query),
+        ),
+        Misconception(
+            "x_detached_in_average",
+            "In your answer the gradient reaches x through the weights only: what is averaged is detached from the "
+            "graph (.detach(), .data). Use x itself.",
+            only_with(_Pooling, averaged=lambda alpha, x: (alpha.unsqueeze(-1) * x.detach()).sum(dim=1)),
+        ),
+        Misconception(
+            "weights_detached",
+            "In your answer the gradient stops at the weights: they are detached from the graph (.detach(), .data, "
+            ".item(), numpy or no_grad), so that `query` can never be learned.",
+            partial(_Pooling, after=lambda alpha, mask: alpha.detach()),
+        ),
+        Misconception(
+            "softmax_left_out",
+            "Your answer weighs the words by their scores themselves. Take the softmax of the scores first.",
+            only_with(_Pooling, masked=lambda scaled, mask: fill_forbidden(scaled, mask, 0.0), softmax=as_is),
+        ),
+        Misconception(
+            "zero_times_infinity",
+            ZERO_TIMES_INFINITY,
+            only_with(_Pooling, masked=times_minus_infinity, after=as_is),
+        ),
+        Misconception(
+            "sum_of_queries_and_words",
+            "Your answer adds the query to each word. A score is their dot product: x @ query.",
+            only_with(_Pooling, scores=lambda x, query: (x + query).sum(dim=-1)),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=FUSED_ATTENTION,
+)

@@ -1,0 +1,158 @@
+"""Lesson 02, masking.causal_mask: Causal mask."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor, nn
+
+from course_lib import masking
+from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.masking.shared import LESSON, WITHHELD
+from course_lib.exercises.worked_examples import B
+
+
+def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    lengths = sizes(generator, 3) if hidden else [4, 1, *sizes(generator, 2)]
+    for length in lengths:
+        yield Case(f"{B.name}: 4 words" if (length, hidden) == (4, False) else f"length {length}", (length,))
+    longer = integer(generator, 10, 30)
+    yield Case(f"length {longer}", (longer,))
+
+
+def _triangle(length: int, *, part: Callable[[Tensor], Tensor] = torch.tril, dtype: torch.dtype = torch.bool) -> Tensor:
+    """A part of a square of True, as numbers of some dtype."""
+    return part(torch.ones(length, length, dtype=torch.bool)).to(dtype)
+
+
+def _past_or_first(ones: Tensor) -> Tensor:
+    past = ones.tril(diagonal=-1)
+    past[0, 0] = True
+    return past
+
+
+def _causal_by_loop(length: int) -> Tensor:
+    return torch.tensor([[key <= query for key in range(length)] for query in range(length)])
+
+
+def _causal_in_place(length: int) -> Tensor:
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        mask[query, : query + 1] = True
+    return mask
+
+
+def _causal_by_indices(length: int) -> Tensor:
+    mask = torch.zeros((length, length), dtype=torch.uint8)
+    rows, columns = torch.tril_indices(length, length)
+    mask[rows, columns] = 1
+    return mask.to(torch.bool)
+
+
+CORRECT = (
+    _causal_by_loop,
+    _causal_in_place,
+    _causal_by_indices,
+    lambda length: torch.arange(length).unsqueeze(1) >= torch.arange(length),
+    lambda length: torch.from_numpy(numpy.tri(length, dtype=bool)),
+    lambda length: ~torch.triu(torch.ones(length, length), diagonal=1).bool(),
+    lambda length: torch.cumsum(torch.eye(length), dim=1).T == 1,
+    lambda length: torch.func.vmap(lambda query: torch.arange(length) <= query)(torch.arange(length)),
+    lambda length: nn.Transformer.generate_square_subsequent_mask(length) == 0,
+)
+
+
+EXERCISE = Exercise(
+    id="masking.causal_mask",
+    lesson=LESSON,
+    name="causal_mask",
+    title="Causal mask",
+    statement=(
+        "causal_mask(length) -> bool [length, length]: True where query i (row) may attend to key j (column), which "
+        "is at itself and at everything before it."
+    ),
+    points=1,
+    minutes=4,
+    section="The causal mask",
+    source="S2, masked self-attention; S0 and S4, why a model must not look ahead",
+    reference=masking.causal_mask,
+    cases=_causal_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "itself_forbidden",
+            "Your mask forbids each word to attend to itself, and the first word to attend to anything. The diagonal "
+            "is allowed: query i attends to keys 0 to i.",
+            partial(_triangle, part=partial(torch.tril, diagonal=-1)),
+        ),
+        Misconception(
+            "one_word_ahead",
+            "Your mask also allows the next word, which is the very one to be predicted. Query i attends to keys 0 "
+            "to i only.",
+            partial(_triangle, part=partial(torch.tril, diagonal=1)),
+        ),
+        Misconception(
+            "keys_as_rows",
+            "Your mask is the transpose, upper-triangular: it allows the future and forbids the past. Slide S3 "
+            "indexes [key, query]; here rows are queries, so the allowed part is the lower triangle.",
+            partial(_triangle, part=torch.triu),
+        ),
+        Misconception(
+            "inverted",
+            "Your mask is True where attention is forbidden, as in nn.MultiheadAttention. In this course True means "
+            "`may attend`: invert it with ~.",
+            partial(_triangle, part=partial(torch.triu, diagonal=1)),
+        ),
+        Misconception(
+            "zeros_and_ones",
+            "The entries of your mask are the numbers 0.0 and 1.0. A mask is boolean: create it with "
+            "dtype=torch.bool, or end with .bool().",
+            partial(_triangle, dtype=torch.float32),
+        ),
+        Misconception(
+            "integers",
+            "The entries of your mask are the integers 0 and 1. A mask is boolean: create it with "
+            "dtype=torch.bool, or end with .bool().",
+            partial(_triangle, dtype=torch.long),
+        ),
+        Misconception(
+            "additive",
+            "Your mask holds 0 and -inf, to be added to the scores. Here a mask is boolean, True where a query may "
+            "attend.",
+            lambda length: torch.full((length, length), -math.inf).triu(diagonal=1),
+        ),
+        Misconception(
+            "everything_allowed",
+            "Your mask allows everything, the future included. Keep the lower triangle only.",
+            partial(_triangle, part=torch.clone),
+        ),
+        Misconception(
+            "first_word_sees_itself",
+            "Your mask forbids each word to attend to itself, the first word alone excepted. The whole diagonal is "
+            "allowed: query i attends to keys 0 to i.",
+            partial(_triangle, part=_past_or_first),
+        ),
+        Misconception(
+            "two_words",
+            "Your mask allows each word itself and the one before it. All that came before is allowed: the whole lower "
+            "triangle.",
+            partial(_triangle, part=lambda ones: ones.tril().triu(diagonal=-1)),
+        ),
+        Misconception(
+            "only_itself",
+            "Your mask allows each word to attend to itself only. What came before it is allowed as well: the whole "
+            "lower triangle.",
+            partial(_triangle, part=lambda ones: ones.tril().triu()),
+        ),
+    ),
+    listed_pairs=(
+        Pair("keys_as_rows", "one_word_ahead", partial(_triangle, part=partial(torch.triu, diagonal=-1))),
+        Pair("inverted", "one_word_ahead", partial(_triangle, part=partial(torch.triu, diagonal=2))),
+    ),
+    withheld=WITHHELD,
+)

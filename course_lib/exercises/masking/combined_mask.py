@@ -1,0 +1,174 @@
+"""Lesson 02, masking.combined_mask: Both at once."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib import masking
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import sizes
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, only_with, random_padding
+from course_lib.exercises.worked_examples import B
+
+
+def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name} beside a sentence of 3 words", (B.mask, torch.tensor([[True] * 4, [True] * 3 + [False]])))
+    batch, length = sizes(generator, 2)
+    yield Case("a batch", (masking.causal_mask(length), random_padding(generator, batch, length)))
+    batch, length = sizes(generator, 2)
+    yield Case(
+        "padding in front of the words", (masking.causal_mask(length), random_padding(generator, batch, length).flip(1))
+    )
+    queries, further, batch = sizes(generator, 3)
+    later = torch.ones(queries, queries + further, dtype=torch.bool).tril(diagonal=further)
+    yield Case("fewer queries than keys", (later, random_padding(generator, batch, queries + further)))
+    yield Case("a batch of one", (masking.causal_mask(length), random_padding(generator, 2, length)[:1]))
+
+
+def _both(
+    causal: Tensor,
+    padding: Tensor,
+    *,
+    future: Callable[[Tensor], Tensor] = lambda causal: causal,
+    keys: Callable[[Tensor], Tensor] = lambda padding: padding.unsqueeze(-2),
+    together: Callable[[Tensor, Tensor], Tensor] = operator.and_,
+    returned: Callable[[Tensor], Tensor] = lambda mask: mask,
+    dtype: torch.dtype = torch.bool,
+) -> Tensor:
+    """Both masks at once, with a setting for each place where one can slip."""
+    return returned(together(future(causal), keys(padding))).to(dtype)
+
+
+def _combined_by_loop(causal: Tensor, padding: Tensor) -> Tensor:
+    return torch.stack([torch.stack([row & words for row in causal]) for words in padding])
+
+
+def _combined_in_place(causal: Tensor, padding: Tensor) -> Tensor:
+    both = causal.repeat(len(padding), 1, 1)
+    both.masked_fill_(~padding[:, None, :], False)
+    return both
+
+
+CORRECT = (
+    _combined_by_loop,
+    _combined_in_place,
+    lambda causal, padding: torch.logical_and(causal[None], padding[:, None, :]),
+    lambda causal, padding: ~(~causal | ~padding.unsqueeze(1)),
+    lambda causal, padding: torch.einsum("qk,bk->bqk", causal.float(), padding.float()).bool(),
+    lambda causal, padding: torch.from_numpy(causal.numpy()[None, :, :] & padding.numpy()[:, None, :]),
+    lambda causal, padding: torch.func.vmap(lambda words: causal * words)(padding),
+    lambda causal, padding: torch.where(padding.unsqueeze(1), causal, False),
+    lambda causal, padding: torch.minimum(causal.int(), padding.int().unsqueeze(1)) == 1,
+)
+
+
+EXERCISE = Exercise(
+    id="masking.combined_mask",
+    lesson=LESSON,
+    name="combined_mask",
+    title="Both at once",
+    statement=(
+        "combined_mask(causal bool [queries, keys], padding bool [batch, keys]) -> bool [batch, queries, keys]: True "
+        "where a key is neither in the query's future nor padding."
+    ),
+    points=2,
+    minutes=8,
+    section="Padding",
+    source="S4, masks for a batch; S2, masked self-attention",
+    reference=masking.combined_mask,
+    cases=_combined_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "either_is_enough",
+            "Your mask allows a key that satisfies either rule. It must satisfy both: & rather than |.",
+            partial(_both, together=operator.or_),
+        ),
+        Misconception(
+            "padding_of_the_queries",
+            "Your mask applies the padding to the queries (rows). It says which keys may be attended to, so it "
+            "belongs to the columns: padding.unsqueeze(-2), or padding[:, None, :].",
+            partial(_both, keys=lambda padding: padding.unsqueeze(-1)),
+        ),
+        Misconception(
+            "padding_of_both",
+            "Your mask applies the padding to the queries as well as to the keys, which leaves the rows of padding "
+            "without any key. Forbid only the keys: what a padding query returns is never used.",
+            partial(_both, keys=lambda padding: padding.unsqueeze(-2) & padding.unsqueeze(-1)),
+        ),
+        Misconception(
+            "only_causal",
+            "Your mask follows the causal rule only, and still allows padding. Forbid that too.",
+            partial(_both, together=lambda causal, keys: causal.expand(len(keys), *causal.shape)),
+        ),
+        Misconception(
+            "only_padding",
+            "Your mask forbids padding only, and still allows the future. Apply the causal rule too.",
+            partial(_both, together=lambda causal, keys: keys.expand(-1, len(causal), -1)),
+        ),
+        Misconception(
+            "padding_allowed",
+            "Your mask allows the padding and forbids the words. `padding` is True at the words, as every mask in this "
+            "course is where one may attend: leave out the ~.",
+            partial(_both, keys=lambda padding: ~padding.unsqueeze(-2)),
+        ),
+        Misconception(
+            "batch_in_the_middle",
+            "Your mask is [queries, batch, keys]. The batch comes first: put the new dimension into padding, not into "
+            "causal.",
+            partial(_both, returned=lambda mask: mask.transpose(0, 1)),
+        ),
+        Misconception(
+            "first_sequence_for_all",
+            "Your mask uses the first sequence's padding for the whole batch. Each sequence has a row of its own.",
+            partial(_both, keys=lambda padding: padding[:1].expand_as(padding).unsqueeze(-2)),
+        ),
+        Misconception(
+            "inverted",
+            "Your mask is True where attention is forbidden. In this course True means `may attend`, in both masks "
+            "that come in and in the one that goes out.",
+            partial(_both, together=lambda causal, keys: ~(causal & keys)),
+        ),
+        Misconception(
+            "zeros_and_ones",
+            "The entries of your mask are the numbers 0.0 and 1.0. Combine booleans with &, or end with .bool().",
+            partial(_both, dtype=torch.float32),
+        ),
+        Misconception(
+            "integers",
+            "The entries of your mask are the integers 0 and 1. Combine booleans with &, or end with .bool().",
+            partial(_both, dtype=torch.long),
+        ),
+        Misconception(
+            "exactly_one",
+            "Your mask allows a key that satisfies one of the two rules and not the other (^). It must satisfy both: "
+            "&.",
+            partial(_both, together=operator.xor),
+        ),
+        Misconception(
+            "causal_turned",
+            "Your mask uses the causal one transposed, [key, query] as on slide S3: it allows the future. Its rows are "
+            "queries already: use it as it comes.",
+            partial(_both, future=lambda causal: causal.mT),
+        ),
+        Misconception(
+            "both_inverted",
+            "Your answer inverts both masks before it combines them. True means `may attend` in each of them: combine "
+            "them as they are.",
+            only_with(_both, future=torch.logical_not, keys=lambda padding: ~padding.unsqueeze(-2)),
+        ),
+        Misconception(
+            "heads_as_well",
+            "Your mask has a dimension of size 1 for heads, [batch, 1, queries, keys]. Here it is [batch, queries, "
+            "keys].",
+            partial(_both, returned=lambda mask: mask.unsqueeze(1)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,378 @@
+"""Lesson 02, masking.masked_self_attention: Masked self-attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib import masking
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import FUSED_ATTENTION, Kind, integer, kinds, sizes
+from course_lib.exercises.masking.shared import (
+    BARE_EXP,
+    BROADCAST,
+    FORBIDDEN_FAR_ABOVE,
+    KEYS_AS_ROWS,
+    LARGE,
+    LESSON,
+    WITHHELD,
+    WRONG_WAY_ROUND,
+    ZERO_TIMES_INFINITY,
+    Step,
+    as_is,
+    divided_by_sum,
+    exp_times_mask,
+    fill_forbidden,
+    fill_with_lowest,
+    inverted,
+    inverted_fill,
+    only_with,
+    over_keys,
+    over_the_matrix,
+    own_causal,
+    random_padding,
+    root_of_last,
+    step_over,
+    times_minus_infinity,
+    turned,
+)
+from course_lib.exercises.worked_examples import B
+
+
+def _self_attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(B.name, (B.q, B.mask))
+    for kind in kinds(generator):
+        (words,) = kind.sizes(1)
+        x = kind.normal(words, kind.d_head()) * 0.7
+        yield Case(kind.name, (x, kind.mask(words, words)), gradients=(0,))
+    batch, words = sizes(generator, 2)
+    kind = Kind(BROADCAST, generator, (batch,))
+    x = kind.normal(words, kind.d_head()) * 0.7
+    yield Case(kind.name, (x, Kind("", generator).mask(words, words)), part=BROADCAST)
+    name = "one row of the mask for all queries"
+    yield Case(name, (x, random_padding(generator, batch, words).unsqueeze(1)), part=BROADCAST)
+    kind = Kind("long vectors, with scores in the thousands", generator, dtype=torch.float64)
+    words = integer(generator, 5, 8)
+    mask = kind.mask(words, words)
+    mask[0, 0], mask[0, 1] = False, True
+    yield Case(kind.name, (kind.normal(words, kind.d_head()) * 20.0, mask), part=LARGE)
+
+
+def _self_attention(
+    x: Tensor,
+    mask: Tensor,
+    *,
+    scaled: Step = lambda scores, x: scores / root_of_last(x),
+    rows: Step = as_is,
+    masked: Step = fill_with_lowest,
+    softmax: Step = over_keys,
+    after: Step = as_is,
+    averaged: Step = torch.matmul,
+) -> Tensor:
+    """Masked self-attention in the lesson's five steps, with a setting for each where one can slip."""
+    scores = scaled(x @ x.mT, x)
+    used = rows(mask, scores)
+    return averaged(after(softmax(masked(scores, used), used), used), x)
+
+
+def _self_attention_by_loop(x: Tensor, mask: Tensor) -> Tensor:
+    if x.ndim > 2:
+        masks = mask.expand(*x.shape[:-1], x.shape[-2])
+        return torch.stack([_self_attention_by_loop(*sequence) for sequence in zip(x, masks, strict=True)])
+    rows = []
+    for word, allowed in zip(x, mask, strict=True):
+        visible = x[allowed]
+        rows.append(torch.softmax(visible @ word / math.sqrt(len(word)), dim=0) @ visible)
+    return torch.stack(rows)
+
+
+def _self_attention_by_einsum(x: Tensor, mask: Tensor) -> Tensor:
+    scores = torch.einsum("...nd,...md->...nm", x, x).masked_fill(mask == 0, -1e9)
+    return torch.einsum("...nm,...md->...nd", F.softmax(scores / x.shape[-1] ** 0.5, dim=-1), x)
+
+
+def _self_attention_multiplied(x: Tensor, mask: Tensor) -> Tensor:
+    scaled = (x @ x.mT / math.sqrt(x.shape[-1])).double()
+    lowered = scaled.masked_fill(~mask, -1e9) - scaled.masked_fill(~mask, -1e9).amax(dim=-1, keepdim=True)
+    kept = torch.exp(lowered) * mask
+    return (kept / kept.sum(dim=-1, keepdim=True) @ x.double()).to(x.dtype)
+
+
+def _self_attention_by_bmm(x: Tensor, mask: Tensor) -> Tensor:
+    flat = x.reshape(-1, *x.shape[-2:])
+    words = x.shape[-2]
+    bias = torch.zeros(*x.shape[:-1], words, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, words, words)
+    scaled = torch.baddbmm(bias, flat, flat.mT, alpha=1 / math.sqrt(x.shape[-1]))
+    return torch.bmm(scaled.softmax(dim=-1), flat).reshape(x.shape)
+
+
+def _self_attention_by_vmap(x: Tensor, mask: Tensor) -> Tensor:
+    if x.ndim > 2:
+        return torch.func.vmap(_self_attention_by_vmap)(x, mask.expand(*x.shape[:-1], x.shape[-2]))
+
+    def one_word(word: Tensor, allowed: Tensor) -> Tensor:
+        scaled = torch.mv(x, word) / math.sqrt(len(word))
+        return torch.softmax(torch.where(allowed, scaled, -1e9), dim=0) @ x
+
+    return torch.func.vmap(one_word)(x, mask)
+
+
+def _self_attention_in_place(x: Tensor, mask: Tensor) -> Tensor:
+    scaled = x @ x.transpose(-2, -1)
+    scaled /= x.shape[-1] ** 0.5
+    scaled[~mask.broadcast_to(scaled.shape)] = -math.inf
+    return torch.softmax(scaled, dim=-1) @ x
+
+
+def _self_attention_by_broadcasting(x: Tensor, mask: Tensor) -> Tensor:
+    scaled = (x.unsqueeze(-2) * x.unsqueeze(-3)).sum(dim=-1) * x.shape[-1] ** -0.5
+    alpha = torch.softmax(scaled + torch.where(mask, 0.0, -1e9).to(x.dtype), dim=-1)
+    return (alpha.unsqueeze(-1) * x.unsqueeze(-3)).sum(dim=-2)
+
+
+def _self_attention_renormalised(x: Tensor, mask: Tensor) -> Tensor:
+    forbidden = torch.where(mask, 0.0, -1e30)
+    alpha = nn.Softmax(dim=-1)(x @ x.mT / math.sqrt(x.shape[-1]) + forbidden.to(x.dtype)) * mask.to(x.dtype)
+    return F.normalize(alpha, p=1, dim=-1) @ x
+
+
+CORRECT = (
+    _self_attention_by_loop,
+    _self_attention_by_einsum,
+    _self_attention_multiplied,
+    _self_attention_by_bmm,
+    _self_attention_by_vmap,
+    _self_attention_in_place,
+    _self_attention_by_broadcasting,
+    _self_attention_renormalised,
+)
+
+
+EXERCISE = Exercise(
+    id="masking.masked_self_attention",
+    lesson=LESSON,
+    name="masked_self_attention",
+    title="Masked self-attention",
+    statement=(
+        "masked_self_attention(x [..., words, d_model], mask bool [..., words, words] or broadcasts to it) -> [..., "
+        "words, d_model]: scaled dot-product attention with q = k = v = x under the mask, scores in the thousands "
+        "included, with gradients."
+    ),
+    points=3,
+    minutes=10,
+    section="Masked self-attention",
+    source="S2, the second working example; S4, the cheating problem",
+    reference=masking.masked_self_attention,
+    cases=_self_attention_cases,
+    parts={CORE: 1, BROADCAST: 1, LARGE: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "divided_by_number_of_keys",
+            "Your answer divides the scores by the number of words. So do the numbers printed on slide S2, which "
+            "don't follow the formula beside them: divide by √d_model.",
+            partial(_self_attention, scaled=lambda scores, x: scores / x.shape[-2]),
+        ),
+        Misconception(
+            "unscaled_scores_masked",
+            "Your answer masks the unscaled scores, as the line `masked = scores.masked_fill(...)` on slide S2 does; "
+            "its printed output follows from that. Mask the scaled ones, the scores divided by √d_model.",
+            partial(_self_attention, scaled=as_is),
+        ),
+        Misconception(
+            "divided_by_d_model",
+            "In your answer the scores are divided by d_model in all, as by the formula on slide S1. The paper's "
+            "formula takes the root: divide by √d_model.",
+            partial(_self_attention, scaled=lambda scores, x: scores / x.shape[-1]),
+        ),
+        Misconception(
+            "half_of_d_model_for_the_root",
+            "Your answer divides the scores by d_model and by 2: `/ d ** 1 / 2` is (/ d) / 2, since ** binds first. "
+            "Divide by the root, d ** 0.5 or math.sqrt(d).",
+            only_with(_self_attention, scaled=lambda scores, x: scores / x.shape[-1] / 2),
+        ),
+        Misconception(
+            "multiplied_by_the_root",
+            "Your answer multiplies the scores by √d_model. Divide them by it.",
+            only_with(_self_attention, scaled=lambda scores, x: scores * root_of_last(x)),
+        ),
+        Misconception(
+            "root_of_two",
+            "Your answer divides the scores by √2, which is √d_model in the worked example only. d_model is "
+            "x.shape[-1].",
+            only_with(_self_attention, scaled=lambda scores, x: scores / math.sqrt(2)),
+        ),
+        Misconception(
+            "root_of_number_of_words",
+            "Your answer divides the scores by the root of the number of words. Divide by √d_model, the root of "
+            "x.shape[-1].",
+            partial(_self_attention, scaled=lambda scores, x: scores / math.sqrt(x.shape[-2])),
+        ),
+        Misconception(
+            "root_of_first_dimension",
+            "Your answer divides by the root of len(x), the number of words, or of sequences in a batch. d_model is "
+            "the last dimension, x.shape[-1].",
+            only_with(_self_attention, scaled=lambda scores, x: scores / math.sqrt(len(x))),
+        ),
+        Misconception(
+            "root_of_second_dimension",
+            "Your answer divides by the root of x.shape[1], which is d_model only for a single sequence. d_model is "
+            "x.shape[-1].",
+            only_with(_self_attention, scaled=lambda scores, x: scores / math.sqrt(x.shape[1])),
+        ),
+        Misconception(
+            "scaled_after_softmax",
+            "Your answer divides the weights by √d_model, after the softmax. Divide the scores, before it.",
+            only_with(_self_attention, scaled=as_is, averaged=lambda alpha, x: alpha @ x / root_of_last(x)),
+        ),
+        Misconception(
+            "scores_times_mask",
+            "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so that "
+            "forbidden words still take a share. Fill them with -inf before the softmax.",
+            partial(_self_attention, masked=torch.mul),
+        ),
+        Misconception(
+            "masked_after_softmax",
+            "Your answer masks after the softmax, so that the weights no longer sum to 1. Mask the scores, before "
+            "the softmax.",
+            partial(_self_attention, masked=as_is, after=torch.mul),
+        ),
+        Misconception(
+            "mask_ignored",
+            "Your answer attends to every word, as if nothing were masked. If you do fill the scores, use what comes "
+            "back: masked_fill, without an underscore, returns a new tensor and leaves the old one as it is.",
+            partial(_self_attention, masked=as_is, after=as_is),
+        ),
+        Misconception(
+            "mask_added",
+            "Your answer adds the mask to the scores, as 0 and 1. That only nudges them: fill them with -inf where "
+            "the mask is False.",
+            only_with(_self_attention, masked=torch.add),
+        ),
+        Misconception(
+            "added_not_enough",
+            "Your answer lowers the forbidden scores by some number, but a score far above the others stays above "
+            "them, and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
+            only_with(_self_attention, masked=lambda scaled, mask: scaled - 1e3 * ~mask),
+        ),
+        Misconception("exp_overflows", BARE_EXP, only_with(_self_attention, masked=as_is, softmax=exp_times_mask)),
+        Misconception(
+            "forbidden_score_far_above",
+            f"{FORBIDDEN_FAR_ABOVE} A row whose weights are all 0 then ends in 0 / 0, NaN.",
+            only_with(_self_attention, masked=as_is, after=lambda alpha, mask: divided_by_sum(alpha * mask, mask)),
+        ),
+        Misconception(
+            "always_causal",
+            "Your answer makes a causal mask of its own and ignores the one it is given. Use the argument: the mask "
+            "may be any.",
+            only_with(_self_attention, rows=own_causal),
+        ),
+        Misconception(
+            "causal_too",
+            "Your answer makes a causal mask of its own besides the one that it is given. Use `mask` as it is; it "
+            "may allow anything.",
+            only_with(
+                _self_attention,
+                rows=lambda mask, scores: mask & own_causal(mask, scores),
+                masked=fill_forbidden,
+                after=lambda alpha, mask: alpha.nan_to_num(),
+            ),
+        ),
+        Misconception("inverted", WRONG_WAY_ROUND, partial(_self_attention, masked=inverted_fill())),
+        Misconception(
+            "inverted_with_a_large_number",
+            WRONG_WAY_ROUND,
+            partial(_self_attention, masked=inverted_fill(-1e9)),
+        ),
+        Misconception(
+            "inverted_fill_times_mask",
+            "Your answer fills the scores of the allowed words, where the mask is True. Fill where it is False: ~mask. "
+            "(Multiplying the weights by the mask as it is is right.)",
+            only_with(_self_attention, masked=inverted_fill(-1e9), after=torch.mul),
+        ),
+        Misconception(
+            "inverted_throughout", WRONG_WAY_ROUND, only_with(_self_attention, rows=inverted, after=torch.mul)
+        ),
+        Misconception("keys_as_rows", KEYS_AS_ROWS, partial(_self_attention, rows=turned)),
+        Misconception(
+            "softmax_over_queries",
+            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each "
+            "word's weights sum to 1.",
+            partial(_self_attention, rows=as_is, softmax=step_over(-2)),
+        ),
+        Misconception(
+            "softmax_over_the_second_dimension",
+            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
+            "dimension, dim=-1.",
+            only_with(_self_attention, rows=as_is, softmax=step_over(1)),
+        ),
+        Misconception(
+            "softmax_over_the_matrix",
+            "Your answer takes one softmax over a whole matrix. Each query has its own: softmax along the keys, "
+            "dim=-1, so that each word's weights sum to 1.",
+            only_with(_self_attention, softmax=over_the_matrix),
+        ),
+        Misconception(
+            "weights_transposed",
+            "Your answer averages with the weights transposed: alpha's rows are queries, and each word's output is its "
+            "row times x. Write alpha @ x.",
+            partial(_self_attention, rows=as_is, softmax=over_keys, averaged=lambda alpha, x: alpha.mT @ x),
+        ),
+        Misconception(
+            "view_for_transpose",
+            "Your answer turns x with view or reshape, which keeps the numbers in their order and mixes the words up. "
+            "Transpose it: x.transpose(-2, -1).",
+            only_with(
+                _self_attention,
+                scaled=lambda scores, x: x @ x.reshape(*x.shape[:-2], *x.shape[:-3:-1]) / root_of_last(x),
+            ),
+        ),
+        Misconception(
+            "softmax_left_out",
+            "Your answer weighs the words by their scores themselves. Take the softmax of the masked scores first.",
+            only_with(_self_attention, masked=torch.mul, softmax=as_is),
+        ),
+        Misconception(
+            "weights_returned",
+            "Your answer is the weights. Average the words with them: alpha @ x.",
+            only_with(_self_attention, averaged=as_is),
+        ),
+        Misconception(
+            "weights_detached",
+            "In your answer the gradient stops at the weights: they are detached from the graph (.detach(), .data, "
+            "numpy or no_grad), and only the values could learn.",
+            partial(_self_attention, after=lambda alpha, mask: alpha.detach()),
+        ),
+        Misconception(
+            "values_detached",
+            "In your answer the gradient reaches x through the weights only: the values are detached from the graph "
+            "(x.detach(), x.data). Use x itself in all three parts.",
+            only_with(_self_attention, averaged=lambda alpha, x: alpha @ x.detach()),
+        ),
+        Misconception(
+            "keys_detached",
+            "In your answer a part of the gradient is missing: x is detached in the scores (x.detach(), x.data), as "
+            "query or as key. Use x itself in all three parts.",
+            only_with(_self_attention, scaled=lambda scores, x: x @ x.detach().mT / root_of_last(x)),
+        ),
+        Misconception(
+            "no_gradients",
+            "No gradient reaches x: your computation leaves torch somewhere (.detach(), .data, numpy, "
+            "torch.tensor(...) or no_grad). Use torch operations from x to the end.",
+            only_with(_self_attention, averaged=lambda alpha, x: (alpha @ x).detach()),
+        ),
+        Misconception(
+            "zero_times_infinity",
+            ZERO_TIMES_INFINITY,
+            lambda x, mask: torch.softmax(times_minus_infinity(x @ x.mT, mask), dim=-1) @ x,
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=FUSED_ATTENTION,
+)

@@ -1,0 +1,323 @@
+"""Lesson 02, masking.multiplicative_weights: Weights by multiplication."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib import masking
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import SOFTMAX, Kind, integer
+from course_lib.exercises.masking.shared import (
+    BROADCAST,
+    KEYS_AS_ROWS,
+    LARGE,
+    LESSON,
+    WITHHELD,
+    Step,
+    as_is,
+    divided_by_sum,
+    exp_times_mask,
+    fill_forbidden,
+    only_with,
+    scores_and_masks,
+    shared_masks,
+    sum_never_zero,
+    turned,
+)
+
+
+def _multiplicative_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    yield from scores_and_masks(generator, hidden)
+    yield from shared_masks(generator)
+    queries, keys = integer(generator, 2, 5), integer(generator, 5, 8)
+    drawn = Kind("", generator)
+    small, mask = drawn.normal(queries, keys), drawn.mask(queries, keys)
+    mask[:, 0], mask[:, 1], mask[:, 2] = True, False, True
+    large = 150.0 + 10 * integer(generator, 0, 11)
+    yield Case("scores in the hundreds", (small + large, mask), part=LARGE)
+    yield Case("scores far below zero", (small - large, mask), part=LARGE)
+    level = torch.full((queries, 1), large)
+    level[0] = -large
+    yield Case("one row far below the others", (small + level, mask), part=LARGE)
+    far = 750 + large
+    yield Case("only forbidden scores are in the hundreds", (small + far * ~mask, mask), part=LARGE)
+    wide = small.clone()
+    wide[:, 0] += far
+    yield Case("an allowed score far above the rest of its row", (wide, mask), part=LARGE)
+
+
+def _largest_allowed(scaled: Tensor, mask: Tensor) -> Tensor:
+    return fill_forbidden(scaled, mask).amax(dim=-1, keepdim=True)
+
+
+def _by_exp(
+    scaled: Tensor,
+    mask: Tensor,
+    *,
+    rows: Step = as_is,
+    shifted: Step = lambda scaled, mask: fill_forbidden(scaled - _largest_allowed(scaled, mask), mask),
+    divided: Step = divided_by_sum,
+    keeps: Step = torch.mul,
+) -> Tensor:
+    """Weights by slide S3's formula, with a setting for each step where one can slip."""
+    used = rows(mask, scaled)
+    return divided(keeps(torch.exp(shifted(scaled, used)), used), used)
+
+
+def _over_columns(kept: Tensor, mask: Tensor) -> Tensor:
+    return kept / kept.sum(dim=-2, keepdim=True)
+
+
+def _without_keepdim(kept: Tensor, mask: Tensor) -> Tensor:
+    """The sums of the rows laid beside the columns."""
+    return kept / kept.sum(dim=-1)
+
+
+def _sum_of_all(powers: Tensor, mask: Tensor) -> Tensor:
+    return powers * mask / powers.sum(dim=-1, keepdim=True)
+
+
+def _from_row_maximum(scaled: Tensor, mask: Tensor) -> Tensor:
+    return scaled - scaled.amax(dim=-1, keepdim=True)
+
+
+def _from_maximum_with_zeros(scaled: Tensor, mask: Tensor) -> Tensor:
+    return scaled - (scaled * mask).amax(dim=-1, keepdim=True)
+
+
+_ONE_MAXIMUM = (
+    "Your answer subtracts one maximum from all rows: a row far below it becomes all 0, and its weights NaN. "
+    "Subtract each row's own largest allowed score (dim=-1, keepdim=True)."
+)
+
+
+_MAXIMUM_WITH_ZEROS = (
+    "The number that your answer subtracts from a row is never below 0, as if forbidden keys had the score 0. Where "
+    "all allowed scores are far below 0 it is too large, and the row becomes NaN. Fill forbidden scores with -inf, "
+    "then take the largest."
+)
+
+
+_OVER_COLUMNS = (
+    "Your answer divides by the sums of the columns (dim=-2). Divide each row by its own sum over the keys, "
+    "dim=-1: slide S3 sums over its first index because that is the key there."
+)
+
+
+_NOT_DIVIDED = "Your answer is exponentials times the mask. Divide each row by its sum."
+
+
+_ROW_SUMS_AS_COLUMNS = (
+    "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+    "the columns. Keep the dimension in the sum: sum(dim=-1, keepdim=True)."
+)
+
+
+_FORBIDDEN_MULTIPLIED = (
+    "Your answer gives weight to the forbidden keys and none to the allowed ones. True means `may attend`: "
+    "multiply by the mask as it is."
+)
+
+
+def _multiplicative_in_numpy(scaled: Tensor, mask: Tensor) -> Tensor:
+    scores, allowed = scaled.numpy(), mask.numpy()
+    largest = numpy.where(allowed, scores, -numpy.inf).max(axis=-1, keepdims=True)
+    kept = numpy.exp(numpy.minimum(scores - largest, 0)) * allowed
+    return torch.from_numpy(kept / kept.sum(axis=-1, keepdims=True))
+
+
+def _multiplicative_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
+    alpha = torch.zeros_like(scaled).reshape(-1, scaled.shape[-1])
+    rows = zip(scaled.reshape(alpha.shape), mask.expand_as(scaled).reshape(alpha.shape), strict=True)
+    for number, (row, allowed) in enumerate(rows):
+        kept = torch.exp(row[allowed] - row[allowed].max())
+        alpha[number, allowed] = kept / kept.sum()
+    return alpha.reshape(scaled.shape)
+
+
+def _multiplicative_in_double(scaled: Tensor, mask: Tensor) -> Tensor:
+    filled = scaled.double().masked_fill(~mask, -math.inf)
+    kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True))
+    return (kept / kept.sum(dim=-1, keepdim=True)).to(scaled.dtype)
+
+
+def _multiplicative_shifted(scaled: Tensor, mask: Tensor) -> Tensor:
+    filled = scaled.masked_fill(~mask, -math.inf)
+    kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True)) * mask
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+@torch.no_grad()
+def _multiplicative_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
+    alpha = scaled.clone()
+    alpha[mask.expand(scaled.shape) == 0] = -1e9
+    alpha.sub_(alpha.max(dim=-1, keepdim=True)[0]).exp_().mul_(mask.float())
+    return alpha.div_(alpha.sum(dim=-1, keepdim=True))
+
+
+def _multiplicative_by_einsum(scaled: Tensor, mask: Tensor) -> Tensor:
+    filled = torch.where(mask, scaled, torch.tensor(-1e9))
+    exps, kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True)), mask.expand_as(scaled).to(scaled.dtype)
+    total = torch.einsum("...k,...k->...", exps, kept)
+    return torch.einsum("...k,...k,...->...k", exps, kept, total.reciprocal())
+
+
+def _multiplicative_by_vmap(scaled: Tensor, mask: Tensor) -> Tensor:
+    def one_row(row: Tensor, allowed: Tensor) -> Tensor:
+        largest = torch.where(allowed == 1, row, -math.inf).max()
+        kept = torch.exp(torch.clamp(row - largest, max=0)) * allowed
+        return kept / kept.sum()
+
+    allowed = mask.expand(scaled.shape).flatten(0, -2).to(scaled.dtype)
+    rows = torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1]), allowed)
+    return rows.reshape(scaled.shape)
+
+
+CORRECT = (
+    _multiplicative_in_numpy,
+    _multiplicative_by_loop,
+    _multiplicative_in_double,
+    _multiplicative_shifted,
+    _multiplicative_in_place,
+    _multiplicative_by_einsum,
+    _multiplicative_by_vmap,
+    lambda scaled, mask: torch.exp(
+        torch.where(mask, scaled, -1e9) - scaled.masked_fill(~mask, -math.inf).logsumexp(dim=-1, keepdim=True)
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="masking.multiplicative_weights",
+    lesson=LESSON,
+    name="multiplicative_weights",
+    title="Weights by multiplication",
+    statement=(
+        "multiplicative_weights(scaled [..., queries, keys], mask bool, same shape or broadcasts to it) -> [..., "
+        "queries, keys]: exp(scaled) times the mask, divided by each row's sum; written with exp, and right for "
+        "scores in the hundreds too, those of forbidden keys included."
+    ),
+    points=3,
+    minutes=15,
+    section="Multiplying the exponentials",
+    source="S3, the causal mask as a factor",
+    reference=masking.multiplicative_weights,
+    cases=_multiplicative_cases,
+    parts={CORE: 1, BROADCAST: 1, LARGE: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "large_scores_overflow",
+            "Your answer takes exp of the scores as they are: exp of a large score is infinite and of a very low one "
+            "0, and where scores lie in the hundreds the row ends in NaN. Subtract each row's largest allowed score "
+            "before exp: the weights stay the same.",
+            partial(_by_exp, shifted=as_is),
+        ),
+        Misconception(
+            "overflow_repaired",
+            "Your answer turns NaN into numbers afterwards, but where exp has become infinite, or 0 in a whole row, "
+            "the weights are lost. Subtract each row's largest allowed score before exp.",
+            lambda scaled, mask: exp_times_mask(scaled, mask).nan_to_num(),
+        ),
+        Misconception(
+            "forbidden_score_far_above",
+            "Your answer is right unless a forbidden score is far above its row's allowed ones: then exp leaves only "
+            "0 or infinity, and the row becomes NaN. Fill forbidden scores with -inf, subtract the row's largest from "
+            "the filled scores, and take exp of these.",
+            lambda scaled, mask: exp_times_mask(_from_row_maximum(scaled, mask), mask),
+        ),
+        Misconception(
+            "one_maximum_for_all_rows",
+            _ONE_MAXIMUM,
+            lambda scaled, mask: exp_times_mask(scaled - scaled.max(), mask),
+        ),
+        Misconception(
+            "one_allowed_maximum_for_all_rows",
+            _ONE_MAXIMUM,
+            partial(
+                _by_exp, shifted=lambda scaled, mask: fill_forbidden(scaled, mask) - fill_forbidden(scaled, mask).max()
+            ),
+        ),
+        Misconception(
+            "maximum_over_queries",
+            "Your answer subtracts the largest score of each column (dim=-2), a different number from each key of a "
+            "row: that changes the weights. Subtract one number from a whole row: amax(dim=-1, keepdim=True).",
+            partial(_by_exp, shifted=lambda scaled, mask: scaled - scaled.amax(dim=-2, keepdim=True)),
+        ),
+        Misconception(
+            "scores_times_mask",
+            "Your answer multiplies the scores by the mask, but exp(0) is 1, so that forbidden keys still get weight. "
+            "Multiply exp of the scores.",
+            lambda scaled, mask: torch.softmax(scaled * mask, dim=-1),
+        ),
+        Misconception(
+            "normalised_before_masking",
+            "Your answer divides by the sum over all keys, the forbidden ones included: the rows no longer sum to 1. "
+            "Multiply by the mask first, then divide by the sum of what is left.",
+            partial(_by_exp, shifted=_from_row_maximum, keeps=as_is, divided=_sum_of_all),
+        ),
+        Misconception(
+            "sum_without_keepdim",
+            _ROW_SUMS_AS_COLUMNS,
+            partial(_by_exp, shifted=as_is, divided=_without_keepdim),
+        ),
+        Misconception("safe_sum_without_keepdim", _ROW_SUMS_AS_COLUMNS, only_with(_by_exp, divided=_without_keepdim)),
+        Misconception("not_normalised", _NOT_DIVIDED, partial(_by_exp, shifted=as_is, divided=as_is)),
+        Misconception("safe_not_normalised", _NOT_DIVIDED, only_with(_by_exp, divided=as_is)),
+        Misconception(
+            "divided_by_number_of_keys",
+            "Your answer divides by the number of allowed keys. Divide each row by the sum of its exponentials, so "
+            "that its weights sum to 1.",
+            partial(_by_exp, divided=lambda kept, mask: kept / mask.sum(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "mask_ignored",
+            "Your answer is the softmax of all the scores, as if nothing were masked. Multiply exp of the scores by "
+            "the mask before dividing.",
+            partial(_by_exp, shifted=_from_row_maximum, keeps=as_is, divided=divided_by_sum),
+        ),
+        Misconception("inverted", _FORBIDDEN_MULTIPLIED, lambda scaled, mask: exp_times_mask(scaled, ~mask)),
+        Misconception(
+            "inverted_sum_never_zero",
+            _FORBIDDEN_MULTIPLIED,
+            lambda scaled, mask: sum_never_zero(scaled.exp() * ~mask, mask),
+        ),
+        Misconception("keys_as_rows", KEYS_AS_ROWS, partial(_by_exp, rows=turned)),
+        Misconception("normalised_over_queries", _OVER_COLUMNS, partial(_by_exp, shifted=as_is, divided=_over_columns)),
+        Misconception("safe_normalised_over_queries", _OVER_COLUMNS, only_with(_by_exp, divided=_over_columns)),
+        Misconception(
+            "no_exp",
+            "Your answer multiplies the scores by the mask and divides by their sum, without exp. Take exp first, so "
+            "that every weight is positive.",
+            lambda scaled, mask: scaled * mask / (scaled * mask).sum(dim=-1, keepdim=True),
+        ),
+        Misconception(
+            "powers_of_two",
+            "Your answer takes powers of 2. The softmax takes those of e: torch.exp.",
+            partial(
+                _by_exp,
+                shifted=lambda scaled, mask: (
+                    fill_forbidden(scaled - _largest_allowed(scaled, mask), mask) * math.log(2)
+                ),
+            ),
+        ),
+        Misconception(
+            "maximum_of_scores_times_mask",
+            _MAXIMUM_WITH_ZEROS,
+            lambda scaled, mask: exp_times_mask(_from_maximum_with_zeros(scaled, mask), mask),
+        ),
+        Misconception(
+            "maximum_of_scores_times_mask_clamped",
+            _MAXIMUM_WITH_ZEROS,
+            lambda scaled, mask: exp_times_mask(_from_maximum_with_zeros(scaled, mask).clamp(max=0.0), mask),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=SOFTMAX,
+)

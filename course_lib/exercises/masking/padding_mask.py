@@ -1,0 +1,186 @@
+"""Lesson 02, masking.padding_mask: Padding mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import masking
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.masking.shared import LESSON, WITHHELD
+from course_lib.exercises.worked_examples import B
+
+
+def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name} beside a sentence of 3 words", (torch.tensor([4, 3]), 4))
+    for name in ("a batch", "another batch"):
+        batch, longest = sizes(generator, 2)
+        yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))
+    batch, longest = sizes(generator, 2)
+    lengths = torch.randint(1, longest, (batch,), generator=generator)
+    yield Case("nobody as long as max_length", (lengths, longest + 3))
+    yield Case("as many sentences as positions", (torch.tensor([2, 4, 1, 3]).roll(integer(generator, 0, 4)), 4))
+    yield Case("an empty sequence and a full one", (torch.tensor([0, longest]), longest))
+    yield Case("a single sequence", (torch.tensor([longest - 1]), longest))
+
+
+def _wide(lengths: Tensor, max_length: int) -> int:
+    return max_length
+
+
+def _columns_of(
+    lengths: Tensor,
+    max_length: int,
+    *,
+    width: Callable[[Tensor, int], int] = _wide,
+    words: Callable[[Tensor, Tensor, int], Tensor] = lambda position, lengths, wide: position < lengths,
+    returned: Callable[[Tensor], Tensor] = lambda mask: mask,
+    dtype: torch.dtype = torch.bool,
+) -> Tensor:
+    """The padding mask by comparing positions with lengths, with a setting for each place where one can slip."""
+    wide = width(lengths, max_length)
+    return returned(words(torch.arange(wide), lengths.unsqueeze(-1), wide)).to(dtype)
+
+
+def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
+    return torch.tensor([[position < length for position in range(max_length)] for length in lengths.tolist()])
+
+
+def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
+    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
+    for row, length in zip(mask, lengths, strict=True):
+        row[:length] = True
+    return mask
+
+
+def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
+    words = [F.pad(torch.ones(int(length)), (0, max_length - int(length))) for length in lengths]
+    return torch.stack(words) > 0
+
+
+CORRECT = (
+    _padding_by_loop,
+    _padding_in_place,
+    _padding_by_padding,
+    lambda lengths, max_length: torch.arange(max_length).expand(len(lengths), -1) < lengths[:, None],
+    lambda lengths, max_length: torch.from_numpy(numpy.arange(max_length)[None, :] < lengths.numpy()[:, None]),
+    lambda lengths, max_length: torch.ones(max_length + 1, max_length).tril(diagonal=-1).bool()[lengths],
+    lambda lengths, max_length: torch.ones(len(lengths), max_length).cumsum(dim=1) <= lengths.view(-1, 1),
+    lambda lengths, max_length: torch.func.vmap(lambda length: torch.arange(max_length) < length)(lengths),
+)
+
+
+EXERCISE = Exercise(
+    id="masking.padding_mask",
+    lesson=LESSON,
+    name="padding_mask",
+    title="Padding mask",
+    statement=(
+        "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
+        "positions of row b, the words, and False at the padding behind them."
+    ),
+    points=2,
+    minutes=8,
+    section="Padding",
+    source="S4, a mask for each sequence, depending on its length",
+    reference=masking.padding_mask,
+    cases=_padding_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "inverted",
+            "Your mask is True at the padding, as in nn.MultiheadAttention's key_padding_mask. In this course True "
+            "means `may attend`: True at the words.",
+            partial(_columns_of, words=lambda position, lengths, wide: position >= lengths),
+        ),
+        Misconception(
+            "one_too_many",
+            "Your mask allows one position too many in each row. Positions are counted from 0, so the words of a row "
+            "are those below its length: < rather than <=.",
+            partial(_columns_of, words=lambda position, lengths, wide: position <= lengths),
+        ),
+        Misconception(
+            "one_too_few",
+            "Your mask forbids the last word of each row. The words are at positions 0 to length - 1, all included.",
+            partial(_columns_of, words=lambda position, lengths, wide: position < lengths - 1),
+        ),
+        Misconception(
+            "padding_in_front",
+            "Your mask puts the padding in front of the words. Here the words come first and the padding is behind "
+            "them.",
+            partial(_columns_of, words=lambda position, lengths, wide: position >= wide - lengths),
+        ),
+        Misconception(
+            "batch_as_columns",
+            "Your mask is transposed, [max_length, batch]. One row for each sequence: [batch, max_length].",
+            partial(_columns_of, returned=lambda mask: mask.mT),
+        ),
+        Misconception(
+            "lengths_beside_the_positions",
+            "Your answer compares position 0 with the first length, position 1 with the second, and so on. Every "
+            "position meets every length: make the lengths a column, lengths.unsqueeze(-1).",
+            lambda lengths, max_length: torch.arange(max_length) < lengths,
+        ),
+        Misconception(
+            "as_wide_as_the_longest",
+            "Your mask is only as wide as the longest sequence of the batch. It has max_length columns, even where "
+            "no sequence is that long.",
+            partial(_columns_of, width=lambda lengths, max_length: int(lengths.max())),
+        ),
+        Misconception(
+            "zeros_and_ones",
+            "The entries of your mask are the numbers 0.0 and 1.0. A mask is boolean: end with .bool(), or "
+            "keep the result of the comparison.",
+            partial(_columns_of, dtype=torch.float32),
+        ),
+        Misconception(
+            "integers",
+            "The entries of your mask are the integers 0 and 1. A mask is boolean: end with .bool(), or keep "
+            "the result of the comparison.",
+            partial(_columns_of, dtype=torch.long),
+        ),
+        Misconception(
+            "first_length_for_all",
+            "Your mask uses the first sequence's length in every row. Each row has a length of its own.",
+            lambda lengths, max_length: (torch.arange(max_length) < lengths[0]).expand(len(lengths), -1),
+        ),
+        Misconception(
+            "queries_as_well",
+            "Your mask is [batch, max_length, max_length]. A padding mask speaks of the keys alone, one row for each "
+            "sequence; the queries come in when it is combined with the causal mask.",
+            partial(_columns_of, returned=lambda mask: mask.unsqueeze(1).expand(-1, mask.shape[1], -1)),
+        ),
+        Misconception(
+            "inverted_and_one_off",
+            "Your mask is True behind the words, and misses the first place there: position > length. True belongs to "
+            "the words, where the position is below the length: <.",
+            partial(_columns_of, words=lambda position, lengths, wide: position > lengths),
+        ),
+        Misconception(
+            "last_word_alone",
+            "Your mask is True at the last word of each row only. All words count: every position below the length.",
+            partial(_columns_of, words=lambda position, lengths, wide: position == lengths - 1),
+        ),
+        Misconception(
+            "full_rows_emptied",
+            "Your mask is right but for sequences of max_length words, whose rows are empty. Does a slice end at -0, "
+            "or a length go through % max_length? Compare each position with the length.",
+            partial(_columns_of, words=lambda position, lengths, wide: position < lengths % wide),
+        ),
+        Misconception(
+            "longest_for_all",
+            "Your mask uses the longest sequence's length in every row. Each row has a length of its own.",
+            partial(
+                _columns_of, words=lambda position, lengths, wide: (position < lengths.max()).expand(len(lengths), -1)
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+)

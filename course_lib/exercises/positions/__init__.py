@@ -1,0 +1,31 @@
+"""The exercises of lesson 03: what a shuffle does, and five ways to tell words where they stand.
+
+Built like `course_lib/exercises/attention/scale.py`; read that file first.
+
+The sizes of a case are all different, and an order is never its own inverse unless its case says so: then an
+answer that turns a matrix or an order round is told apart from a right one.
+"""
+
+from course_lib.exercises.positions import (
+    appended_index,
+    binary_counting,
+    learned_positions,
+    same_under_causal_mask,
+    shift_matrix,
+    shuffled_outputs,
+    sinusoidal_encoding,
+)
+
+EXERCISES = tuple(
+    module.EXERCISE
+    for module in (
+        shuffled_outputs,
+        same_under_causal_mask,
+        appended_index,
+        binary_counting,
+        sinusoidal_encoding,
+        shift_matrix,
+        learned_positions,
+    )
+)
+"""In the order of the lesson."""

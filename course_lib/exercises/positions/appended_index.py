@@ -1,0 +1,204 @@
+"""Lesson 03, positions.appended_index: A number for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import positions
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.positions.shared import LESSON, WITHHELD
+from course_lib.exercises.worked_examples import A
+
+
+def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{A.name}: the, cat, danced", (A.k,))
+    for kind in kinds(generator):
+        (words,) = kind.sizes(1)
+        yield Case(kind.name, (kind.normal(words, kind.d_head()),))
+    yield Case("a single word", (torch.randn(1, integer(generator, 2, 6), generator=generator),))
+    words = integer(generator, 260, 300)
+    yield Case(f"a long text of {words} words", (torch.randn(words, 1, generator=generator),))
+
+
+def _numbered(
+    x: Tensor,
+    *,
+    number: Callable[[Tensor], Tensor] = lambda x: _place(x),
+    joined: Callable[[Tensor, Tensor], Tensor] = lambda x, column: _beside(x, column),
+    returned: Callable[[Tensor], Tensor] = lambda joined: joined,
+) -> Tensor:
+    """Each word with a number, joined to it in some way."""
+    return returned(joined(x, number(x)))
+
+
+def _beside(x: Tensor, column: Tensor) -> Tensor:
+    """x with one number more for each word, from [words] numbers."""
+    return torch.cat([x, column.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)], dim=-1)
+
+
+def _place(x: Tensor) -> Tensor:
+    """0, 1, 2, ... for the words of x."""
+    return torch.arange(x.shape[-2])
+
+
+def _appended_in_place(x: Tensor) -> Tensor:
+    longer = torch.zeros(*x.shape[:-1], x.shape[-1] + 1, dtype=x.dtype)
+    longer[..., :-1] = x
+    for place in range(x.shape[-2]):
+        longer[..., place, -1] = place
+    return longer
+
+
+def _appended_by_loop(x: Tensor) -> Tensor:
+    words = [F.pad(word, (0, 1), value=place) for place, word in enumerate(x.unbind(dim=-2))]
+    return torch.stack(words, dim=-2)
+
+
+def _appended_in_numpy(x: Tensor) -> Tensor:
+    places = numpy.broadcast_to(numpy.arange(x.shape[-2])[:, None], (*x.shape[:-1], 1))
+    return torch.tensor(numpy.concatenate([x.detach().numpy(), places], axis=-1), dtype=x.dtype)
+
+
+def _appended_by_vmap(x: Tensor) -> Tensor:
+    def one(word: Tensor, place: Tensor) -> Tensor:
+        return torch.cat([word, place.expand(*word.shape[:-1], 1)], dim=-1)
+
+    return torch.func.vmap(one, in_dims=(-2, 0), out_dims=-2)(x, torch.arange(x.shape[-2]).to(x.dtype))
+
+
+def _appended_by_product(x: Tensor) -> Tensor:
+    widened = x @ torch.eye(x.shape[-1], x.shape[-1] + 1, dtype=x.dtype)
+    last = F.one_hot(torch.tensor(x.shape[-1]), x.shape[-1] + 1)
+    return widened + torch.arange(x.shape[-2], dtype=x.dtype).unsqueeze(-1) * last
+
+
+CORRECT = (
+    _appended_in_place,
+    _appended_by_loop,
+    _appended_in_numpy,
+    _appended_by_vmap,
+    _appended_by_product,
+    lambda x: torch.cat([x, torch.arange(x.shape[-2]).view(-1, 1).expand(x.shape[:-1] + (1,))], dim=-1),
+    lambda x: torch.cat([x, torch.ones_like(x[..., :1]).cumsum(dim=-2) - 1], dim=-1),
+    lambda x: F.pad(x, (0, 1)) + F.pad(torch.arange(x.shape[-2], dtype=x.dtype).unsqueeze(1), (x.shape[-1], 0)),
+    lambda x: torch.cat([x, torch.from_numpy(numpy.indices((*x.shape[:-1], 1))[-2])], dim=-1),
+    lambda x: (
+        torch.hstack([x.movedim(-1, 1), 0 * x[..., :1].movedim(-1, 1) + torch.arange(x.shape[-2])]).movedim(1, -1)
+        if x.ndim > 2
+        else torch.column_stack([x, torch.arange(len(x))])
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="positions.appended_index",
+    lesson=LESSON,
+    name="appended_index",
+    title="A number for each place",
+    statement=(
+        "appended_index(x [..., words, d_model]) -> [..., words, d_model + 1]: each word's vector with its position, "
+        "counted from 0, as one more number at its end; of the dtype of x."
+    ),
+    points=1,
+    minutes=8,
+    section="The easiest idea",
+    source="S4, the easiest way to encode a position",
+    reference=positions.appended_index,
+    cases=_appended_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "counted_from_one",
+            "Your answer counts the words from 1. In this course positions are counted from 0.",
+            partial(_numbered, number=lambda x: _place(x) + 1),
+        ),
+        Misconception(
+            "in_front",
+            "Your answer puts the position in front of each vector. Append it at the end: torch.cat([x, index], "
+            "dim=-1).",
+            partial(_numbered, joined=lambda x, column: _beside(x, column).roll(1, dims=-1)),
+        ),
+        Misconception(
+            "added",
+            "Your answer adds the position to every component of the vector. Append it as one more component: the "
+            "result is [..., words, d_model + 1].",
+            partial(_numbered, joined=lambda x, column: (x + column.unsqueeze(-1)).to(x.dtype)),
+        ),
+        Misconception(
+            "shrunk_to_one",
+            "Your answer divides the positions, so that the last is 1. Then one step means something else in each "
+            "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
+            partial(_numbered, number=lambda x: _place(x).to(x.dtype) / max(1, x.shape[-2] - 1)),
+        ),
+        Misconception(
+            "divided_by_length",
+            "Your answer divides the positions by the number of words. Then one step means something else in each "
+            "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
+            partial(_numbered, number=lambda x: _place(x).to(x.dtype) / x.shape[-2]),
+        ),
+        Misconception(
+            "sentences_counted",
+            "In a batch your answer counts the sentences: x.shape[0] is the number "
+            "of sentences there. Words are the last dimension but one, x.shape[-2].",
+            lambda x: torch.cat(
+                [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
+            ),
+        ),
+        Misconception(
+            "length_appended",
+            "Your answer appends the same number to every word, the length of the sentence. Append each word's own "
+            "position: 0, 1, 2, ...",
+            partial(_numbered, number=lambda x: torch.full((x.shape[-2],), x.shape[-2])),
+        ),
+        Misconception(
+            "backwards",
+            "Your answer counts from the end of the sentence. The first word is at position 0.",
+            partial(_numbered, number=lambda x: _place(x).flip(0)),
+        ),
+        Misconception(
+            "always_single",
+            "Your answer is float32 whatever comes in. Give the positions the dtype of x: "
+            "torch.arange(words, dtype=x.dtype).",
+            partial(_numbered, returned=torch.Tensor.float),
+        ),
+        Misconception(
+            "divided_in_single_precision",
+            "Your answer divides the positions by the number of words. Then one step means something else in each "
+            "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
+            lambda x: _beside(x, _place(x) / x.shape[-2]),
+        ),
+        Misconception(
+            "small_integers",
+            "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
+            "text. Use the dtype of x, or torch.arange's own.",
+            lambda x: _beside(x, _place(x).to(torch.int8)),
+        ),
+        Misconception(
+            "unsigned_small_integers",
+            "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
+            "text. Use the dtype of x, or torch.arange's own.",
+            lambda x: _beside(x, _place(x).to(torch.uint8)),
+        ),
+        Misconception(
+            "last_component_overwritten",
+            "Your answer writes the position over the last component of each vector. Append it as one more component: "
+            "the result is [..., words, d_model + 1].",
+            lambda x: _beside(x[..., :-1], _place(x)),
+        ),
+        Misconception(
+            "counted_through_the_batch",
+            "Your answer goes on counting from one sentence of the batch to the next. Each sentence begins at "
+            "position 0.",
+            lambda x: torch.cat([x, torch.arange(x[..., 0].numel()).view(*x.shape[:-1], 1).to(x.dtype)], dim=-1),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,244 @@
+"""Lesson 03, positions.binary_counting: Counting in binary."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import positions
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of
+
+
+def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: S4's numbers 0 to 15", (16, 4))
+        yield Case("a single word", (1, 1))
+        yield Case("more bits than are needed", (5, 6))
+    for name in ("as far as the bits reach", "one bit more", "one word fewer"):
+        bits = integer(generator, 2, 6)
+        length = {"as far as the bits reach": 2**bits, "one bit more": 2 ** (bits - 1), "one word fewer": 2**bits - 1}
+        yield Case(f"{name}: {length[name]} words, {bits} bits", (length[name], bits))
+    long = integer(generator, 260, 300)
+    yield Case(f"a long text: {long} words, 9 bits", (long, 9))
+
+
+def _counted(length: int, bits: int) -> tuple[Tensor, Tensor]:
+    """Positions as a column, powers of two as a row."""
+    return torch.arange(length).unsqueeze(-1), 2 ** torch.arange(bits)
+
+
+def _bit(position: Tensor, power: Tensor) -> Tensor:
+    return position // power % 2
+
+
+def _binary(
+    length: int,
+    bits: int,
+    *,
+    first: int = 0,
+    bit: Callable[[Tensor, Tensor], Tensor] = _bit,
+    turned: Callable[[Tensor], Tensor] = lambda table: table,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """Entries `bit(position, power of two)`, with a setting for each place where one can slip."""
+    position, power = _counted(length, bits)
+    return turned(bit(position + first, power)).to(dtype)
+
+
+def _binary_by_text(length: int, bits: int) -> Tensor:
+    return torch.tensor([[float(digit) for digit in reversed(f"{pos:0{bits}b}")] for pos in range(length)])
+
+
+def _binary_in_place(length: int, bits: int) -> Tensor:
+    digits = torch.zeros(length, bits)
+    for pos in range(length):
+        rest = pos
+        for bit in range(bits):
+            digits[pos, bit] = rest % 2
+            rest //= 2
+    return digits
+
+
+def _binary_by_repeating(length: int, bits: int) -> Tensor:
+    columns = []
+    for bit in range(bits):
+        wave = torch.tensor([0.0, 1.0]).repeat_interleave(2**bit)
+        columns.append(wave.repeat(length // len(wave) + 1)[:length])
+    return torch.stack(columns, dim=1)
+
+
+def _binary_by_doubling(length: int, bits: int) -> Tensor:
+    table = torch.zeros(1, 0)
+    for _ in range(bits):
+        table = torch.cat([F.pad(table, (0, 1)), F.pad(table, (0, 1), value=1.0)])
+    return table[:length]
+
+
+def _binary_by_adding(length: int, bits: int) -> Tensor:
+    """One more each time, with a carry."""
+    row, rows = [0.0] * bits, []
+    for _ in range(length):
+        rows.append(list(row))
+        for bit in range(bits):
+            row[bit] = 1 - row[bit]
+            if row[bit]:
+                break
+    return torch.tensor(rows)
+
+
+CORRECT = (
+    _binary_by_text,
+    _binary_in_place,
+    _binary_by_repeating,
+    _binary_by_doubling,
+    _binary_by_adding,
+    lambda length, bits: (torch.arange(length).unsqueeze(1) // 2 ** torch.arange(bits) % 2).float(),
+    lambda length, bits: (torch.arange(length)[:, None] & 2 ** torch.arange(bits) != 0).float(),
+    lambda length, bits: torch.remainder(torch.floor(torch.arange(length)[:, None] / 2.0 ** torch.arange(bits)), 2),
+    lambda length, bits: torch.from_numpy(numpy.arange(length)[:, None] >> numpy.arange(bits) & 1).to(torch.float32),
+    lambda length, bits: torch.tensor(list(itertools.product([0.0, 1.0], repeat=bits)))[:length].flip(1),
+    lambda length, bits: (
+        (torch.sin(math.pi * (torch.arange(length)[:, None] + 0.5) / 2 ** torch.arange(bits)) < 0) * 1.0
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="positions.binary_counting",
+    lesson=LESSON,
+    name="binary_counting",
+    title="Counting in binary",
+    statement=(
+        "binary_counting(length, bits) -> float32 [length, bits]: row pos is the number pos in binary, 0.0 and 1.0, "
+        "the lowest bit first."
+    ),
+    points=2,
+    minutes=10,
+    section="Counting with two digits",
+    source="S4, the binary encoding of 0 to 15",
+    reference=positions.binary_counting,
+    cases=_binary_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "highest_bit_first",
+            "In your rows the highest bit stands first, as we write numbers. Here the lowest comes first: "
+            "column 0 changes at every word.",
+            partial(_binary, turned=lambda table: table.flip(1)),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your first row is the number 1. Positions are counted from 0, so the first row is all zeros.",
+            partial(_binary, first=1),
+        ),
+        Misconception(
+            "integers",
+            "Your bits are integers. They are to be added to embeddings, so end with .float().",
+            partial(_binary, dtype=torch.long),
+        ),
+        Misconception(
+            "booleans",
+            "Your bits are True and False. They are to be added to embeddings, so end with .float().",
+            partial(_binary, dtype=torch.bool),
+        ),
+        Misconception(
+            "minus_one_for_zero",
+            "Your answer writes -1 for the digit 0. Here the digits are 0.0 and 1.0.",
+            partial(_binary, bit=lambda position, power: 2 * _bit(position, power) - 1),
+        ),
+        Misconception(
+            "transposed",
+            "Your answer is [bits, length]. One row for each position: [length, bits].",
+            partial(_binary, turned=torch.t),
+        ),
+        Misconception(
+            "quotient_only",
+            "Your answer divides by the powers of two, but does not take the remainder: column i holds ⌊pos / 2^i⌋. "
+            "Its last digit is the bit: take it modulo 2.",
+            partial(_binary, bit=lambda position, power: position // power),
+        ),
+        Misconception(
+            "remainder_only",
+            "Your answer is pos modulo 2^i, which grows. First divide, ⌊pos / 2^i⌋, then take that modulo 2.",
+            partial(_binary, bit=lambda position, power: position % power),
+        ),
+        Misconception(
+            "not_rounded_down",
+            "Your answer divides without rounding down, so that there are fractions. Use // or >> before you take "
+            "the remainder.",
+            partial(_binary, bit=lambda position, power: (position / power) % 2),
+        ),
+        Misconception(
+            "starts_with_twos",
+            "Your columns are one place off: the first one counts the twos. Column 0 is the lowest bit, which is "
+            "⌊pos / 1⌋ modulo 2.",
+            partial(_binary, bit=lambda position, power: position // (2 * power) % 2),
+        ),
+        Misconception(
+            "gray_code",
+            "Your answer is a Gray code: from each row to the next exactly one bit changes. Here ordinary binary "
+            "numbers are asked for.",
+            partial(_binary, bit=lambda position, power: _bit(position ^ (position >> 1), power)),
+        ),
+        Misconception(
+            "double_precision",
+            "Your bits are float64. Embeddings are float32: end with .float().",
+            partial(_binary, dtype=torch.float64),
+        ),
+        Misconception(
+            "divided_only",
+            "Your answer divides by the powers of two, and does no more: there are fractions, and they grow. Round "
+            "down (//), and take the remainder (% 2).",
+            partial(_binary, bit=lambda position, power: position / power),
+        ),
+        Misconception(
+            "bits_keep_their_weight",
+            "Your answer holds 2^i where bit i is set. Here the digits are 0.0 and 1.0: shift the number, or compare "
+            "with 0.",
+            partial(_binary, bit=lambda position, power: position & power),
+        ),
+        Misconception(
+            "rounded_to_the_nearest",
+            "Your answer rounds the quotients to the nearest number. Round down: // or >>.",
+            partial(_binary, bit=lambda position, power: (position / power).round() % 2),
+        ),
+        Misconception(
+            "lowest_bit_everywhere",
+            "Every column of yours is the lowest bit. Halve the number (// 2) from one column to the next.",
+            partial(_binary, bit=lambda position, power: (position % 2).expand(-1, len(power))),
+        ),
+        Misconception(
+            "remainder_first",
+            "Your answer takes the remainder by 2 before it divides: only the lowest bit is left then. First divide, "
+            "⌊pos / 2^i⌋, then take that modulo 2.",
+            partial(_binary, bit=lambda position, power: position % 2 // power),
+        ),
+        Misconception(
+            "zeros_for_ones",
+            "Your zeros and ones have changed places. Row 0 is the number 0: all its digits are 0.0.",
+            partial(_binary, bit=lambda position, power: 1 - _bit(position, power)),
+        ),
+        Misconception(
+            "one_place_marked",
+            "Your answer marks one column for each position. A binary number may have several digits 1: bit i is ⌊pos "
+            "/ 2^i⌋ modulo 2.",
+            partial(_binary, bit=lambda position, power: (position == places_of(power)).long()),
+        ),
+        Misconception(
+            "small_integers",
+            "Your positions are integers of 8 bits, which start over at 256 in a long text. Leave torch.arange its own "
+            "dtype.",
+            partial(_binary, bit=lambda position, power: _bit(position % 256, power)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

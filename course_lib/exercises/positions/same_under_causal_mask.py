@@ -1,0 +1,234 @@
+"""Lesson 03, positions.same_under_causal_mask: Predict: shuffled under a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import positions
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer, predicted
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of, random_order
+from course_lib.exercises.worked_examples import B
+
+CHASE = torch.tensor([0, 4, 2, 3, 1])
+"""S3's pair: *the dog chased the cat* with dog and cat in each other's place."""
+
+
+def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name}: <s> Katze die tanzte", (torch.tensor([0, 2, 1, 3]),))
+        yield Case("the dog chased the cat, dog and cat exchanged", (CHASE,))
+        yield Case("nobody moves", (torch.arange(5),))
+        yield Case("back to front", (torch.arange(5).flip(0),))
+        yield Case("the last word comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
+    for name in ("neighbours change places here and there", "shuffled in groups", "larger groups"):
+        yield Case(name, (_grouped(generator, name),))
+    words = integer(generator, 6, 9)
+    yield Case("all of them shuffled", (random_order(generator, words),))
+
+
+def _grouped(generator: Generator, name: str) -> Tensor:
+    """An order that only moves words within groups, some of one word, the first of several."""
+    largest = {"neighbours change places here and there": 2, "shuffled in groups": 3}.get(name, 4)
+    groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(3)), 1]
+    order: list[int] = []
+    for group in groups:
+        shuffled = torch.randperm(group, generator=generator) if group != largest else torch.arange(group).roll(1)
+        order += (shuffled + len(order)).tolist()
+    return torch.tensor(order)
+
+
+def _furthest(order: Tensor) -> Tensor:
+    """The largest old place among a word and those before it."""
+    return order.cummax(dim=0).values
+
+
+def _kept(order: Tensor) -> Tensor:
+    """Whether a word keeps its place."""
+    return order == places_of(order)
+
+
+def _predicted(
+    order: Tensor,
+    *,
+    same: Callable[[Tensor], Tensor] = positions.same_under_causal_mask,
+    returned: Callable[[Tensor], Tensor] = lambda same: same,
+) -> Tensor:
+    """A prediction, by some rule and in some form."""
+    return returned(same(order))
+
+
+def _nothing_lost(order: Tensor) -> Tensor:
+    """Whether the words that were attended to before are all among those up to here."""
+    words = order.tolist()
+    return torch.tensor([set(range(old + 1)) <= set(words[: place + 1]) for place, old in enumerate(words)])
+
+
+def _same_before(order: Tensor) -> Tensor:
+    """Whether the words before this place are those that stood before it, whichever word stands here."""
+    words = order.tolist()
+    return torch.tensor([set(words[:place]) == set(range(place)) for place in range(len(words))])
+
+
+def _same_by_sets(order: Tensor) -> Tensor:
+    words = order.tolist()
+    return torch.tensor([set(words[: i + 1]) == set(range(word + 1)) for i, word in enumerate(words)])
+
+
+def _same_by_masks(order: Tensor) -> Tensor:
+    """Whom a word may attend to, before and after, as rows of the causal mask by word."""
+    before = torch.ones(len(order), len(order), dtype=torch.bool).tril()
+    after = torch.zeros_like(before)
+    after[order.unsqueeze(1), order] = before
+    return (before == after).all(dim=1)[order]
+
+
+def _same_by_attention(order: Tensor) -> Tensor:
+    """By trying it: one causal self-attention on random words, before and after."""
+    x = torch.randn(len(order), 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    before = F.scaled_dot_product_attention(x, x, x, is_causal=True)
+    after = F.scaled_dot_product_attention(x[order], x[order], x[order], is_causal=True)
+    return (before[order] - after).abs().amax(dim=1) < 1e-9
+
+
+def _same_by_sums(order: Tensor) -> Tensor:
+    """Among n different places the sum is smallest for the first n, and equal only for them."""
+    place = torch.arange(len(order))
+    return (order == place) & (order.cumsum(0) == place.cumsum(0))
+
+
+def _same_by_loop(order: Tensor) -> Tensor:
+    furthest, same = -1, []
+    for place, word in enumerate(order.tolist()):
+        furthest = max(furthest, word)
+        same.append(word == place == furthest)
+    return torch.tensor(same)
+
+
+CORRECT = (
+    _same_by_sets,
+    _same_by_masks,
+    _same_by_attention,
+    _same_by_sums,
+    _same_by_loop,
+    lambda order: (order == torch.arange(len(order))) & (order.cummax(0)[0] == order),
+    lambda order: torch.tensor(
+        [sorted(order[: i + 1].tolist()) == list(range(int(order[i]) + 1)) for i in range(len(order))]
+    ),
+    lambda order: torch.from_numpy(
+        (order.numpy() == numpy.arange(len(order)))
+        & (numpy.maximum.accumulate(order.numpy()) <= numpy.arange(len(order)))
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="positions.same_under_causal_mask",
+    lesson=LESSON,
+    name="same_under_causal_mask",
+    title="Predict: shuffled under a mask",
+    statement=(
+        "same_under_causal_mask(order int64 [words]) -> bool [words]: True where the word at this place of a shuffled "
+        "sentence gets the same vector as before from one causally masked self-attention without positions; word i "
+        "is word order[i] of the old sentence, and all words differ."
+    ),
+    points=2,
+    minutes=12,
+    section="Shuffling under a mask",
+    source="S4, switching words; S2 and S4, the causal mask",
+    reference=positions.same_under_causal_mask,
+    cases=predicted(_causal_cases),
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "nothing_changes",
+            "Your prediction is that every word keeps its vector, as without a mask: S4's sentence on switching words "
+            "fails here. Under a causal mask a word attends only to those before it, and these may be others now.",
+            lambda order: torch.ones(len(order), dtype=torch.bool),
+        ),
+        Misconception(
+            "everything_changes",
+            "Your answer is False for every word. One that attends to the very same words as before gets the same "
+            "vector, even if these have changed places. Sets of tensors are never equal: compare order.tolist().",
+            lambda order: torch.zeros(len(order), dtype=torch.bool),
+        ),
+        Misconception(
+            "not_moved",
+            "Your prediction is that a word keeps its vector if it keeps its place. That is not enough: other words "
+            "may stand before it now.",
+            partial(_predicted, same=_kept),
+        ),
+        Misconception(
+            "same_words_so_far",
+            "Your prediction looks at the place: do the same words stand up to here as before? But the word itself "
+            "may be another one, which attended to fewer words or to more when it stood elsewhere.",
+            partial(_predicted, same=lambda order: _furthest(order) == places_of(order)),
+        ),
+        Misconception(
+            "order_before_it_counts",
+            "Your prediction is that a word keeps its vector only if all words before it stand as they did. Their "
+            "order does not matter: attention adds them up. It matters only which words they are.",
+            partial(_predicted, same=lambda order: _kept(order).cumprod(dim=0).bool()),
+        ),
+        Misconception(
+            "moved_back_is_harmless",
+            "Your prediction is that a word keeps its vector if it stands where it was or further back. Further back "
+            "it attends to more words than before, and even where it was, other words may stand before it now.",
+            partial(_predicted, same=lambda order: order <= places_of(order)),
+        ),
+        Misconception(
+            "nothing_new_is_harmless",
+            "Your prediction is that a word keeps its vector if no new word has come before it. But it may have lost "
+            "some: it must attend to exactly the same words.",
+            partial(_predicted, same=lambda order: _furthest(order) == order),
+        ),
+        Misconception(
+            "first_word_only",
+            "Your prediction is that the first place alone keeps its vector. Which word stands there now? And later "
+            "words may keep theirs too: those that attend to exactly the same words as before.",
+            partial(_predicted, same=lambda order: places_of(order) == 0),
+        ),
+        Misconception(
+            "inverted",
+            "Your prediction is turned round: True where the vector changes. True is asked for where it stays.",
+            partial(_predicted, returned=torch.logical_not),
+        ),
+        Misconception(
+            "numbers",
+            "Your prediction is made of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
+            partial(_predicted, returned=torch.Tensor.long),
+        ),
+        Misconception(
+            "moved_forward_is_harmless",
+            "Your prediction is that a word keeps its vector if it stands where it was or further forward. Further "
+            "forward it attends to fewer words than before, and even where it was, other words may stand before it "
+            "now.",
+            partial(_predicted, same=lambda order: order >= places_of(order)),
+        ),
+        Misconception(
+            "nothing_lost_is_harmless",
+            "Your prediction is that a word keeps its vector if it has lost no word that it attended to. But new ones "
+            "may have come: it must attend to exactly the same words.",
+            partial(_predicted, same=_nothing_lost),
+        ),
+        Misconception(
+            "words_before_alone",
+            "Your prediction is True wherever the same words stand before a place as before. But the word itself may "
+            "be another one, which attended to fewer words or to more when it stood elsewhere.",
+            partial(_predicted, same=_same_before),
+        ),
+        Misconception(
+            "all_or_none",
+            "Your prediction is one for the whole sentence: True everywhere if nobody moves, else False everywhere. "
+            "Each word has its own answer: does it attend to exactly the same words as before?",
+            partial(_predicted, same=lambda order: _kept(order).all().expand(len(order)).clone()),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,321 @@
+"""Lesson 03, positions.shift_matrix: The shift matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib import positions
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, sinusoidal_by_loop
+from course_lib.exercises.worked_examples import A
+
+
+def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{A.name}: from the to cat, one word on, in 4 dimensions", (1, 4))
+        yield Case("one pair of dimensions, three words on", (3, 2))
+        yield Case("nobody moves", (0, 6))
+    for name, sign in (("forwards", 1), ("backwards", -1)):
+        shift, d_model = sign * integer(generator, 2, 12), 2 * integer(generator, 3, 7)
+        yield Case(f"{abs(shift)} words {name} in {d_model} dimensions", (shift, d_model))
+    shift = integer(generator, 30, 60)
+    yield Case(f"{shift} words forwards in 16 dimensions", (shift, 16))
+
+
+def _rotation(cos: Tensor, sin: Tensor) -> list[Tensor]:
+    return [cos, sin, -sin, cos]
+
+
+def _turn(shift: float, exponent: Tensor) -> Tensor:
+    return shift / 10_000**exponent
+
+
+def _on_the_diagonal(blocks: Tensor) -> Tensor:
+    matrix: Tensor = torch.block_diag(*blocks)
+    return matrix
+
+
+def _in_halves(blocks: Tensor) -> Tensor:
+    """The shift matrix of an encoding whose sines stand in the first half and whose cosines stand in the second."""
+    place = torch.arange(2 * len(blocks)).view(-1, 2).T.flatten()
+    return _on_the_diagonal(blocks)[place][:, place]
+
+
+def _added_to_the_identity(blocks: Tensor) -> Tensor:
+    matrix = _on_the_diagonal(blocks)
+    return matrix + torch.eye(len(matrix), dtype=matrix.dtype)
+
+
+def _turned(
+    shift: int,
+    d_model: int,
+    *,
+    moved: Callable[[int], int] = lambda shift: shift,
+    angle: Callable[[float, Tensor], Tensor] = _turn,
+    block: Callable[[Tensor, Tensor], list[Tensor]] = _rotation,
+    placed: Callable[[Tensor], Tensor] = _on_the_diagonal,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """The 2 x 2 block (four entries, row by row) of `angle(shift, 2i / d_model)` for each pair, put together."""
+    angles = angle(moved(shift), torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    entries = torch.stack(block(angles.cos(), angles.sin()), dim=-1)
+    return placed(entries.view(-1, 2, 2)).to(dtype)
+
+
+def _shift_by_loop(shift: int, d_model: int) -> Tensor:
+    matrix = torch.zeros(d_model, d_model)
+    for i in range(0, d_model, 2):
+        angle = shift / 10_000 ** (i / d_model)
+        matrix[i, i] = matrix[i + 1, i + 1] = math.cos(angle)
+        matrix[i, i + 1] = math.sin(angle)
+        matrix[i + 1, i] = -math.sin(angle)
+    return matrix
+
+
+def _shift_by_slices(shift: int, d_model: int) -> Tensor:
+    angle = shift * torch.exp(torch.arange(0, d_model, 2) * (-math.log(10_000) / d_model))
+    matrix = torch.diag(angle.cos().repeat_interleave(2))
+    even = torch.arange(0, d_model, 2)
+    matrix[even, even + 1] = angle.sin()
+    matrix[even + 1, even] = -angle.sin()
+    return matrix
+
+
+def _shift_by_blocks(shift: int, d_model: int) -> Tensor:
+    angles = [shift / 10_000 ** (2 * i / d_model) for i in range(d_model // 2)]
+    matrix: Tensor = torch.block_diag(
+        *(torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles)
+    )
+    return matrix
+
+
+def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
+    """Turning steadily: the matrix exponential of the velocities."""
+    speed = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
+    velocity: Tensor = torch.block_diag(
+        *(s * torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64) for s in speed)
+    )
+    return torch.matrix_exp(shift * velocity).float()
+
+
+def _shift_in_numpy(shift: int, d_model: int) -> Tensor:
+    angle = shift / 10_000 ** (numpy.arange(0, d_model, 2) / d_model)
+    cosine = numpy.kron(numpy.diag(numpy.cos(angle)), numpy.eye(2))
+    sine = numpy.kron(numpy.diag(numpy.sin(angle)), numpy.array([[0, 1], [-1, 0]]))
+    return torch.from_numpy(cosine + sine).float()
+
+
+def _shift_by_power(shift: int, d_model: int) -> Tensor:
+    """One word on, again and again; backwards by the inverse."""
+    angle = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    once = torch.diag(angle.cos().repeat_interleave(2))
+    aside = torch.stack([angle.sin(), torch.zeros_like(angle)], dim=1).flatten()[:-1]
+    once += torch.diag(aside, 1) - torch.diag(aside, -1)
+    moved: Tensor = torch.linalg.matrix_power(once, shift)
+    return moved.float()
+
+
+def _shift_from_the_encoding(shift: int, d_model: int) -> Tensor:
+    """Read off the encoding's own numbers: row `shift` holds the sine and the cosine of every angle."""
+    row = sinusoidal_by_loop(abs(shift) + 1, d_model)[abs(shift)].view(-1, 2)
+    sine, cosine = row[:, 0] * (1 if shift >= 0 else -1), row[:, 1]
+    turns = torch.stack([cosine, sine, -sine, cosine], dim=1).view(-1, 2, 2)
+    return torch.einsum("irc,ij->irjc", turns, torch.eye(d_model // 2)).reshape(d_model, d_model)
+
+
+def _shift_column_by_column(shift: int, d_model: int) -> Tensor:
+    """What the turned clocks make of each unit vector."""
+    angle = shift / 10_000.0 ** (torch.arange(0, d_model, 2).double() / d_model)
+
+    def turned(vector: Tensor) -> Tensor:
+        sine, cosine = vector[0::2], vector[1::2]
+        parts = (sine * angle.cos() + cosine * angle.sin(), cosine * angle.cos() - sine * angle.sin())
+        return torch.stack(parts, dim=1).flatten()
+
+    return torch.func.vmap(turned, out_dims=1)(torch.eye(d_model, dtype=torch.float64)).float()
+
+
+CORRECT = (
+    _shift_by_loop,
+    _shift_by_slices,
+    _shift_by_blocks,
+    _shift_by_exponential,
+    _shift_in_numpy,
+    _shift_by_power,
+    _shift_from_the_encoding,
+    _shift_column_by_column,
+)
+
+
+EXERCISE = Exercise(
+    id="positions.shift_matrix",
+    lesson=LESSON,
+    name="shift_matrix",
+    title="The shift matrix",
+    statement=(
+        "shift_matrix(shift, d_model) -> float32 [d_model, d_model]: the M with encoding[pos + shift] = M "
+        "encoding[pos] for every position pos of the sinusoidal encoding; shift may be negative."
+    ),
+    points=4,
+    minutes=20,
+    section="A shift is a matrix",
+    source="Vaswani et al. (2017), section 3.5; S4, relative positions",
+    reference=positions.shift_matrix,
+    cases=_shift_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "turned_back",
+            "Your matrix shifts the other way: it is the transpose, which takes encoding[pos] to encoding[pos - "
+            "shift]. The pairs are (sin, cos), so that each block is [[cos, sin], [-sin, cos]].",
+            partial(_turned, block=lambda cos, sin: [cos, -sin, sin, cos]),
+        ),
+        Misconception(
+            "minus_forgotten",
+            "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. It comes from cos(a + b) = cos a cos b - sin a "
+            "sin b, the second row of each block: [-sin, cos].",
+            partial(_turned, block=lambda cos, sin: [cos, sin, sin, cos]),
+        ),
+        Misconception(
+            "sine_on_the_diagonal",
+            "Your blocks have the sines on their diagonal. Where nothing is shifted the matrix must be the identity: "
+            "the cosines belong there, [[cos, sin], [-sin, cos]].",
+            partial(_turned, block=lambda cos, sin: [sin, cos, -cos, sin]),
+        ),
+        Misconception(
+            "diagonal_only",
+            "Your matrix only scales: it has the cosines on its diagonal and nothing beside them. sin(a + b) needs "
+            "the cosine of a as well: each block is [[cos, sin], [-sin, cos]].",
+            partial(_turned, block=lambda cos, sin: [cos, 0 * sin, 0 * sin, cos]),
+        ),
+        Misconception(
+            "one_angle_for_all",
+            "Your matrix turns all pairs by the same angle, the shift itself. Each pair has its own clock: turn it by "
+            "shift / 10000^(2i / d_model).",
+            partial(_turned, angle=lambda shift, exponent: torch.full_like(exponent, shift)),
+        ),
+        Misconception(
+            "two_forgotten",
+            "Your blocks turn by shift / 10000^(i / d_model): the 2 is missing. The angle of pair i is shift / "
+            "10000^(2i / d_model), as in the encoding.",
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent / 2)),
+        ),
+        Misconception(
+            "two_counted_twice",
+            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is the paper's 2i "
+            "already: the exponent is then i / d_model.",
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, 2 * exponent)),
+        ),
+        Misconception(
+            "multiplied",
+            "Your angles are shift · 10000^(2i / d_model), faster and faster. Divide: the clocks slow down from pair "
+            "to pair.",
+            partial(_turned, angle=lambda shift, exponent: shift * 10_000**exponent),
+        ),
+        Misconception(
+            "halves",
+            "Your matrix shifts an encoding with all sines before all cosines. In ours they alternate, so that the "
+            "rotations are 2 × 2 blocks along the diagonal.",
+            partial(_turned, placed=_in_halves),
+        ),
+        Misconception(
+            "rows_rolled",
+            "Your matrix moves components to other places. Shifting the words changes the numbers within each pair: "
+            "a rotation for each pair, as 2 × 2 blocks along the diagonal.",
+            lambda shift, d_model: torch.eye(d_model).roll(shift, dims=0),
+        ),
+        Misconception(
+            "distance_only",
+            "Your matrix shifts forwards whatever the sign of `shift`. A negative one must turn the clocks back: "
+            "don't take its absolute value.",
+            partial(_turned, moved=abs),
+        ),
+        Misconception(
+            "blocks_not_placed",
+            "Your answer is the 2 × 2 blocks one after the other, [d_model / 2, 2, 2]. Place them along the diagonal "
+            "of a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
+            partial(_turned, placed=lambda blocks: blocks),
+        ),
+        Misconception(
+            "double_precision",
+            "Your numbers are float64. The encoding is float32: end with .float().",
+            partial(_turned, dtype=torch.float64),
+        ),
+        Misconception(
+            "minus_twice",
+            "Your answer has a minus at both sines of a block. Only one of them has it: the cosine's formula for a "
+            "sum subtracts, the sine's adds.",
+            partial(_turned, block=lambda cos, sin: [cos, -sin, -sin, cos]),
+        ),
+        Misconception(
+            "exponents_counted_from_one",
+            "Your answer counts the pairs of dimensions from 1. The first has i = 0: it turns by `shift` itself.",
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent + 1 / len(exponent))),
+        ),
+        Misconception(
+            "minus_at_the_cosine",
+            "Your blocks have their minus at the lower right cosine, which makes a reflection of them. It belongs to "
+            "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
+            partial(_turned, block=lambda cos, sin: [cos, sin, sin, -cos]),
+        ),
+        Misconception(
+            "backwards_nothing_moves",
+            "Your matrix is the identity where `shift` is negative. It must turn the clocks back there: the same "
+            "formula holds for negative shifts.",
+            partial(_turned, moved=lambda shift: max(shift, 0)),
+        ),
+        Misconception(
+            "one_word_too_far",
+            "Your matrix shifts by one word too many. The angle of pair i is shift / 10000^(2i / d_model).",
+            partial(_turned, moved=lambda shift: shift + 1),
+        ),
+        Misconception(
+            "one_word_always",
+            "Your matrix shifts by one word, whatever `shift` is. Multiply the angles by it.",
+            partial(_turned, moved=lambda shift: 1),
+        ),
+        Misconception(
+            "base_1000",
+            "Your base is 1000. The paper's is 10000, with four zeros.",
+            partial(_turned, angle=lambda shift, exponent: shift / 1_000**exponent),
+        ),
+        Misconception(
+            "degrees",
+            "Your answer takes the angle for degrees. It is in radians, which is what torch.sin expects.",
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent).deg2rad()),
+        ),
+        Misconception(
+            "slowest_first",
+            "Your clocks are in reverse order, the slowest first. The first block turns by `shift` itself.",
+            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent.flip(0))),
+        ),
+        Misconception(
+            "one_frequency_less",
+            "Your slowest clock turns by shift / 10000: the exponents run from 0 to 1. By the paper's formula they "
+            "stop before 1: 2i / d_model for i < d_model / 2.",
+            partial(
+                _turned,
+                angle=lambda shift, exponent: _turn(shift, exponent * len(exponent) / max(len(exponent) - 1, 1)),
+            ),
+        ),
+        Misconception(
+            "added_to_the_identity",
+            "Your matrix has the identity added: its diagonal is 1 too large. Start from zeros, or replace the "
+            "entries.",
+            partial(_turned, placed=_added_to_the_identity),
+        ),
+        Misconception(
+            "sine_never_negative",
+            "Your sines are never negative: the root of 1 - cos² has lost the sign. Take the sine of the angle itself.",
+            partial(_turned, block=lambda cos, sin: [cos, sin.abs(), -sin.abs(), cos]),
+        ),
+    ),
+    withheld=WITHHELD,
+)

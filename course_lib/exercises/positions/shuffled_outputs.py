@@ -1,0 +1,139 @@
+"""Lesson 03, positions.shuffled_outputs: Predict: shuffled words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import positions
+from course_lib.attention import scaled_dot_product_attention
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer, kinds, predicted
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, random_order
+from course_lib.exercises.worked_examples import B
+
+
+def _shuffled_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        out = scaled_dot_product_attention(B.q, B.k, B.v)
+        order = torch.tensor([2, 0, 3, 1])
+        yield Case(f"{B.name}, unmasked: Katze <s> tanzte die", (out, order))
+    for kind in kinds(generator):
+        words = kind.sizes(1)[0] + 1
+        yield Case(kind.name, (kind.normal(words, kind.d_head()), random_order(generator, words)))
+    words, d_model = 4, integer(generator, 5, 8)
+    many = torch.randn(9, words, d_model, generator=generator)
+    yield Case("more sentences than words", (many, random_order(generator, words)))
+
+
+def _taken(
+    out: Tensor, order: Tensor, *, by: Callable[[Tensor], Tensor] = lambda order: order, dim: int = -2
+) -> Tensor:
+    """Rows in some order along some dimension."""
+    return out[by(order)] if dim == 0 else out.index_select(dim, by(order))
+
+
+def _shuffled_by_loop(out: Tensor, order: Tensor) -> Tensor:
+    return torch.stack([out[..., place, :] for place in order.tolist()], dim=-2)
+
+
+def _shuffled_in_place(out: Tensor, order: Tensor) -> Tensor:
+    shuffled = torch.empty_like(out)
+    for place, word in enumerate(order):
+        shuffled[..., place, :] = out[..., word, :]
+    return shuffled
+
+
+def _shuffled_by_gather(out: Tensor, order: Tensor) -> Tensor:
+    return out.gather(-2, order.unsqueeze(-1).expand(out.shape))
+
+
+CORRECT = (
+    _shuffled_by_loop,
+    _shuffled_in_place,
+    _shuffled_by_gather,
+    lambda out, order: out[..., order, :],
+    lambda out, order: torch.index_select(out, out.ndim - 2, order),
+    lambda out, order: F.one_hot(order, len(order)).to(out.dtype) @ out,
+    lambda out, order: torch.einsum("pw,...wd->...pd", torch.eye(len(order), dtype=out.dtype)[order], out),
+    lambda out, order: out.mT[..., order].mT,
+    lambda out, order: torch.from_numpy(numpy.take(out.detach().numpy(), order.numpy(), axis=-2)),
+    lambda out, order: out.transpose(0, -2)[order].transpose(0, -2),
+    lambda out, order: torch.cat([out.narrow(-2, word, 1) for word in order.tolist()], dim=-2),
+)
+
+
+EXERCISE = Exercise(
+    id="positions.shuffled_outputs",
+    lesson=LESSON,
+    name="shuffled_outputs",
+    title="Predict: shuffled words",
+    statement=(
+        "shuffled_outputs(out [..., words, d_model], order int64 [words]) -> [..., words, d_model]: the outputs of "
+        "unmasked self-attention after a shuffle, from those before it; word i of the shuffled sentence is word "
+        "order[i] of the old one."
+    ),
+    points=1,
+    minutes=5,
+    section="A bag of words",
+    source="S4, why position embeddings are needed; Lee et al. (2019)",
+    reference=positions.shuffled_outputs,
+    cases=predicted(_shuffled_cases),
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "nothing_moves",
+            "Your prediction is that the outputs stay as they were, row for row: S4 says that switching words "
+            "wouldn't affect the computation. Each word keeps its vector, but the vector moves with its word.",
+            lambda out, order: out.clone(),
+        ),
+        Misconception(
+            "shuffled_back",
+            "Your prediction shuffles the rows the other way round, by the inverse order. Row i belongs to the word "
+            "that stands there now, which is word order[i] of the old sentence: out[..., order, :].",
+            partial(_taken, by=torch.argsort),
+        ),
+        Misconception(
+            "sentences_shuffled",
+            "In a batch your prediction shuffles the sentences: out[order] takes "
+            "the first dimension. Words are the last but one: out[..., order, :].",
+            partial(_taken, dim=0),
+        ),
+        Misconception(
+            "dimensions_shuffled",
+            "Your prediction shuffles the components within each vector. The vectors stay whole and change places: "
+            "out[..., order, :].",
+            lambda out, order: torch.cat([out[..., order], out[..., len(order) :]], dim=-1),
+        ),
+        Misconception(
+            "reversed",
+            "Your prediction turns the rows round, whatever the order is. Use `order`: row i belongs to word order[i] "
+            "of the old sentence.",
+            lambda out, order: out.flip(-2),
+        ),
+        Misconception(
+            "all_alike",
+            "Your prediction is that all words get the same vector, the mean. Attention ignores the order, not the "
+            "words: each word still asks its own question, and keeps its own vector.",
+            lambda out, order: out.mean(dim=-2, keepdim=True).expand_as(out),
+        ),
+        Misconception(
+            "shuffled_twice",
+            "Your prediction shuffles the rows twice. Once is enough: row i belongs to word order[i] of the old "
+            "sentence.",
+            partial(_taken, by=lambda order: order[order]),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your prediction takes the row before the one that is asked for: the numbers in `order` are counted from "
+            "0, so that there is nothing to subtract.",
+            partial(_taken, by=lambda order: (order - 1) % len(order)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,154 @@
+"""Lesson 08, subwords.decode: And back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.subwords.shared import LESSON, RESEARCH, WITHHELD, ids_of, random_source
+from course_lib.text import subwords
+from course_lib.text.subwords import MARK
+
+
+def _decode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: playing, played", (["▁play", "ing", "▁play", "ed"],))
+        yield Case("one word", (["▁", "c", "at"],))
+        yield Case("beginning within a word", (["ing", "▁play", "ed"],))
+        yield Case("no pieces", ([],))
+        yield Case("a word with a hyphen", (["▁Gesundheits", "-", "Forschungs", "-", "Institut", "▁ist", "▁zu"],))
+        return
+    rng = random_source(generator)
+    for number in range(1, 4):
+        merges = subwords.learn_merges(RESEARCH, ids_of(RESEARCH), integer(generator, 5, 25))
+        words = ["".join(word).removeprefix(MARK) for word in rng.sample(list(RESEARCH), 4)]
+        pieces = subwords.encode_pieces(" ".join(words), merges)
+        yield Case(f"German words, {number}", (pieces,))
+        yield Case(f"German words from the middle of one, {number}", (pieces[2:],))
+
+
+def _stripped(text: str) -> str:
+    return text.strip(" ")
+
+
+def _decoded(
+    pieces: list[str],
+    *,
+    between: str = "",
+    mark: str = " ",
+    ends: Callable[[str], str] = _stripped,
+    first: Callable[[str], str] = str,
+) -> str:
+    """`decode` with one thing, or several, done differently."""
+    return ends(first(between.join(pieces)).replace(MARK, mark))
+
+
+def _decode_by_loop(pieces: list[str]) -> str:
+    text = ""
+    for piece in pieces:
+        for character in piece:
+            text += " " if character == "▁" else character
+    return text.lstrip(" ")
+
+
+CORRECT = (
+    _decode_by_loop,
+    lambda pieces: "".join(pieces).replace("▁", " ").strip(),
+    lambda pieces: "".join(pieces).removeprefix("▁").replace("▁", " "),
+    lambda pieces: " ".join("".join(pieces).split("▁")).strip(),
+    lambda pieces: re.sub("▁", " ", re.sub("^▁", "", "".join(pieces))),
+    lambda pieces: "".join(piece.replace("▁", " ") for piece in pieces).lstrip(),
+)
+
+
+EXERCISE = Exercise(
+    id="subwords.decode",
+    lesson=LESSON,
+    name="decode",
+    title="And back",
+    statement=(
+        "decode(pieces: list of str) -> str: the text that the pieces spell, with a space where a word begins, but "
+        "none before the first word."
+    ),
+    points=1,
+    minutes=6,
+    section="Words that were never seen",
+    source="Kudo and Richardson (2018), section 3.1, lossless tokenization",
+    reference=subwords.decode_pieces,
+    cases=_decode_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "spaces_between_pieces",
+            "Your answer puts a space between all pieces. Spaces are where ▁ is: join the pieces with nothing between "
+            "them, and replace ▁ by a space.",
+            partial(_decoded, between=" ", mark="", ends=str),
+        ),
+        Misconception(
+            "spaces_between_pieces_with_marks",
+            "Your answer puts a space between all pieces and keeps the ▁. Join them with nothing between, and replace "
+            "▁ by a space.",
+            partial(_decoded, between=" ", mark=MARK),
+        ),
+        Misconception(
+            "spaces_between_pieces_and_words",
+            "Your answer puts a space between all pieces, and one more where ▁ is. Join the pieces with nothing "
+            "between them, and replace ▁ by a space.",
+            lambda pieces: _decoded(pieces, between=" "),
+        ),
+        Misconception(
+            "marks_kept",
+            "Your answer still has the ▁ in it. Replace each by a space.",
+            partial(_decoded, mark=MARK),
+        ),
+        Misconception(
+            "later_marks_kept",
+            "Your answer does something about the first ▁ only. Replace each by a space; only the one at the very "
+            "beginning stands for none.",
+            partial(_decoded, first=lambda text: text.removeprefix(MARK), mark=MARK),
+        ),
+        Misconception(
+            "no_spaces",
+            "Your answer has no spaces: the ▁ are gone without a trace. Replace each by a space.",
+            partial(_decoded, mark=""),
+        ),
+        Misconception(
+            "space_in_front",
+            "Your answer begins with a space. The first word's ▁ stands for none: strip it.",
+            partial(_decoded, ends=str),
+        ),
+        Misconception(
+            "space_behind_words",
+            "Your answer has a space behind each word, and so one at the end. It stands where ▁ does, before a word.",
+            partial(_decoded, first=lambda text: text.removeprefix(MARK), ends=lambda text: text + " " * bool(text)),
+        ),
+        Misconception(
+            "space_at_both_ends",
+            "Your answer has a space before the first word and one behind the last. Neither belongs there: strip them.",
+            partial(_decoded, ends=lambda text: text + " " * bool(text)),
+        ),
+        Misconception(
+            "beginning_dropped",
+            "Your answer drops what stands before the first ▁. A model may begin in the middle of a word: its letters "
+            "stay.",
+            partial(_decoded, first=lambda text: MARK + text.partition(MARK)[2]),
+        ),
+        Misconception(
+            "first_character_cut",
+            "Your answer cuts off the first character, whatever it is. Where the pieces begin within a word, that is a "
+            "letter: strip only a space.",
+            partial(_decoded, ends=lambda text: text[1:]),
+        ),
+        Misconception(
+            "list_of_words",
+            "Your answer is a list of words. Return one string, with a space between them.",
+            lambda pieces: subwords.decode_pieces(pieces).split(" "),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,400 @@
+"""Lesson 08, subwords.encode: Cutting a text into pieces."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.subwords.shared import (
+    FEW_LETTERS,
+    GERMAN,
+    LESSON,
+    PLAY,
+    RESEARCH,
+    TOKENIZERS,
+    WITHHELD,
+    JoinRule,
+    ids_of,
+    join_by_skipping,
+    join_by_while,
+    join_in_a_list,
+    random_source,
+    random_words,
+    replaced_in_the_text,
+    walked,
+)
+from course_lib.text import subwords
+from course_lib.text.subwords import MARK, Merge, Pieces
+
+
+def _merged_first(pieces: Pieces, pair: Merge) -> Pieces:
+    for i in range(len(pieces) - 1):
+        if pieces[i : i + 2] == pair:
+            return (*pieces[:i], "".join(pair), *pieces[i + 2 :])
+    return pieces
+
+
+def _learned(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
+    """Pairs learned from words, up to the first piece that two pairs make.
+
+    As long as every pair makes a new piece, joining the pairs one after the other and joining always the one that was
+    learned first give the same; and both are honest readings of the paper.
+    """
+    learned = subwords.learn_merges(words, ids_of(words), merges)
+    made = ["".join(pair) for pair in learned]
+    first = next((i for i, piece in enumerate(made) if piece in made[:i]), len(made))
+    return learned[:first]
+
+
+def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    play = _learned(PLAY, 7)
+    if not hidden:
+        yield Case("worked example: two words of the text, and stay, which is new", ("play played stay", play))
+        yield Case("Gesundheitsforschungsinstitut", ("gesundheitsforschungsinstitut", _learned(RESEARCH, 30)))
+        yield Case("no pairs", ("A cat", []))
+        yield Case("an unknown character", ("pläy play", play))
+        yield Case("several spaces", ("  play   playing play ", play))
+        yield Case("the later pair stands further left", ("abc", [("b", "c"), ("a", "b")]))
+        yield Case("the earlier pair stands further left", ("abc", [("a", "b"), ("b", "c")]))
+        yield Case("the longest piece is joined from the right", ("abc", [("b", "c"), ("a", "b"), ("a", "bc")]))
+        yield Case("in several places", ("banana", [("a", "n"), ("an", "a"), ("▁", "b")]))
+        yield Case("three equal characters in a row", ("aaa baaaaa", [("a", "a")]))
+        return
+    rng = random_source(generator)
+    for number in range(1, 4):
+        merges = _learned(random_words(rng, FEW_LETTERS, 7), integer(generator, 4, 9))
+        words = ["".join(rng.choice("aabbc") for _ in range(integer(generator, 3, 8))) for _ in range(5)]
+        text = " ".join([*words, words[0], "baaa"])
+        yield Case(f"few letters, {number}", (text, merges))
+    merges = _learned({("▁", *"aaa"): rng.randint(3, 9), ("▁", *"baaaab"): 2}, 3)
+    yield Case("equal characters in a row", (" ".join("b" * (n % 2) + "a" * n for n in range(2, 8)), merges))
+    merges = _learned(random_words(rng, GERMAN.split(), 8), 25)
+    yield Case("compounds", (" ".join("".join(rng.sample(GERMAN.split(), 2)) for _ in range(3)), merges))
+
+
+_Cut = Callable[[Pieces, Sequence[Merge], JoinRule], Sequence[str]]
+
+
+def _replayed(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
+    """One pair after the other, each only once."""
+    return functools.reduce(join, merges, pieces)
+
+
+def _known(pieces: Pieces, merges: Sequence[Merge]) -> list[Merge]:
+    return [pair for pair in itertools.pairwise(pieces) if pair in merges]
+
+
+def _last_learned_first(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
+    while known := _known(pieces, merges):
+        pieces = subwords.join(pieces, max(known, key=merges.index))
+    return pieces
+
+
+def _leftmost_first(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
+    """Joins, place by place, whatever pair comes first in the word."""
+    while known := _known(pieces, merges):
+        pieces = _merged_first(pieces, known[0])
+    return pieces
+
+
+def _all_pairs_at_each_place(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
+    """The two loops exchanged: at each place all pairs are tried in their order."""
+    found = list(pieces)
+    i = 0
+    while i < len(found) - 1:
+        for pair in merges:
+            if tuple(found[i : i + 2]) == pair:
+                found[i : i + 2] = ["".join(pair)]
+        i += 1
+    return tuple(found)
+
+
+def _longest_known(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> list[str]:
+    word, known = "".join(pieces), {*map("".join, merges)}
+    found: list[str] = []
+    while word:
+        end = next((end for end in range(len(word), 1, -1) if word[:end] in known), 1)
+        found.append(word[:end])
+        word = word[end:]
+    return found
+
+
+def _stops_at_a_missing_pair(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
+    for pair in merges:
+        if pair not in itertools.pairwise(pieces):
+            break
+        pieces = join(pieces, pair)
+    return pieces
+
+
+def _skips_behind_a_joined_piece(pieces: Pieces, pair: Merge) -> Pieces:
+    found = list(pieces)
+    i = 0
+    while i < len(found) - 1:
+        if tuple(found[i : i + 2]) == pair:
+            found[i : i + 2] = ["".join(pair)]
+            i += 1
+        i += 1
+    return tuple(found)
+
+
+def _encoded(
+    text: str,
+    merges: Sequence[Merge],
+    *,
+    words: Callable[[str], list[str]] = str.split,
+    marked: Callable[[int, str], Pieces] = lambda number, word: (MARK, *word),
+    order: Callable[[Sequence[Merge]], Sequence[Merge]] = list,
+    join: JoinRule = subwords.join,
+    cut: _Cut = _replayed,
+    made: Callable[[list[Sequence[str]]], Any] = lambda cuts: list(itertools.chain(*cuts)),
+) -> Any:
+    """`encode` with one thing, or several, done differently."""
+    pairs = order(merges)
+    return made([cut(marked(number, word), pairs, join) for number, word in enumerate(words(text))])
+
+
+def _encode_pair_after_pair(text: str, merges: list[Merge]) -> list[str]:
+    found: list[str] = []
+    for word in text.split():
+        pieces: Pieces = ("▁", *word)
+        for pair in merges:
+            pieces = join_by_while(pieces, pair)
+        found.extend(pieces)
+    return found
+
+
+def _encode_by_rank(text: str, merges: list[Merge]) -> list[str]:
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    found: list[str] = []
+    for word in text.split():
+        pieces = list("▁" + word)
+        while True:
+            known = [(ranks[pair], pair) for pair in pairwise(pieces) if pair in ranks]
+            if not known:
+                break
+            pieces = list(join_in_a_list(tuple(pieces), min(known)[1]))
+        found += pieces
+    return found
+
+
+def _encode_all_words_at_once(text: str, merges: list[Merge]) -> list[str]:
+    """In one row: a pair never reaches across a ▁, for none has it on its right."""
+    pieces: Pieces = tuple("".join("▁" + word for word in text.split()))
+    for pair in merges:
+        pieces = join_by_skipping(pieces, pair)
+    return list(pieces)
+
+
+def _encode_by_regular_expressions(text: str, merges: list[Merge]) -> list[str]:
+    row = " ".join("".join("▁" + word for word in text.split()))
+    for pair in merges:
+        row = re.sub(r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)", "".join(pair), row)
+    return row.split()
+
+
+def _encode_one_place_at_a_time(text: str, merges: list[Merge]) -> list[str]:
+    found = []
+    for word in text.split():
+        pieces = ["▁", *word]
+        pairs = list(pairwise(pieces))
+        while any(pair in merges for pair in pairs):
+            place = min(range(len(pairs)), key=lambda i: merges.index(pairs[i]) if pairs[i] in merges else len(merges))
+            pieces[place : place + 2] = [pieces[place] + pieces[place + 1]]
+            pairs = list(pairwise(pieces))
+        found += pieces
+    return found
+
+
+CORRECT = (
+    _encode_pair_after_pair,
+    _encode_by_rank,
+    _encode_all_words_at_once,
+    _encode_by_regular_expressions,
+    _encode_one_place_at_a_time,
+)
+
+
+EXERCISE = Exercise(
+    id="subwords.encode",
+    lesson=LESSON,
+    name="encode",
+    title="Cutting a text into pieces",
+    statement=(
+        "encode(text: str, merges: list of pairs in the order in which they were learned) -> list of str: the pieces "
+        "of all words, each with ▁ before it, cut into characters, and joined pair by pair in that order, "
+        "each from left to right."
+    ),
+    points=4,
+    minutes=15,
+    section="Words that were never seen",
+    source="Sennrich et al. (2016), section 3.2; S4",
+    reference=subwords.encode_pieces,
+    cases=_encode_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "not_marked",
+            "Your answer has no ▁ before the words. It belongs to the word: put it there before you cut the word into "
+            "characters, so that it can be joined as well.",
+            partial(_encoded, marked=lambda number, word: tuple(word)),
+        ),
+        Misconception(
+            "first_word_not_marked",
+            "Your answer has no ▁ before the first word. Here every word has one, the first too.",
+            partial(_encoded, marked=lambda number, word: (MARK, *word) if number else tuple(word)),
+        ),
+        Misconception(
+            "only_first_word_marked",
+            "Your answer has ▁ before the first word only. Every word has one.",
+            partial(_encoded, marked=lambda number, word: tuple(word) if number else (MARK, *word)),
+        ),
+        Misconception(
+            "marked_afterwards",
+            "Your answer puts ▁ before a word's pieces when they are joined already. It is a piece like the others: "
+            "put it there before you join, so that pairs with it are found.",
+            partial(
+                _encoded,
+                marked=lambda number, word: tuple(word),
+                made=lambda cuts: [MARK * (not i) + piece for pieces in cuts for i, piece in enumerate(pieces)],
+            ),
+        ),
+        Misconception(
+            "mark_added_afterwards",
+            "Your answer joins the pieces of a word first and adds ▁ as a piece of its own. Put it there before you "
+            "join, so that pairs with it are found.",
+            partial(
+                _encoded,
+                marked=lambda number, word: tuple(word),
+                made=lambda cuts: [piece for pieces in cuts for piece in (MARK, *pieces)],
+            ),
+        ),
+        Misconception(
+            "longest_piece_first",
+            "Your answer takes from the left always the longest known piece. So does WordPiece. Byte-pair encoding "
+            "joins pairs in the order in which they were learned.",
+            partial(_encoded, cut=_longest_known),
+        ),
+        Misconception(
+            "leftmost_pair_first",
+            "Your answer joins the known pair that stands furthest to the left. Join the one that was learned first, "
+            "wherever it stands.",
+            partial(_encoded, cut=_leftmost_first),
+        ),
+        Misconception(
+            "loops_exchanged",
+            "Your answer goes along a word once and joins at each place whatever known pair begins there. The order of "
+            "learning decides: the loop over the pairs is the outer one.",
+            partial(_encoded, cut=_all_pairs_at_each_place),
+        ),
+        Misconception(
+            "stops_at_a_missing_pair",
+            "Your answer stops at the first pair that a word does not have. Go on with the next one: a later pair may "
+            "be there.",
+            partial(_encoded, cut=_stops_at_a_missing_pair),
+        ),
+        Misconception(
+            "last_learned_first",
+            "Your answer joins the pair first that was learned last. Join the one that was learned first.",
+            partial(_encoded, cut=_last_learned_first),
+        ),
+        Misconception(
+            "reverse_order",
+            "Your answer goes through the pairs from the last to the first. Begin with the one that was learned first.",
+            partial(_encoded, order=lambda merges: merges[::-1]),
+        ),
+        Misconception(
+            "alphabetical_order",
+            "Your answer goes through the pairs in alphabetical order. Take them in the order in which they were "
+            "learned.",
+            partial(_encoded, order=sorted),
+        ),
+        Misconception(
+            "underscores",
+            "Your answer marks the words with an underscore, _. The mark is another character, ▁: write MARK.",
+            partial(_encoded, marked=lambda number, word: ("_", *word)),
+        ),
+        Misconception(
+            "one_place_only",
+            "Your answer joins each pair in one place of a word only. Join it wherever it stands in the word.",
+            partial(_encoded, join=_merged_first),
+        ),
+        Misconception(
+            "joined_from_the_right",
+            "Your answer joins from right to left: of `a a a` it makes `a aa`. Go from left to right: `aa a`.",
+            partial(_encoded, join=partial(walked, backwards=True)),
+        ),
+        Misconception(
+            "text_replaced",
+            "Your answer replaces in the text, and so finds a pair inside of larger pieces. Compare whole pieces.",
+            partial(_encoded, join=replaced_in_the_text),
+        ),
+        Misconception(
+            "skips_behind_a_joined_piece",
+            "Your answer goes on by two in a list that has just become shorter, and so skips the piece behind a joined "
+            "one. There the next piece is only one further.",
+            partial(_encoded, join=_skips_behind_a_joined_piece),
+        ),
+        Misconception(
+            "characters",
+            "Your answer leaves the words in single characters: nothing is joined. Either no pair is ever found (a "
+            "list never equals a tuple), or what comes out of the joining is not kept.",
+            partial(_encoded, join=lambda pieces, pair: pieces),
+        ),
+        Misconception(
+            "word_by_word",
+            "Your answer has a list of its own for each word. Return one list with the pieces of all words.",
+            partial(_encoded, made=lambda cuts: [list(pieces) for pieces in cuts]),
+        ),
+        Misconception(
+            "last_word_only",
+            "Your answer has the pieces of the last word only. Begin the list before the loop over the words, and add "
+            "to it in each round.",
+            partial(_encoded, made=lambda cuts: [piece for pieces in cuts[-1:] for piece in pieces]),
+        ),
+        Misconception(
+            "repeated_words_once",
+            "Your answer has a word that comes again only once. A text is its words in order, each as often as it "
+            "stands there.",
+            partial(_encoded, words=lambda text: list(dict.fromkeys(text.split()))),
+        ),
+        Misconception(
+            "a_tuple",
+            "Your answer is a tuple. Return a list.",
+            partial(_encoded, made=lambda cuts: tuple(piece for pieces in cuts for piece in pieces)),
+        ),
+        Misconception(
+            "marked_behind",
+            "Your answer puts ▁ behind each word. It stands before.",
+            partial(_encoded, marked=lambda number, word: (*word, MARK)),
+        ),
+        Misconception(
+            "split_at_every_space",
+            "Your answer takes each single space for a border, so that several in a row leave words that are empty. "
+            "text.split() without an argument passes over them.",
+            partial(_encoded, words=lambda text: text.split(" ")),
+        ),
+        Misconception(
+            "lower_case",
+            "Your answer writes everything in lower case. Nobody asks for it: a capital is a character of its own.",
+            partial(_encoded, words=lambda text: text.lower().split()),
+        ),
+        Misconception(
+            "mark_joined_at_once",
+            "Your answer joins ▁ to the first character of each word from the start. It is a character like the "
+            "others, and joined only where a pair says so.",
+            partial(_encoded, marked=lambda number, word: (MARK + word[:1], *word[1:])),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=TOKENIZERS,
+)

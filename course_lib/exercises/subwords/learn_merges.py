@@ -1,0 +1,336 @@
+"""Lesson 08, subwords.learn_merges: Learning the pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from torch import Generator
+
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.exercises.subwords.shared import (
+    FEW_LETTERS,
+    GERMAN,
+    LESSON,
+    PLAY,
+    TOKENIZERS,
+    WITHHELD,
+    JoinRule,
+    ids_of,
+    join_in_a_list,
+    pair_counts,
+    random_source,
+    random_words,
+)
+from course_lib.text import subwords
+from course_lib.text.subwords import Merge, Pieces
+
+
+def _chosen(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
+    """`most_frequent_pair` that says what is missing in place of a bare KeyError."""
+    if not counts:
+        raise ValueError("there is no pair to choose from: stop when count(words) is empty")
+    unknown = next((piece for pair in counts for piece in pair if piece not in ids), None)
+    if unknown is not None:
+        raise ValueError(f"the piece {unknown!r} has no id: give every joined piece the next one, len(ids)")
+    return subwords.most_frequent_pair(counts, ids)
+
+
+_COUNT = Callback("count", pair_counts)
+
+
+_CHOOSE = Callback("choose", _chosen)
+
+
+_JOIN = Callback("join", subwords.join)
+
+
+_NOTHING_LEFT = "when nothing is left to join"
+
+
+_KNOWN_PIECE = "a piece that is there already"
+
+
+def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def case(name: str, words: dict[Pieces, int], merges: int, part: str = CORE) -> Case:
+        return Case(name, (words, ids_of(words), merges, _COUNT, _CHOOSE, _JOIN), part=part)
+
+    rng = random_source(generator)
+    if not hidden:
+        yield case("worked example: play, playing, played; four pairs", PLAY, 4)
+        yield case("one pair", PLAY, 1)
+        yield case("none", PLAY, 0)
+        lowest = {tuple("▁low"): 5, tuple("▁lower"): 2, tuple("▁newest"): 6, tuple("▁widest"): 3}
+        yield case("the words of the paper", lowest, 8)
+        yield case("all words once", {tuple("▁cba"): 1, tuple("▁bca"): 1}, 3)
+        yield case("equally frequent: a joined piece is younger", {tuple("▁xaxb"): 1, tuple("▁xacb"): 1}, 3)
+    else:
+        yield case("German words", random_words(rng, GERMAN.split(), 5), 7)
+        yield case("few letters", random_words(rng, FEW_LETTERS, 5), 4)
+        once = dict.fromkeys(random_words(rng, [word for word in FEW_LETTERS if len(word) > 2], 5), 1)
+        yield case("few letters, all words once", once, 5)
+    a, b, x, y, z = "abxyz" if not hidden else sorted(rng.sample("abcdefghij", 5))
+    tied: dict[Pieces, int] = {(x, y): 9, (x, y, b): 2, (y, x): 6, (y, x, a): 2}
+    yield case("equally frequent: the older one of two joined pieces", tied, 4)
+    known: dict[Pieces, int] = {(x, y + z): 9, (x, y + z, b): 2, (z, y): 6, (z, y, a): 2, (x + y, z): 4}
+    yield case("x + yz and xy + z are one piece", known, 4, _KNOWN_PIECE)
+    yield case("more pairs than there are", {tuple("▁ab"): 2, tuple("▁b"): 1}, 9, _NOTHING_LEFT)
+    yield case("all words are one piece", {("▁a",): 2, ("▁b",): 1}, 3, _NOTHING_LEFT)
+
+
+def _next_id(ids: Mapping[str, int], piece: str, done: int) -> int:
+    return ids.get(piece, len(ids))
+
+
+def _learned_differently(
+    words: dict[Pieces, int],
+    ids: dict[str, int],
+    merges: int,
+    count: Callable[..., dict[Merge, int]],
+    choose: Callable[..., Merge],
+    join: Callable[..., Pieces],
+    *,
+    update: bool = True,
+    times: Callable[[int, bool], int] = lambda times, joined: times,
+    kept: bool = False,
+    recount: bool = True,
+    stop: Callable[[Mapping[Merge, int], Iterable[Pieces]], bool] = lambda counts, words: False,
+    number: Callable[[dict[str, int], str, int], int] = _next_id,
+    rounds: int = 0,
+    listed: Callable[[Merge, Mapping[str, int]], bool] = lambda pair, ids: True,
+    own_choice: bool = False,
+    returned: Callable[[list[Merge]], list[Any]] = list,
+) -> list[Any]:
+    """`learn_merges` with one thing, or several, done differently."""
+    learned: list[Merge] = []
+    pairs = count(words)
+    for done in range(merges + rounds):
+        if not pairs or stop(pairs, words):
+            break
+        best = max(pairs, key=pairs.__getitem__) if own_choice else choose(pairs, ids)
+        if listed(best, ids):
+            learned.append(best)
+        ids = {**ids, "".join(best): number(ids, "".join(best), done)}
+        if update:
+            joined = {pieces: join(pieces, best) for pieces in words}
+            following = {new: times(words[old], new != old) for old, new in joined.items()}
+            words = {**(words if kept else {}), **{new: often for new, often in following.items() if often}}
+        pairs = count(words) if recount else {pair: often for pair, often in pairs.items() if pair != best}
+    return returned(learned)
+
+
+_Words = dict[Pieces, int]
+
+
+_Count = Callable[[_Words], dict[Merge, int]]
+
+
+_Choose = Callable[[dict[Merge, int], dict[str, int]], Merge]
+
+
+def _learn_by_for(
+    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
+) -> list[Merge]:
+    words, ids = dict(words), dict(ids)
+    learned: list[Merge] = []
+    for _ in range(merges):
+        counts = count(words)
+        if not counts:
+            break
+        pair = choose(counts, ids)
+        learned.append(pair)
+        if pair[0] + pair[1] not in ids:
+            ids[pair[0] + pair[1]] = max(ids.values()) + 1
+        words = {join(pieces, pair): times for pieces, times in words.items()}
+    return learned
+
+
+def _learn_by_recursion(
+    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
+) -> list[Merge]:
+    counts = count(words)
+    if merges == 0 or not counts:
+        return []
+    pair = choose(counts, ids)
+    joined = {join(pieces, pair): times for pieces, times in words.items()}
+    more = ids if "".join(pair) in ids else {**ids, "".join(pair): len(ids)}
+    return [pair, *_learn_by_recursion(joined, more, merges - 1, count, choose, join)]
+
+
+def _learn_with_own_steps(
+    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
+) -> list[Merge]:
+    pieces = [(list(word), times) for word, times in words.items()]
+    known = sorted(ids, key=lambda piece: ids[piece])
+    learned: list[Merge] = []
+    while len(learned) < merges:
+        counts: Counter[Merge] = Counter()
+        for word, times in pieces:
+            for pair in pairwise(word):
+                counts[pair] += times
+        if not counts:
+            return learned
+        best = min(counts, key=lambda pair: (-counts[pair], known.index(pair[0]), known.index(pair[1])))
+        learned.append(best)
+        if "".join(best) not in known:
+            known.append("".join(best))
+        pieces = [(list(join_in_a_list(tuple(word), best)), times) for word, times in pieces]
+    return learned
+
+
+def _learn_until_an_error(
+    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
+) -> list[Merge]:
+    """Stops when every word is one piece, and builds the next words one by one."""
+    ids = ids.copy()
+    learned: list[Merge] = []
+    while len(learned) < merges and any(len(pieces) > 1 for pieces in words):
+        learned += [choose(count(words), ids)]
+        ids.setdefault("".join(learned[-1]), len(ids))
+        following: _Words = {}
+        for pieces in words:
+            following[join(pieces, learned[-1])] = words[pieces]
+        words = following
+    return learned
+
+
+CORRECT = (_learn_by_for, _learn_by_recursion, _learn_with_own_steps, _learn_until_an_error)
+
+
+EXERCISE = Exercise(
+    id="subwords.learn_merges",
+    lesson=LESSON,
+    name="learn_merges",
+    title="Learning the pairs",
+    statement=(
+        "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are joined: "
+        "count the pairs of `words`, choose one, give the joined piece the next id, join it in every word, and begin "
+        "anew; `merges` pairs at most, fewer where none is left. A piece that has an id keeps it."
+    ),
+    points=4,
+    minutes=20,
+    section="The whole algorithm",
+    source="Sennrich et al. (2016), section 3.2, algorithm 1; S4",
+    reference=subwords.learn_merges,
+    cases=_learn_cases,
+    parts={CORE: 2, _KNOWN_PIECE: 1, _NOTHING_LEFT: 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "counted_once",
+            "Your answer counts the pairs once and takes the most frequent of them. After each joining there are "
+            "other neighbours: count anew in every round.",
+            partial(_learned_differently, update=False, recount=False),
+        ),
+        Misconception(
+            "nothing_joined",
+            "Your answer learns the same pair again and again, for what it counts stays as it was. In every round join "
+            "the pair in all words, and count these anew.",
+            partial(_learned_differently, update=False),
+        ),
+        Misconception(
+            "times_lost",
+            "Your answer forgets, after the first joining, how often each word occurs. Keep the number: {join(pieces, "
+            "pair): times for pieces, times in words.items()}.",
+            partial(_learned_differently, times=lambda times, joined: 1),
+        ),
+        Misconception(
+            "words_dropped",
+            "Your answer goes on with those words alone that have the pair. The others stay in the text as they are: "
+            "keep them for the next round.",
+            partial(_learned_differently, times=lambda times, joined: times if joined else 0),
+        ),
+        Misconception(
+            "old_words_kept",
+            "Your answer keeps the words as they were beside those in which the pair is joined, and counts both. The "
+            "new ones take their place: build a new dict in every round.",
+            partial(_learned_differently, kept=True),
+        ),
+        Misconception(
+            "rare_pairs_left_out",
+            "Your answer stops at pairs that occur only once. Here they are joined as well, as long as pairs are "
+            "asked for.",
+            partial(_learned_differently, stop=lambda counts, words: max(counts.values()) < 2),
+        ),
+        Misconception(
+            "stops_at_the_first_whole_word",
+            "Your answer stops as soon as one word is a single piece. Go on as long as any word has two.",
+            partial(_learned_differently, stop=lambda counts, words: any(len(pieces) == 1 for pieces in words)),
+        ),
+        Misconception(
+            "stops_at_one_pair",
+            "Your answer stops when a single pair is left to choose from. That one is joined as well: stop when there "
+            "is none.",
+            partial(_learned_differently, stop=lambda counts, words: len(counts) == 1),
+        ),
+        Misconception(
+            "joined_pieces_first",
+            "Your answer gives a joined piece a smaller id than all others, so that it wins every tie. It is the "
+            "youngest: give it the next id, which is the largest.",
+            partial(_learned_differently, number=lambda ids, piece, done: min(ids.values()) - 1),
+        ),
+        Misconception(
+            "ids_from_zero",
+            "Your answer numbers the joined pieces from 0, so that they win ties against characters. The ids go on "
+            "where the given ones end: the next one is len(ids).",
+            partial(_learned_differently, number=lambda ids, piece, done: ids.get(piece, done)),
+        ),
+        Misconception(
+            "one_id_for_all_joined_pieces",
+            "Your answer gives all joined pieces the same id. Each gets the next one: len(ids), counted anew in every "
+            "round.",
+            partial(_learned_differently, number=lambda ids, piece, done: ids.get(piece, len(ids) - done)),
+        ),
+        Misconception(
+            "known_piece_gets_a_new_id",
+            "Your answer is right as long as each pair makes a new piece. A piece that has an id already keeps it: "
+            "ids.setdefault(piece, len(ids)) leaves it alone.",
+            partial(_learned_differently, number=lambda ids, piece, done: len(ids)),
+            alone=True,
+        ),
+        Misconception(
+            "known_piece_not_listed",
+            "Your answer is right as long as each pair makes a new piece. A pair whose piece has an id already is "
+            "joined and listed like any other.",
+            partial(_learned_differently, listed=lambda pair, ids: "".join(pair) not in ids),
+            alone=True,
+        ),
+        Misconception(
+            "one_too_many",
+            "Your answer learns one pair too many. Stop as soon as there are `merges` of them.",
+            partial(_learned_differently, rounds=1),
+        ),
+        Misconception(
+            "one_too_few",
+            "Your answer learns one pair too few. Go on until there are `merges` of them.",
+            partial(_learned_differently, rounds=-1),
+        ),
+        Misconception(
+            "joined_pieces_returned",
+            "Your answer lists the joined pieces. Return the pairs: of `aba` alone nobody knows whether it was (a, ba) "
+            "or (ab, a).",
+            partial(_learned_differently, returned=lambda learned: ["".join(pair) for pair in learned]),
+        ),
+        Misconception(
+            "last_first",
+            "Your answer has the pairs in reverse order. The pair that was learned first comes first.",
+            partial(_learned_differently, returned=lambda learned: learned[::-1]),
+        ),
+        Misconception(
+            "last_pair_only",
+            "Your answer is the last pair only. Collect the pairs of all rounds in a list.",
+            partial(_learned_differently, returned=lambda learned: learned[-1:]),
+        ),
+        Misconception(
+            "choose_not_called",
+            "Your answer takes the most frequent pair by itself. Where several are equally frequent it matters "
+            "which: call choose(counts, ids), with the counts and the ids.",
+            partial(_learned_differently, own_choice=True),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=TOKENIZERS,
+)

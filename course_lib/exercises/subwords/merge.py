@@ -1,0 +1,218 @@
+"""Lesson 08, subwords.merge: Joining a pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.exercises.common import integer
+from course_lib.exercises.subwords.shared import (
+    LESSON,
+    WITHHELD,
+    join_by_skipping,
+    join_by_while,
+    join_in_a_list,
+    random_source,
+    replaced_in_the_text,
+    walked,
+)
+from course_lib.text import subwords
+from course_lib.text.subwords import Merge, Pieces
+
+
+def _merge_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: a and y in playing", (tuple("▁playing"), ("a", "y")))
+        yield Case("in several places", (tuple("▁banana"), ("a", "n")))
+        yield Case("overlapping", (("a", "a", "a", "b"), ("a", "a")))
+        yield Case("overlapping, twice", (("a", "a", "a", "a", "a"), ("a", "a")))
+        yield Case("the other way round", (("a", "b", "b", "a", "b"), ("b", "a")))
+        yield Case("not there", (tuple("▁play"), ("y", "s")))
+        yield Case("inside of larger pieces", (("xl", "a", "l", "ay", "l", "a"), ("l", "a")))
+        yield Case("the left piece alone", (("▁", "p", "l", "p", "a"), ("p", "a")))
+        yield Case("one piece", (("▁play",), ("a", "y")))
+        yield Case("spelt alike, of other pieces", (("a", "bc", "ab", "c", "abc"), ("ab", "c")))
+        yield Case("a full stop is a character", (("a", "b", ".", "b", "c", "b"), (".", "b")))
+        return
+    rng = random_source(generator)
+    for number in range(1, 6):
+        letters = tuple(rng.choice(("a", "b", "ab", "▁")) for _ in range(integer(generator, 6, 12)))
+        pair = (rng.choice("ab"), rng.choice("ab"))
+        yield Case(f"few letters, {number}", ((*letters, *pair), pair))
+    letters = tuple(rng.choice(("a", "b", "ab", "ba")) for _ in range(8))
+    for pair in (("ab", "a"), ("a", "ba")):
+        yield Case(f"{pair[0]} and {pair[1]}", (("a", "ba", *letters, "ab", "a", "b"), pair))
+
+
+def _once_used(pieces: Pieces, pair: Merge, i: int) -> int:
+    """How far to go on where a piece may be joined twice."""
+    return 1 if pieces[i + 1 : i + 3] == pair else 2
+
+
+def _join_by_recursion(pieces: Pieces, pair: Merge) -> Pieces:
+    if len(pieces) < 2:
+        return tuple(pieces)
+    if tuple(pieces[:2]) == tuple(pair):
+        return ("".join(pair), *_join_by_recursion(pieces[2:], pair))
+    return (pieces[0], *_join_by_recursion(pieces[1:], pair))
+
+
+def _join_by_regular_expression(pieces: Pieces, pair: Merge) -> Pieces:
+    """As in the paper: pieces with spaces between them, and a pattern that respects them."""
+    pattern = r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)"
+    return tuple(re.sub(pattern, "".join(pair), " ".join(pieces)).split(" "))
+
+
+def _join_looking_back(pieces: Pieces, pair: Merge) -> Pieces:
+    out: list[str] = []
+    fresh = False
+    for piece in pieces:
+        if out and not fresh and (out[-1], piece) == pair:
+            out[-1] += piece
+            fresh = True
+        else:
+            out.append(piece)
+            fresh = False
+    return tuple(out)
+
+
+CORRECT = (
+    join_by_while,
+    _join_by_recursion,
+    join_in_a_list,
+    _join_by_regular_expression,
+    join_by_skipping,
+    _join_looking_back,
+)
+
+
+EXERCISE = Exercise(
+    id="subwords.merge",
+    lesson=LESSON,
+    name="join",
+    title="Joining a pair",
+    statement=(
+        "join(pieces: tuple of str, pair: tuple of two str) -> tuple of str: the pieces with every occurrence of the "
+        "pair joined to one piece, from left to right."
+    ),
+    points=3,
+    minutes=12,
+    section="Joining",
+    source="Sennrich et al. (2016), section 3.2, algorithm 1",
+    reference=subwords.join,
+    cases=_merge_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "first_one_only",
+            "Your answer joins the pair at its first place only. Go on to the end of the word: every occurrence is "
+            "joined.",
+            partial(walked, once=True),
+        ),
+        Misconception(
+            "used_twice",
+            "Your answer uses a piece twice: of `a a a` it makes `aa aa`. A piece that has been joined is gone: go on "
+            "two pieces further.",
+            partial(walked, on=_once_used),
+        ),
+        Misconception(
+            "right_piece_kept",
+            "Your answer goes on by one piece after joining, so that the right one of the two comes once more, behind "
+            "the joined piece. Go on by two.",
+            partial(walked, on=lambda pieces, pair, i: 1),
+        ),
+        Misconception(
+            "last_piece_lost",
+            "Your answer loses the last piece of a word, unless it is joined: the walk ends one piece too early. Go on "
+            "while i < len(pieces).",
+            partial(walked, end=1),
+        ),
+        Misconception(
+            "from_the_right",
+            "Your answer joins from the right: of `a a a` it makes `a aa`. Begin at the left: `aa a`.",
+            partial(walked, backwards=True),
+        ),
+        Misconception(
+            "either_way_round",
+            "Your answer joins the two pieces the other way round as well. The left one must stand on the left.",
+            partial(walked, found=lambda both, pair: both in (pair, pair[::-1])),
+        ),
+        Misconception(
+            "both_of_the_pair",
+            "Your answer joins any two neighbours that both belong to the pair, `a a` for (a, b) as well. The left one "
+            "must be pair[0] and the right one pair[1].",
+            partial(walked, found=lambda both, pair: both[0] in pair and both[1] in pair),
+        ),
+        Misconception(
+            "same_letters",
+            "Your answer joins whatever spells the same: `a bc` as well for the pair (ab, c). A pair is two whole "
+            "pieces: compare each of them.",
+            partial(walked, found=lambda both, pair: "".join(both) == "".join(pair)),
+        ),
+        Misconception(
+            "nothing_joined",
+            "Your answer returns the pieces as they came. Either the pair is never found (a list never equals a "
+            "tuple), or what is joined is not kept.",
+            partial(walked, found=lambda both, pair: False),
+        ),
+        Misconception(
+            "left_piece_only",
+            "Your answer joins the left piece with whatever follows it. Both must be those of the pair.",
+            partial(walked, found=lambda both, pair: both[0] == pair[0]),
+        ),
+        Misconception(
+            "text_replaced",
+            "Your answer replaces in the text, and so finds the pair inside of larger pieces: `xl a` holds the text "
+            "`l a`, but no piece `l`. Compare whole pieces.",
+            replaced_in_the_text,
+        ),
+        Misconception(
+            "end_of_the_left_piece",
+            "Your answer looks at the end of the left piece only, and so finds (l, a) in `xl a`. Compare whole pieces.",
+            partial(walked, found=lambda both, pair: both[0].endswith(pair[0]) and both[1] == pair[1]),
+        ),
+        Misconception(
+            "beginning_of_the_right_piece",
+            "Your answer looks at the beginning of the right piece only, and so finds (l, a) in `l ay`. Compare whole "
+            "pieces.",
+            partial(walked, found=lambda both, pair: both[0] == pair[0] and both[1].startswith(pair[1])),
+        ),
+        Misconception(
+            "parts_kept",
+            "Your answer keeps the two pieces beside the joined one. They are used up: the joined one takes their "
+            "place.",
+            partial(walked, put=lambda both: (*both, "".join(both))),
+        ),
+        Misconception(
+            "removed",
+            "Your answer removes the pair and puts nothing in its place. Put the joined piece there.",
+            partial(walked, put=lambda both: ()),
+        ),
+        Misconception(
+            "space_between",
+            "Your answer keeps a space between the two halves of the joined piece. Join them with nothing between.",
+            partial(walked, put=lambda both: (" ".join(both),)),
+        ),
+        Misconception(
+            "a_list",
+            "Your answer is a list. Return a tuple: pieces are keys of a dict, and lists cannot be.",
+            partial(walked, made=list),
+        ),
+        Misconception(
+            "one_string",
+            "Your answer is one string with spaces. Return the pieces as a tuple.",
+            partial(walked, made=" ".join),
+        ),
+        Misconception(
+            "pair_kept_as_a_pair",
+            "Your answer puts the pair itself into the word. Join its two pieces to one: pair[0] + pair[1].",
+            partial(walked, put=lambda both: (both,)),
+        ),
+    ),
+    listed_pairs=(Pair("first_one_only", "text_replaced", lambda pieces, pair: replaced_in_the_text(pieces, pair, 1)),),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,242 @@
+"""Lesson 08, subwords.most_frequent_pair: Choosing a pair."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.subwords.shared import (
+    FEW_LETTERS,
+    GERMAN,
+    LESSON,
+    PLAY,
+    WITHHELD,
+    ids_of,
+    pair_counts,
+    random_source,
+    random_words,
+)
+from course_lib.text import subwords
+from course_lib.text.subwords import Merge
+
+
+def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the first pair of play, playing, played", (pair_counts(PLAY), ids_of(PLAY)))
+        ids = {"a": 4, "b": 5, "c": 6, "▁": 7, "ab": 8, "ca": 9}
+        yield Case("one pair is ahead", ({("b", "a"): 2, ("▁", "c"): 7, ("a", "b"): 3}, ids))
+        yield Case("equally frequent, another left piece", ({("c", "a"): 4, ("▁", "a"): 1, ("b", "▁"): 4}, ids))
+        yield Case("equally frequent, the same left piece", ({("b", "ab"): 3, ("b", "c"): 3, ("a", "b"): 2}, ids))
+        yield Case("three with the same left piece", ({("b", "c"): 3, ("b", "ab"): 3, ("b", "a"): 3}, ids))
+        yield Case("a joined piece among them", ({("ab", "c"): 5, ("ca", "a"): 5, ("b", "ca"): 5, ("a", "a"): 2}, ids))
+        yield Case("a piece beside itself", ({("▁", "a"): 6, ("b", "b"): 6, ("c", "ab"): 1}, ids))
+        yield Case("small on the right does not help", ({("c", "▁"): 4, ("▁", "a"): 4, ("ab", "a"): 3}, ids))
+        yield Case("the smallest of all ids on the left", ({("ca", "b"): 4, ("▁", "ca"): 1, ("a", "ca"): 4}, ids))
+        ids = {"abca": 1000, "d": 120, "▁c": 1002, "b": 7, "▁": 125, "a": 1001}
+        once = {("d", "abca"): 1, ("d", "▁c"): 1, ("▁", "b"): 1, ("a", "b"): 1, ("d", "a"): 1}
+        yield Case("each pair once, and ids in no order", (once, ids))
+        yield Case("one more, with large ids", ({("a", "▁c"): 3, ("b", "d"): 2, ("▁c", "abca"): 3}, ids))
+        return
+    rng = random_source(generator)
+    for number in range(1, 4):
+        words = random_words(rng, FEW_LETTERS, 6)
+        ids = ids_of(words)
+        for pair in (("a", "b"), ("c", "ab")):
+            words = {subwords.join(word, pair): times for word, times in words.items()}
+            ids.setdefault("".join(pair), len(ids))
+        pairs = list(subwords.count_pairs(words))
+        rng.shuffle(pairs)
+        yield Case(f"many ties, {number}", ({pair: rng.randint(1, 2) for pair in pairs}, ids))
+    words = random_words(rng, GERMAN.split(), 6)
+    yield Case("German words", (pair_counts(words), ids_of(words)))
+
+
+_Tie = Callable[[int, int], tuple[int, ...]]
+
+
+def _chosen_differently(
+    counts: Mapping[Merge, int],
+    ids: Mapping[str, int],
+    *,
+    frequent: Callable[[int], int] = lambda times: -times,
+    tie: _Tie = lambda left, right: (left, right),
+    numbers: Callable[[Mapping[str, int]], Mapping[str, int]] = dict,
+    largest: bool = False,
+    returned: Callable[[Merge, int], Any] = lambda pair, times: pair,
+) -> Any:
+    """`most_frequent_pair` with one thing, or several, done differently."""
+    number = numbers(ids)
+    pairs = list(counts)
+    pairs.sort(key=lambda pair: tie(number[pair[0]], number[pair[1]]), reverse=largest)
+    pairs.sort(key=lambda pair: frequent(counts[pair]))
+    return returned(pairs[0], counts[pairs[0]])
+
+
+def _in_the_order_of(key: Callable[[str, int], Any]) -> Callable[[Mapping[str, int]], Mapping[str, int]]:
+    """Numbers the pieces by something else than their ids."""
+    return lambda ids: {piece: i for i, piece in enumerate(sorted(ids, key=lambda piece: key(piece, ids[piece])))}
+
+
+def _choose_by_loop(counts: dict[Merge, int], ids: dict[str, int]) -> Merge | None:
+    best, best_key = None, None
+    for (left, right), times in counts.items():
+        key = (times, -ids[left], -ids[right])
+        if best_key is None or key > best_key:
+            best, best_key = (left, right), key
+    return best
+
+
+def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
+    most = max(counts.values())
+    pairs = [pair for pair, times in counts.items() if times == most]
+    left = min((pair[0] for pair in pairs), key=lambda piece: ids[piece])
+    return left, min((pair[1] for pair in pairs if pair[0] == left), key=lambda piece: ids[piece])
+
+
+CORRECT = (
+    _choose_by_loop,
+    _choose_in_steps,
+    lambda counts, ids: sorted(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))[0],
+    lambda counts, ids: max(counts.items(), key=lambda item: (item[1], [-ids[piece] for piece in item[0]]))[0],
+    lambda counts, ids: max(
+        sorted(counts, key=lambda pair: (ids[pair[0]], ids[pair[1]])), key=lambda pair: counts[pair]
+    ),
+    lambda counts, ids: functools.reduce(
+        lambda a, b: (
+            a if (-counts[a], ids[a[0]] * 10**6 + ids[a[1]]) < (-counts[b], ids[b[0]] * 10**6 + ids[b[1]]) else b
+        ),
+        counts,
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="subwords.most_frequent_pair",
+    lesson=LESSON,
+    name="most_frequent_pair",
+    title="Choosing a pair",
+    statement=(
+        "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from pieces to ids) -> the most frequent "
+        "pair; of several, the one whose left piece has the smallest id, and of those whose right piece has."
+    ),
+    points=2,
+    minutes=8,
+    section="Ties",
+    source="Sennrich et al. (2016), section 3.2; the tie rule of the tokenizers library",
+    reference=subwords.most_frequent_pair,
+    cases=_choice_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "first_of_several",
+            "Of equally frequent pairs your answer takes the one that comes first in `counts`. That depends on the "
+            "order of the text: take the one with the smallest ids, the left piece's first.",
+            partial(_chosen_differently, tie=lambda left, right: ()),
+        ),
+        Misconception(
+            "last_of_several",
+            "Of equally frequent pairs your answer takes the one that comes last in `counts`. That depends on the "
+            "order of the text: take the one with the smallest ids, the left piece's first.",
+            lambda counts, ids: max(reversed(list(counts)), key=lambda pair: counts[pair]),
+        ),
+        Misconception(
+            "alphabetical",
+            "Of equally frequent pairs your answer takes the alphabetically first one. Compare ids, not letters: a "
+            "joined piece is younger than every character and so has a larger id.",
+            partial(_chosen_differently, numbers=_in_the_order_of(lambda piece, number: piece)),
+        ),
+        Misconception(
+            "largest_ids",
+            "Of equally frequent pairs your answer takes the one with the largest ids. Take the smallest ones.",
+            partial(_chosen_differently, largest=True),
+        ),
+        Misconception(
+            "right_piece_first",
+            "Of equally frequent pairs your answer looks at the right piece's id first. Look at the left one's first, "
+            "and at the right one's only where the left pieces are the same.",
+            partial(_chosen_differently, tie=lambda left, right: (right, left)),
+        ),
+        Misconception(
+            "smaller_of_the_two_first",
+            "Of equally frequent pairs your answer looks at the smaller of a pair's two ids first, on whichever side "
+            "it is. Look at the left piece's first, even where it is the larger one.",
+            partial(_chosen_differently, tie=lambda left, right: (min(left, right), max(left, right))),
+        ),
+        Misconception(
+            "left_piece_ignored",
+            "Of equally frequent pairs your answer compares the right pieces' ids alone. The left piece's id decides; "
+            "the right one's only where the left pieces are the same.",
+            partial(_chosen_differently, tie=lambda left, right: (right,)),
+        ),
+        Misconception(
+            "shortest_first",
+            "Of equally frequent pairs your answer takes the one that makes the shortest piece. Length does not "
+            "matter: compare the ids, the left piece's first.",
+            lambda counts, ids: min(
+                counts, key=lambda pair: (-counts[pair], len("".join(pair)), ids[pair[0]], ids[pair[1]])
+            ),
+        ),
+        Misconception(
+            "ids_as_text",
+            "Your answer compares ids as strings, where '10' comes before '9'. Compare them as the numbers that they "
+            "are.",
+            partial(_chosen_differently, numbers=_in_the_order_of(lambda piece, number: str(number))),
+        ),
+        Misconception(
+            "ids_added",
+            "Of equally frequent pairs your answer takes the one with the smallest sum of ids. Compare the left "
+            "pieces' ids first, then the right ones'.",
+            partial(_chosen_differently, tie=lambda left, right: (left + right,)),
+        ),
+        Misconception(
+            "right_piece_ignored",
+            "Where several most frequent pairs have the same left piece, your answer takes the first one in `counts`. "
+            "Then the smaller id of the right piece decides.",
+            partial(_chosen_differently, tie=lambda left, right: (left,)),
+        ),
+        Misconception(
+            "largest_right_piece",
+            "Where several most frequent pairs have the same left piece, your answer takes the one whose right piece "
+            "has the largest id. Take the smallest there, too.",
+            partial(_chosen_differently, tie=lambda left, right: (left, -right)),
+        ),
+        Misconception(
+            "least_frequent",
+            "Your answer is a least frequent pair. `min` takes the smallest key: put a minus before the count.",
+            partial(_chosen_differently, frequent=lambda times: times),
+        ),
+        Misconception(
+            "counts_ignored",
+            "Your answer is the pair with the smallest ids, however rare. The count comes first, ids only where "
+            "several pairs are equally frequent.",
+            partial(_chosen_differently, frequent=lambda times: 0),
+        ),
+        Misconception(
+            "left_piece_before_the_count",
+            "Your answer compares the left pieces' ids before it looks at the counts. The count comes first, ids only "
+            "where several pairs are equally frequent.",
+            lambda counts, ids: min(counts, key=lambda pair: (ids[pair[0]], -counts[pair], ids[pair[1]])),
+        ),
+        Misconception(
+            "how_often",
+            "Your answer is how often the most frequent pair occurs. Return the pair itself.",
+            partial(_chosen_differently, returned=lambda pair, times: times),
+        ),
+        Misconception(
+            "with_its_count",
+            "Your answer returns the pair together with its count. Return the pair alone.",
+            partial(_chosen_differently, returned=lambda pair, times: (pair, times)),
+        ),
+        Misconception(
+            "joined",
+            "Your answer joins the pair to one string. Return the pair (left, right), a tuple: joining comes next.",
+            partial(_chosen_differently, returned=lambda pair, times: "".join(pair)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

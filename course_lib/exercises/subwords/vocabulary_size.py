@@ -1,0 +1,128 @@
+"""Lesson 08, subwords.vocabulary_size: Predict: how many pieces?."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer, predicted
+from course_lib.exercises.subwords.shared import LESSON, WITHHELD
+from course_lib.text import subwords
+
+
+def _size_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: GPT-2, 256 bytes, 50,000 pairs, 1 special token", (256, 50_000, 1))
+        yield Case("no pairs yet", (30, 0, 4))
+        yield Case("more pairs than characters", (10, 12, 4))
+        yield Case("no special tokens", (20, 7, 0))
+    for number in range(1, 4):
+        drawn = (integer(generator, 20, 90), integer(generator, 3, 5000), integer(generator, 2, 6))
+        yield Case(f"other sizes, {number}", drawn)
+
+
+def _size(
+    characters: int, merges: int, special: int, *, kept: int = 1, new: int = 1, tokens: int = 1, off: int = 0
+) -> int:
+    """So many times the characters, the pairs and the special tokens, and one more or less."""
+    return kept * characters + new * merges + tokens * special + off
+
+
+def _size_by_growing(characters: int, merges: int, special: int) -> int:
+    size = special + characters
+    for _ in range(merges):
+        size += 1
+    return size
+
+
+CORRECT = (
+    _size_by_growing,
+    lambda characters, merges, special: sum((characters, merges, special)),
+    lambda characters, merges, special: len(range(-special, characters + merges)),
+)
+
+
+EXERCISE = Exercise(
+    id="subwords.vocabulary_size",
+    lesson=LESSON,
+    name="vocabulary_size",
+    title="Predict: how many pieces?",
+    statement=(
+        "vocabulary_size(characters, merges, special) -> int: how many pieces there are after so many pairs were "
+        "joined, each to a new piece; the characters and special tokens included."
+    ),
+    points=1,
+    minutes=5,
+    section="How many pieces?",
+    source="Radford et al. (2019), section 2.3: 50,257",
+    reference=subwords.vocabulary_size,
+    cases=predicted(_size_cases),
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "two_become_one",
+            "You expect the vocabulary to shrink, for two pieces become one. That happens in the *words*. In the "
+            "vocabulary both stay, for other words may need them: each pair adds a piece.",
+            partial(_size, new=-1),
+        ),
+        Misconception(
+            "replaced",
+            "You expect the vocabulary to stay as large as it is, with new pieces in the place of old ones. Old "
+            "pieces stay, for other words may need them: each pair adds a piece.",
+            partial(_size, new=0),
+        ),
+        Misconception(
+            "special_forgotten",
+            "Your answer leaves out the special tokens. They are pieces with ids, too.",
+            partial(_size, tokens=0),
+        ),
+        Misconception(
+            "special_taken_off",
+            "Your answer takes the special tokens off. They are pieces with ids, too: add them.",
+            partial(_size, tokens=-1),
+        ),
+        Misconception(
+            "characters_forgotten",
+            "Your answer leaves out the characters. They stay in the vocabulary, so that every word can be spelt.",
+            partial(_size, kept=0),
+        ),
+        Misconception(
+            "two_for_each_pair",
+            "You expect two pieces for each pair. Its two halves are in the vocabulary already: only the joined piece "
+            "is new.",
+            partial(_size, new=2),
+        ),
+        Misconception(
+            "one_too_few",
+            "Your answer is one too small. Every round makes a piece, the first and the last one, too.",
+            partial(_size, off=-1),
+        ),
+        Misconception(
+            "one_too_many",
+            "Your answer is one too large. Nothing comes in but one piece in each round: the mark is among the "
+            "characters already.",
+            partial(_size, off=1),
+            alone=True,
+        ),
+        Misconception(
+            "one_special_token",
+            "Your answer has one special token, whatever `special` is. GPT-2 has one, others have more: add `special`.",
+            lambda characters, merges, special: characters + merges + 1,
+        ),
+        Misconception(
+            "multiplied",
+            "Your answer multiplies. Each pair adds a single piece to the vocabulary: characters + merges + special.",
+            lambda characters, merges, special: characters * merges + special,
+        ),
+        Misconception(
+            "all_pairs",
+            "You expect a piece for any two characters. Only the pairs that were chosen become pieces: characters + "
+            "merges + special.",
+            lambda characters, merges, special: characters + characters**2 + special,
+        ),
+    ),
+    withheld=WITHHELD,
+)

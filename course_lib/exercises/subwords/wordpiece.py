@@ -1,0 +1,373 @@
+"""Lesson 08, subwords.wordpiece: WordPiece's cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.subwords.shared import LESSON, TOKENIZERS, WITHHELD, random_source
+from course_lib.text import subwords
+
+_BERT_LIKE = [
+    "p",
+    "l",
+    "a",
+    "y",
+    "##i",
+    "##n",
+    "##g",
+    "##e",
+    "##d",
+    "##l",
+    "##a",
+    "##y",
+    "play",
+    "##ing",
+    "##ed",
+    "pla",
+]
+
+
+def _wordpiece_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: playing", ("playing", _BERT_LIKE))
+        yield Case("the whole word", ("play", _BERT_LIKE))
+        yield Case("a character that is not known", ("played!", _BERT_LIKE))
+        yield Case("begins with no piece", ("ingplay", _BERT_LIKE))
+        yield Case("greedy, and stuck", ("abcd", ["a", "abc", "##bcd", "##b", "##c", "ab", "##cd"]))
+        yield Case("greedy, and not the fewest", ("abcde", ["ab", "abc", "##d", "##e", "##cde", "##de", "##c"]))
+        yield Case("the same piece in both forms", ("ingaing", ["ing", "##ing", "##a", "a", "##aing", "i", "##i"]))
+        yield Case("capitals, and a long word", ("Ab" * 60 + "b", ["Ab", "A", "a", "##b", "##A", "##a", "##ab"]))
+        yield Case("a piece that only begins words", ("abxcd", ["ab", "x", "c", "cd", "##d", "##xc", "##c", "xcd"]))
+        yield Case("the longest of all stands further right", ("xabcd", ["x", "xa", "##abcd", "##b", "##c", "##d"]))
+        yield Case("known without its mark alone", ("abx", ["ab", "x", "##b", "a"]))
+        yield Case("the same piece again and again", ("ababab", ["ab", "##ab", "##a", "##b"]))
+        yield Case("longest at the end", ("abcabc", ["a", "##b", "##c", "##a", "##bc", "##abc", "##cabc", "##bcabc"]))
+        return
+    rng = random_source(generator)
+    for number in range(1, 5):
+        inside = {"##" + "".join(rng.choice("abc") for _ in range(rng.randint(2, 4))) for _ in range(9)}
+        begin = {"".join(rng.choice("abc") for _ in range(rng.randint(1, 3))) for _ in range(9)}
+        pieces = sorted({*begin, *inside, "##a", "##b", "##c", "a", "b", "c"})
+        rng.shuffle(pieces)
+        yield Case(f"few letters, {number}", ("".join(rng.choice("abc") for _ in range(9)), pieces))
+    yield Case("few letters and an unknown one", ("abcaxb", pieces))
+
+
+def _as_a_whole(found: list[str], rest: str) -> tuple[list[str], int]:
+    """What comes out, and how many characters are passed over, where nothing fits: WordPiece gives up."""
+    return ["[UNK]"], len(rest)
+
+
+def _wordpiece_differently(
+    word: str,
+    pieces: list[str],
+    *,
+    choose: Callable[[list[int]], int] = max,
+    ends: Callable[[int, int], Iterable[int]] = lambda begin, size: range(begin + 1, size + 1),
+    known: Callable[[str, str, list[str]], bool] = lambda mark, text, pieces: mark + text in pieces,
+    mark: Callable[[int], str] = lambda begin: "##" if begin else "",
+    written: Callable[[str, str, list[str]], str] = lambda mark, text, pieces: mark + text,
+    taken: Callable[[str, str], int] = lambda mark, text: len(text),
+    stuck: Callable[[list[str], str], tuple[list[str], int]] = _as_a_whole,
+    returned: Callable[[list[str]], Any] = list,
+) -> Any:
+    """`longest_pieces` with one thing, or several, done differently."""
+    found: list[str] = []
+    begin = 0
+    while begin < len(word):
+        fitting = [end for end in ends(begin, len(word)) if known(mark(begin), word[begin:end], pieces)]
+        if fitting:
+            end = choose(fitting)
+            found.append(written(mark(begin), word[begin:end], pieces))
+            begin += taken(mark(begin), word[begin:end])
+        else:
+            found, passed = stuck(found, word[begin:])
+            begin += passed
+    return returned(found)
+
+
+def _with_or_without(mark: str, text: str, pieces: list[str]) -> bool:
+    return text in pieces or "##" + text in pieces
+
+
+def _first_in_the_list(word: str, pieces: list[str]) -> list[str]:
+    found: list[str] = []
+    while word:
+        mark = "##" if found else ""
+        texts = [piece.removeprefix(mark) for piece in pieces if piece.startswith("##") == bool(found)]
+        text = next((text for text in texts if text and word.startswith(text)), "")
+        if not text:
+            return ["[UNK]"]
+        found.append(mark + text)
+        word = word.removeprefix(text)
+    return found
+
+
+def _without_mark_if_need_be(word: str, pieces: list[str], written: bool) -> list[str]:
+    """A piece with ## where one fits, else the longest without; `written`: with ## before it."""
+    found: list[str] = []
+    begin = 0
+    while begin < len(word):
+        marks = ("##", "") if begin else ("",)
+        tried = ((mark, end) for mark in marks for end in range(len(word), begin, -1))
+        mark, end = next(((mark, end) for mark, end in tried if mark + word[begin:end] in pieces), ("", 0))
+        if not end:
+            return ["[UNK]"]
+        found.append(("##" * bool(begin) if written else mark) + word[begin:end])
+        begin = end
+    return found
+
+
+def _any_cut(word: str, pieces: list[str], best: Callable[[list[list[str]]], list[str]]) -> list[str]:
+    """One of all ways to cut a word, the longest first pieces first; ["[UNK]"] where there is none."""
+    cuts: list[list[list[str]]] = [[] for _ in word] + [[[]]]
+    for begin in range(len(word) - 1, -1, -1):
+        for end in range(len(word), begin, -1):
+            piece = ("##" if begin else "") + word[begin:end]
+            if piece in pieces and cuts[end]:
+                cuts[begin].append([piece, *best(cuts[end])])
+    return best(cuts[0]) if cuts[0] else ["[UNK]"]
+
+
+def _from_the_end(word: str, pieces: list[str]) -> list[str]:
+    found: list[str] = []
+    end = len(word)
+    while end:
+        known = (begin for begin in range(end) if ("##" if begin else "") + word[begin:end] in pieces)
+        begin = next(known, None)
+        if begin is None:
+            return ["[UNK]"]
+        found.insert(0, ("##" if begin else "") + word[begin:end])
+        end = begin
+    return found
+
+
+def _cut_by_recursion(word: str, pieces: list[str]) -> list[str]:
+    def rest(begin: int) -> list[str] | None:
+        if begin == len(word):
+            return []
+        for end in range(len(word), begin, -1):
+            piece = ("" if begin == 0 else "##") + word[begin:end]
+            if piece in pieces:
+                behind = rest(end)
+                return None if behind is None else [piece, *behind]
+        return None
+
+    found = rest(0)
+    return ["[UNK]"] if found is None else found
+
+
+def _cut_by_shortening(word: str, pieces: list[str]) -> list[str]:
+    known, found, mark = set(pieces), [], ""
+    while word:
+        text = word
+        while text and mark + text not in known:
+            text = text[:-1]
+        if not text:
+            return ["[UNK]"]
+        found.append(mark + text)
+        word, mark = word[len(text) :], "##"
+    return found
+
+
+def _cut_by_trying_long_pieces(word: str, pieces: list[str]) -> list[str]:
+    found: list[str] = []
+    while word:
+        marked = "##" + word if found else word
+        fitting = [piece for piece in pieces if marked.startswith(piece) and piece.startswith("##") == bool(found)]
+        if not fitting or len(max(fitting, key=len)) == 2 * bool(found):
+            return ["[UNK]"]
+        found.append(max(fitting, key=len))
+        word = marked[len(found[-1]) :]
+    return found
+
+
+def _cut_by_pattern(word: str, pieces: list[str]) -> list[str]:
+    by_length = sorted(pieces, key=len, reverse=True)
+    begin = "|".join(re.escape(piece) for piece in by_length if not piece.startswith("##")) or "(?!)"
+    within = "|".join(re.escape(piece[2:]) for piece in by_length if piece.startswith("##")) or "(?!)"
+    found: list[str] = []
+    place = 0
+    while place < len(word):
+        match = re.compile(within if found else begin).match(word, place)
+        if match is None:
+            return ["[UNK]"]
+        found.append("##" * bool(found) + match[0])
+        place = match.end()
+    return found
+
+
+CORRECT = (_cut_by_recursion, _cut_by_shortening, _cut_by_trying_long_pieces, _cut_by_pattern)
+
+
+EXERCISE = Exercise(
+    id="subwords.wordpiece",
+    lesson=LESSON,
+    name="wordpiece",
+    title="WordPiece's cut",
+    statement=(
+        "wordpiece(word: str, pieces: list of str) -> list of str: from the left always the longest known piece, those "
+        "behind the first with ## before them; ['[UNK]'] for the whole word where none fits."
+    ),
+    points=3,
+    minutes=15,
+    section="WordPiece",
+    source="Devlin et al. (2019), section 3; S1",
+    reference=subwords.longest_pieces,
+    cases=_wordpiece_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "shortest_first",
+            "Your answer takes the shortest piece that fits. Take the longest: try from the whole rest of the word "
+            "downwards.",
+            partial(_wordpiece_differently, choose=min),
+        ),
+        Misconception(
+            "first_in_the_list",
+            "Your answer takes the piece that comes first in the list. Take the longest one that fits, wherever it "
+            "stands in the list.",
+            _first_in_the_list,
+        ),
+        Misconception(
+            "from_the_end",
+            "Your answer takes the longest piece at the end of the word first. Begin at its beginning.",
+            _from_the_end,
+        ),
+        Misconception(
+            "goes_back",
+            "Your answer goes back and tries a shorter piece where the longest one leads nowhere. WordPiece never goes "
+            "back: where nothing fits behind the longest piece, the word is ['[UNK]'].",
+            partial(_any_cut, best=lambda cuts: cuts[0]),
+        ),
+        Misconception(
+            "fewest_pieces",
+            "Your answer finds the fewest pieces of all ways to cut the word. WordPiece does not look ahead: it takes "
+            "from the left always the longest piece, whatever is left then.",
+            partial(_any_cut, best=lambda cuts: min(cuts, key=len)),
+        ),
+        Misconception(
+            "looked_up_without_mark",
+            "Your answer looks up all pieces without ##, so that it finds those that begin words. Behind the first "
+            "piece only those with ## fit: look up '##' + text.",
+            partial(_wordpiece_differently, mark=lambda begin: ""),
+        ),
+        Misconception(
+            "mark_put_afterwards",
+            "Your answer looks up all pieces without ##, and puts it before them afterwards. Behind the first piece "
+            "only those fit that have it in the vocabulary: look up '##' + text.",
+            partial(
+                _wordpiece_differently,
+                known=lambda mark, text, pieces: text in pieces,
+                written=lambda mark, text, pieces: mark + text,
+            ),
+        ),
+        Misconception(
+            "marks_dropped",
+            "Your answer leaves out the ## of the pieces. It is part of them: `##ing` and `ing` are two entries of the "
+            "vocabulary.",
+            partial(_wordpiece_differently, written=lambda mark, text, pieces: text),
+        ),
+        Misconception(
+            "first_marked_too",
+            "Your answer puts ## before the first piece as well. ## says that a piece goes on: the first one begins "
+            "the word.",
+            partial(_wordpiece_differently, mark=lambda begin: "##"),
+        ),
+        Misconception(
+            "one_unknown_character",
+            "Your answer puts [UNK] in the place of a single character and goes on. WordPiece gives up on the whole "
+            "word: ['[UNK]'] and nothing else.",
+            partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, "[UNK]"], 1)),
+        ),
+        Misconception(
+            "unknown_character_kept",
+            "Your answer leaves a character that is not known as it is, and goes on. So does byte-pair encoding; "
+            "WordPiece gives up on the whole word: ['[UNK]'] and nothing else.",
+            partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, rest[0]], 1)),
+        ),
+        Misconception(
+            "unknown_for_each_character",
+            "Your answer has an [UNK] for each character of a word that has no pieces. One stands for the whole word: "
+            "['[UNK]'].",
+            lambda word, pieces: (
+                ["[UNK]"] * len(word) if (found := subwords.longest_pieces(word, pieces)) == ["[UNK]"] else found
+            ),
+        ),
+        Misconception(
+            "beginning_kept",
+            "Your answer keeps the pieces that it has found before it gets stuck. WordPiece gives up on the whole "
+            "word: ['[UNK]'] and nothing else.",
+            partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, "[UNK]"], len(rest))),
+        ),
+        Misconception(
+            "stops_where_stuck",
+            "Your answer returns what it has found so far where nothing fits, and the rest is gone. WordPiece gives up "
+            "on the whole word: ['[UNK]'].",
+            partial(_wordpiece_differently, stuck=lambda found, rest: (found, len(rest))),
+        ),
+        Misconception(
+            "unknown_as_a_string",
+            "For a word that has no pieces your answer is the string [UNK]. Return a list with it: ['[UNK]'].",
+            partial(_wordpiece_differently, returned=lambda found: "[UNK]" if found == ["[UNK]"] else found),
+        ),
+        Misconception(
+            "other_unknown",
+            "For a word that has no pieces your answer has <unk>, the token of earlier lessons. BERT's is [UNK].",
+            partial(_wordpiece_differently, stuck=lambda found, rest: (["<unk>"], len(rest))),
+        ),
+        Misconception(
+            "empty_where_unknown",
+            "For a word that has no pieces your answer is an empty list, and the word is gone. Return ['[UNK]'].",
+            partial(_wordpiece_differently, stuck=lambda found, rest: ([], len(rest))),
+        ),
+        Misconception(
+            "with_or_without_mark",
+            "Your answer takes a piece for known if it is in the list with ## or without. Look up the first one "
+            "without, and the others with ##.",
+            partial(_wordpiece_differently, known=_with_or_without),
+        ),
+        Misconception(
+            "without_mark_if_need_be",
+            "Where no piece with ## fits, your answer takes one without it. Such a piece begins words: behind the "
+            "first one only those with ## fit, and where none does the word is ['[UNK]'].",
+            partial(_without_mark_if_need_be, written=False),
+        ),
+        Misconception(
+            "mark_put_if_need_be",
+            "Where no piece with ## fits, your answer takes one without it and puts ## before it. The vocabulary has "
+            "no such piece: where none with ## fits the word is ['[UNK]'].",
+            partial(_without_mark_if_need_be, written=True),
+        ),
+        Misconception(
+            "single_characters_left_out",
+            "Your answer never tries a piece of a single character. Go down to it: the smallest end is begin + 1.",
+            partial(_wordpiece_differently, ends=lambda begin, size: range(begin + 2, size + 1)),
+        ),
+        Misconception(
+            "whole_rest_left_out",
+            "Your answer never tries the whole rest of the word. Begin with it: the largest end is len(word), and "
+            "word[begin:end] stops before end.",
+            partial(_wordpiece_differently, ends=lambda begin, size: range(begin + 1, size)),
+        ),
+        Misconception(
+            "mark_counted",
+            "Your answer goes on by the length of the piece with its ##, and so skips two characters. Go on by what "
+            "was taken from the word.",
+            partial(_wordpiece_differently, taken=lambda mark, text: len(mark + text)),
+        ),
+        Misconception(
+            "lower_case",
+            "Your answer writes the word in lower case. Nobody asks for it here: a capital is a character of its own.",
+            lambda word, pieces: subwords.longest_pieces(word.lower(), pieces),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=TOKENIZERS,
+)

@@ -1,0 +1,211 @@
+"""Lesson 00, words_in_a_bag.accuracy: How often it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib import bags
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
+
+
+def _accuracy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        logits = torch.tensor([[1.2, -0.3], [0.1, 0.4], [-2.0, -1.0], [0.9, 0.8]])
+        yield Case("worked example: three of four", (logits, torch.tensor([0, 1, 0, 0])))
+    for classes in (3, 5):
+        examples = integer(generator, 11, 20)
+        logits = torch.randn(examples, classes, generator=generator)
+        labels = torch.where(
+            torch.rand(examples, generator=generator) < 0.6,
+            logits.argmax(dim=-1),
+            torch.randint(classes, (examples,), generator=generator),
+        )
+        labels[0], labels[1] = logits[0].argmax(), logits[1].argmin()
+        yield Case(f"{classes} classes", (logits, labels))
+    square = torch.randn(4, 4, generator=generator)
+    labels = square.argmax(dim=-1)
+    labels[0] = square[0].argmin()
+    yield Case("as many examples as classes", (square, labels))
+    logits = torch.randn(7, 3, generator=generator) - 4
+    labels = logits.argmax(dim=-1)
+    labels[2] = logits[2].argmin()
+    yield Case("all numbers below 0", (logits, labels))
+    rows = [torch.arange(5), *(torch.randperm(5, generator=generator) for _ in range(integer(generator, 3, 6)))]
+    whole = torch.stack(rows).double()
+    yield Case("whole numbers in double precision, all right", (whole, whole.argmax(dim=-1)))
+
+
+def _accuracy(
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    picked: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
+    shift: int = 0,
+    compared: Callable[[Tensor, Tensor], Tensor] = torch.eq,
+    then: Callable[[Tensor], object] = mean_of,
+) -> object:
+    """The accuracy, with the mistakes that are set."""
+    return then(compared(picked(logits) + shift, labels))
+
+
+def _accuracy_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
+    right = sum(int(row.argmax()) == int(label) for row, label in zip(logits, labels, strict=True))
+    return torch.tensor(right / len(labels))
+
+
+CORRECT = (
+    _accuracy_by_loop,
+    lambda logits, labels: torch.mean((logits.max(dim=1).indices == labels).to(torch.float32)),
+    lambda logits, labels: (logits.softmax(-1).argmax(-1) == labels).sum() / len(labels),
+    lambda logits, labels: torch.eq(logits.topk(1).indices.squeeze(-1), labels).float().mean(),
+    lambda logits, labels: (logits.gather(1, labels[:, None])[:, 0] == logits.amax(1)).float().mean(),
+    lambda logits, labels: torch.tensor(numpy.mean(logits.numpy().argmax(1) == labels.numpy()), dtype=torch.float32),
+    lambda logits, labels: 1 - torch.count_nonzero(logits.argmax(1) - labels) / labels.numel(),
+)
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.accuracy",
+    lesson=LESSON,
+    name="accuracy",
+    title="How often it is right",
+    statement=(
+        "accuracy(logits [examples, classes], labels int [examples]) -> []: the share of examples whose largest logit "
+        "is that of the right class, a float32 tensor from 0 to 1."
+    ),
+    points=1,
+    minutes=6,
+    section="How good is it?",
+    source="S1, evaluating a classifier",
+    reference=bags.logits_accuracy,
+    cases=_accuracy_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "number_of_right_ones",
+            "Your answer is a number of examples. Divide by how many there are: the mean of right (1) and wrong (0).",
+            partial(_accuracy, then=lambda right: right.float().sum()),
+        ),
+        Misconception(
+            "number_of_right_ones_as_an_integer",
+            "Your answer is a number of examples. Divide by how many there are: the mean of right (1) and wrong (0), "
+            "as a float.",
+            partial(_accuracy, then=torch.sum),
+        ),
+        Misconception(
+            "percent",
+            "Your answer is in percent. Return a share, from 0 to 1.",
+            partial(_accuracy, then=lambda right: 100 * mean_of(right)),
+        ),
+        Misconception(
+            "divided_by_the_classes",
+            "Your answer divides by the number of classes. Divide by the number of examples, len(labels).",
+            lambda logits, labels: (logits.argmax(-1) == labels).sum() / logits.shape[-1],
+        ),
+        Misconception(
+            "divided_by_all_logits",
+            "Your answer divides by the number of logits, examples times classes. Divide by the number of examples, "
+            "len(labels).",
+            lambda logits, labels: (logits.argmax(-1) == labels).sum() / logits.numel(),
+        ),
+        Misconception(
+            "divided_without_remainder",
+            "Your answer is 0 unless every example is right: // drops what is behind the point, and so does a test of "
+            "all at once. Divide with /, or take the mean.",
+            partial(_accuracy, then=lambda right: right.all().float()),
+        ),
+        Misconception(
+            "not_averaged",
+            "Your answer still has one entry for each example. Take the mean over them: one number.",
+            partial(_accuracy, then=Tensor.float),
+        ),
+        Misconception(
+            "error_rate",
+            "Your answer counts the wrong answers. Accuracy is the share of right ones.",
+            partial(_accuracy, compared=torch.ne),
+        ),
+        Misconception(
+            "mean_probability",
+            "Your answer is the mean probability of the right class. Accuracy asks only whether the right class comes "
+            "first: compare the argmax with the label.",
+            lambda logits, labels: logits.softmax(-1)[torch.arange(len(labels)), labels].mean(),
+        ),
+        Misconception(
+            "values_compared",
+            "Your answer compares the largest logit itself with the label. Compare the place where it stands: argmax, "
+            "or the indices that max gives beside the values.",
+            partial(_accuracy, picked=lambda logits: logits.amax(dim=-1)),
+        ),
+        Misconception(
+            "smallest",
+            "Your answer takes the class with the smallest number. The model's answer is the one with the largest: "
+            "argmax.",
+            partial(_accuracy, picked=lambda logits: logits.argmin(dim=-1)),
+        ),
+        Misconception(
+            "largest_absolute_value",
+            "Your answer takes the class whose number is largest without its sign. Large negative logits are unlikely "
+            "classes: take the argmax of the logits as they are.",
+            partial(_accuracy, picked=lambda logits: logits.abs().argmax(dim=-1)),
+        ),
+        Misconception(
+            "over_the_examples",
+            "Your answer takes the argmax over the examples (dim=0). Each example has its own answer, the largest over "
+            "the classes: dim=-1.",
+            partial(_accuracy, picked=lambda logits: logits.argmax(dim=0)),
+        ),
+        Misconception(
+            "all_with_all",
+            "Your answer compares every answer with every label: with keepdim the answers are a column, [examples, 1]. "
+            "Leave keepdim out.",
+            partial(_accuracy, picked=lambda logits: logits.argmax(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer counts the classes from 1. Labels count from 0, and so does argmax: compare them as they are.",
+            partial(_accuracy, shift=1),
+        ),
+        Misconception(
+            "two_classes_only",
+            "Your answer asks only whether class 1 has a larger number than class 0. There may be more classes: take "
+            "the argmax of each row.",
+            partial(_accuracy, picked=lambda logits: (logits[:, 1] > logits[:, 0]).long()),
+        ),
+        Misconception(
+            "right_class_above_zero",
+            "Your answer asks whether the right class's number is above 0. All may be, or none: ask whether it is the "
+            "largest of its row.",
+            lambda logits, labels: (logits[torch.arange(len(labels)), labels] > 0).float().mean(),
+        ),
+        Misconception(
+            "probability_above_one_half",
+            "Your answer asks whether the right class has a probability above one half. Among several classes the "
+            "winner may have less: ask whether it is the largest of its row.",
+            lambda logits, labels: mean_of(logits.softmax(-1)[torch.arange(len(labels)), labels] > 0.5),
+        ),
+        Misconception(
+            "largest_above_zero",
+            "Your answer says class 0 where all numbers of a row are below 0: a search for the largest that begins "
+            "with 0 finds none. Begin with the first number of the row, or take argmax.",
+            partial(_accuracy, picked=lambda logits: logits.clamp(min=0).argmax(dim=-1)),
+        ),
+        Misconception(
+            "python_number",
+            "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
+            partial(_accuracy, then=lambda right: mean_of(right).item()),
+        ),
+        Misconception(
+            "double_precision",
+            "Your answer is in double precision, float64. The task asks for float32: .float().",
+            partial(_accuracy, then=lambda right: right.double().mean()),
+        ),
+    ),
+    withheld=WITHHELD,
+)

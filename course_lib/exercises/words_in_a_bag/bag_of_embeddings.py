@@ -1,0 +1,388 @@
+"""Lesson 00, words_in_a_bag.bag_of_embeddings: A bag of embeddings that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib import bags
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.words_in_a_bag.shared import (
+    LESSON,
+    WITHHELD,
+    as_it_is,
+    inverted,
+    not_divided,
+    of_the_batch,
+    padded,
+    pooled_by,
+    random_ids,
+    root_of_number,
+    without_keepdim,
+    words_of,
+)
+
+
+def _weights(generator: Generator, vocabulary: int, d_model: int, classes: int) -> dict[str, Tensor]:
+    return {
+        "embedding.weight": torch.randn(vocabulary, d_model, generator=generator),
+        "output.weight": torch.randn(classes, d_model, generator=generator),
+        "output.bias": torch.randn(classes, generator=generator),
+    }
+
+
+def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(
+            "worked example: the dog chased the cat, and the cat slept",
+            (
+                torch.tensor([[1, 2, 3, 1, 4], [1, 4, 5, 0, 0]]),
+                torch.tensor([[True] * 5, [True] * 3 + [False] * 2]),
+            ),
+            construct={"vocabulary": 6, "d_model": 2, "classes": 3},
+            weights={
+                "embedding.weight": torch.tensor(
+                    [[5.0, 5.0], [0.1, 0.1], [2.0, 0.5], [1.0, -1.5], [1.8, 0.9], [-0.6, 0.3]]
+                ),
+                "output.weight": torch.tensor([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]]),
+                "output.bias": torch.tensor([0.5, -0.25, 0.125]),
+            },
+            weight_gradients=True,
+        )
+    for name, batch, dtype in (
+        ("a batch", integer(generator, 3, 5), torch.float32),
+        ("weights in double precision", 4, torch.float64),
+        ("a batch of one sentence", 1, torch.float32),
+    ):
+        words = integer(generator, 5, 8)
+        vocabulary, d_model, classes = integer(generator, 10, 15), *sizes(generator, 2)
+        # No word has id 0, which an answer may keep for padding (padding_idx); but padding may have any.
+        mask = padded(generator, max(batch, 2), words, spare=1)[:batch]
+        mask[2:3] = torch.arange(words + 1) == 0  # a sentence of one word
+        anything = random_ids(generator, 5, batch, words + 1)
+        ids = torch.where(mask, 1 + random_ids(generator, vocabulary - 1, batch, words + 1), anything)
+        weights = _weights(generator, vocabulary, d_model, classes)
+        yield Case(
+            name,
+            (ids, mask),
+            construct={"vocabulary": vocabulary, "d_model": d_model, "classes": classes},
+            weights={name: weight.to(dtype) for name, weight in weights.items()},
+            weight_gradients=True,
+            part=CORE if dtype == torch.float32 else "double precision",
+        )
+
+
+class _Bag(nn.Module):
+    """A class like `course_lib.bags.BagClassifier`, with the mistakes that are set; others are those of `pooled_by`."""
+
+    def __init__(
+        self,
+        vocabulary: int,
+        d_model: int,
+        classes: int,
+        *,
+        taken: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda ids, mask: (ids, mask),
+        pooled: Callable[..., Tensor] = pooled_by,
+        hidden: Callable[[Tensor], Tensor] = as_it_is,
+        decided: Callable[[nn.Linear, Tensor], Tensor] = lambda output, mean: output(mean),
+        then: Callable[[Tensor], Tensor] = as_it_is,
+        padding_idx: int | None = None,
+        **mistakes: Any,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model, padding_idx=padding_idx)
+        self.output = nn.Linear(d_model, classes)
+        self.steps = taken, partial(pooled, **{"least": 0, **mistakes}), hidden, decided, then
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        taken, pooled, hidden, decided, then = self.steps
+        ids, mask = taken(ids, mask)
+        return then(decided(self.output, hidden(pooled(self.embedding(ids), mask))))
+
+
+class _BagWithLoops(nn.Module):
+    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.output = nn.Linear(d_model, classes)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        sentences = zip(ids, mask, strict=True)
+        return torch.stack([self.output(self.embedding(words[allowed]).mean(0)) for words, allowed in sentences])
+
+
+class _BagOfLogits(_BagWithLoops):
+    """The mean of every word's logits: a linear layer and a mean may change places."""
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        logits: Tensor = self.output(self.embedding(ids))
+        return (logits * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+
+
+class _BagOfCounts(_BagWithLoops):
+    """The shares of the words, times the table."""
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        counts = (F.one_hot(ids, self.embedding.num_embeddings) * mask.unsqueeze(-1)).sum(1)
+        counts = counts.to(self.embedding.weight.dtype)
+        logits: Tensor = self.output(counts / counts.sum(1, keepdim=True) @ self.embedding.weight)
+        return logits
+
+
+class _BagWithMatrices(_BagWithLoops):
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        shares = mask.to(self.embedding.weight.dtype) / mask.sum(dim=1, keepdim=True)
+        pooled = torch.bmm(shares.unsqueeze(1), self.embedding.weight[ids]).squeeze(1)
+        return pooled @ self.output.weight.T + self.output.bias
+
+
+class _BagByFunctions(_BagWithLoops):
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        x = F.embedding(ids, self.embedding.weight).masked_fill(~mask.unsqueeze(-1), 0.0)
+        pooled = x.sum(-2) / mask.sum(-1).clamp(min=1).unsqueeze(-1)
+        return F.linear(pooled, self.output.weight, self.output.bias)
+
+
+class _BagByEmbeddingBag(_BagWithLoops):
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        weights = mask.to(self.embedding.weight.dtype) / mask.sum(dim=1, keepdim=True)
+        pooled = F.embedding_bag(ids, self.embedding.weight, mode="sum", per_sample_weights=weights)
+        logits: Tensor = self.output(pooled)
+        return logits
+
+
+class _BagWithPaddingIndex(_BagWithLoops):
+    """As is usual where 0 is the id of padding: that row is never learned."""
+
+    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+        super().__init__(vocabulary, d_model, classes)
+        self.embedding = nn.Embedding(vocabulary, d_model, padding_idx=0)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        kept = mask.unsqueeze(-1).float()
+        logits: Tensor = self.output((self.embedding(ids) * kept).sum(dim=1) / kept.sum(dim=1))
+        return logits
+
+
+CORRECT = (
+    _BagWithPaddingIndex,
+    _BagWithLoops,
+    _BagOfLogits,
+    _BagOfCounts,
+    _BagWithMatrices,
+    _BagByFunctions,
+    _BagByEmbeddingBag,
+)
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.bag_of_embeddings",
+    lesson=LESSON,
+    name="BagClassifier",
+    title="A bag of embeddings that decides",
+    statement=(
+        "class BagClassifier(nn.Module): __init__(vocabulary, d_model, classes) makes `embedding` (nn.Embedding) and "
+        "`output` (nn.Linear); forward(ids int [batch, words], mask bool [batch, words]) -> [batch, classes] is the "
+        "linear layer of the mean of each sentence's embeddings, padding left out."
+    ),
+    points=4,
+    minutes=15,
+    section="A classifier",
+    source="S3, a simple model",
+    reference=bags.BagClassifier,
+    cases=_bag_cases,
+    parts={CORE: 3, "double precision": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "padding_counted",
+            "Your answer takes the mean over all positions, padding included, as on slide S3. Add up the words where "
+            "the mask is True, and divide by their number.",
+            partial(_Bag, padding="both"),
+        ),
+        Misconception(
+            "padding_counted_in_the_number",
+            "Your answer adds up the right words, but divides by the number of all positions, padding included. "
+            "Divide each sentence by the number of its own words.",
+            partial(_Bag, padding="number"),
+        ),
+        Misconception(
+            "padding_added_up",
+            "Your answer adds the vectors of padding up as well, although it does not count them. Multiply them by 0 "
+            "first: x * mask.unsqueeze(-1).",
+            partial(_Bag, padding="sum"),
+        ),
+        Misconception(
+            "sum",
+            "Your answer adds the words up and does not divide. Take the mean: divide each sentence by the number of "
+            "its words.",
+            partial(_Bag, number=not_divided),
+        ),
+        Misconception(
+            "words_of_the_whole_batch",
+            "Your answer divides by the number of words in the whole batch. Each sentence has its own: "
+            "mask.sum(dim=1, keepdim=True).",
+            partial(_Bag, number=of_the_batch),
+        ),
+        Misconception(
+            "root_of_the_number",
+            "Your answer divides by the root of the number of words. Divide by the number itself.",
+            lambda **sizes: _Bag(**sizes, number=root_of_number),
+        ),
+        Misconception(
+            "number_without_keepdim",
+            "Your answer divides columns by the numbers of words, not rows: a number for each sentence, [batch], is "
+            "laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
+            partial(_Bag, number=without_keepdim),
+        ),
+        Misconception(
+            "one_more",
+            "Your answer divides by the number of words plus one, which makes every mean too small. Every sentence "
+            "has a word: divide by the number itself.",
+            lambda **sizes: _Bag(**sizes, more=1),
+        ),
+        Misconception(
+            "inverted",
+            "Your answer takes the padding for the words, and is NaN where there is none. The mask is True at words: "
+            "use it as it comes.",
+            partial(_Bag, words=inverted),
+        ),
+        Misconception(
+            "inverted_and_clamped",
+            "Your answer takes the padding for the words. The mask is True at words: use it as it comes.",
+            lambda **sizes: _Bag(**sizes, words=inverted, least=1),
+        ),
+        Misconception(
+            "padding_is_zero",
+            "Your answer takes every id but 0 for a word, and never uses the mask. Padding is where the mask is "
+            "False, whatever id stands there.",
+            partial(_Bag, taken=lambda ids, mask: (ids, ids != 0)),
+        ),
+        Misconception(
+            "ids_multiplied_by_the_mask",
+            "Your answer multiplies the ids by the mask, which makes word 0 of the padding, and word 0 has a vector as "
+            "well. Multiply the vectors, after the embedding: x * mask.unsqueeze(-1).",
+            partial(_Bag, taken=lambda ids, mask: (ids * mask, mask), padding="sum"),
+        ),
+        Misconception(
+            "ids_multiplied_and_counted",
+            "Your answer multiplies the ids by the mask, which makes word 0 of the padding, and takes the mean over "
+            "all positions. Multiply the vectors by the mask, and divide by the number of words.",
+            partial(_Bag, taken=lambda ids, mask: (ids * mask, mask), padding="both"),
+        ),
+        Misconception(
+            "first_word",
+            "Your answer takes the first word alone. Take the mean of all the words.",
+            lambda **sizes: _Bag(**sizes, pooled=lambda x, mask, **_: x[:, 0]),
+        ),
+        Misconception(
+            "over_the_batch",
+            "Your answer takes the mean over the batch (dim=0), which mixes different sentences. The words of a "
+            "sentence are dim=1.",
+            lambda **sizes: _Bag(**sizes, pooled=lambda x, mask, **_: words_of(x, mask).mean(dim=0)),
+        ),
+        Misconception(
+            "maximum",
+            "Your answer takes the largest value in each component of a sentence's words. Take their mean.",
+            partial(
+                _Bag,
+                pooled=lambda x, mask, **_: x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1),
+            ),
+        ),
+        Misconception(
+            "not_pooled",
+            "Your answer gives every word numbers of its own, [batch, words, classes]. Take the mean over the words "
+            "of a sentence.",
+            partial(_Bag, pooled=lambda x, mask, **_: x),
+        ),
+        Misconception(
+            "zeroed_and_not_pooled",
+            "Your answer gives every position numbers of its own, [batch, words, classes]. Sum over the words of a "
+            "sentence, dim=1, and divide by their number.",
+            lambda **sizes: _Bag(**sizes, pooled=lambda x, mask, **_: words_of(x, mask)),
+        ),
+        Misconception(
+            "probabilities",
+            "Your answer ends in a softmax. Return the numbers before it, the logits: the loss takes the softmax "
+            "itself.",
+            partial(_Bag, then=lambda logits: logits.softmax(dim=-1)),
+        ),
+        Misconception(
+            "log_probabilities",
+            "Your answer ends in a log softmax. Return the numbers before it, the logits.",
+            partial(_Bag, then=lambda logits: logits.log_softmax(dim=-1)),
+        ),
+        Misconception(
+            "softmax_over_the_batch",
+            "Your answer ends in a softmax, and over the sentences of the batch at that. Return the numbers before it, "
+            "the logits: the loss takes the softmax itself.",
+            lambda **sizes: _Bag(**sizes, then=lambda logits: logits.softmax(dim=0)),
+        ),
+        Misconception(
+            "sigmoid_at_the_end",
+            "Your answer ends in a sigmoid. Return the linear layer's numbers as they are: the loss takes logits.",
+            partial(_Bag, then=torch.sigmoid),
+        ),
+        Misconception(
+            "relu_at_the_end",
+            "Your answer ends in a ReLU, so that no class can have a negative number. Return the linear layer's "
+            "numbers as they are.",
+            lambda **sizes: _Bag(**sizes, then=torch.relu),
+        ),
+        Misconception(
+            "classes_picked",
+            "Your answer is the class with the largest number. Return the numbers of all classes, [batch, classes]: "
+            "the loss needs them, and an argmax has no gradient.",
+            partial(_Bag, then=lambda logits: logits.argmax(dim=-1)),
+        ),
+        Misconception(
+            "no_output_layer",
+            "Your answer has [batch, d_model] numbers: no output layer comes after the pooling. Put the mean through "
+            "self.output: one number for each class.",
+            partial(_Bag, decided=lambda output, mean: mean),
+        ),
+        Misconception(
+            "bias_left_out",
+            "Your answer multiplies by the output layer's weights, but leaves out its bias. Call the layer: "
+            "self.output(...).",
+            partial(_Bag, decided=lambda output, mean: mean @ output.weight.T),
+        ),
+        Misconception(
+            "bias_twice",
+            "Your answer adds the output layer's bias twice. The layer adds it when it is called: self.output(...) is "
+            "all.",
+            partial(_Bag, decided=lambda output, mean: output(mean) + output.bias),
+        ),
+        Misconception(
+            "hidden_activation",
+            "Your answer sets the negative components of the mean to 0 (a ReLU) before the output layer. This model "
+            "has none: embeddings, mean, one linear layer.",
+            partial(_Bag, hidden=torch.relu),
+        ),
+        Misconception(
+            "hidden_tanh",
+            "Your answer puts the mean through a tanh before the output layer. This model has none: embeddings, mean, "
+            "one linear layer.",
+            lambda **sizes: _Bag(**sizes, hidden=torch.tanh),
+        ),
+        Misconception(
+            "embeddings_detached",
+            "No gradient reaches the embeddings from your answer: somewhere you use .data, .detach(), numpy, no_grad "
+            "or torch.tensor(...). They could never be learned.",
+            partial(_Bag, arriving=Tensor.detach),
+        ),
+        Misconception(
+            "padding_counted_with_padding_idx",
+            "Your answer takes the mean over all positions, padding included: padding_idx=0 only keeps the gradient "
+            "from one row, which is not 0 here. Leave out the positions where the mask is False.",
+            lambda **sizes: _Bag(**sizes, padding="both", padding_idx=0),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,243 @@
+"""Lesson 00, words_in_a_bag.cosine: How alike two words are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import bags
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import Kind, integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, as_it_is
+
+
+def _cosine_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        table = torch.tensor([[3.0, 0.5], [2.2, 2.0], [0.3, 2.8], [-0.5, 0.4]])
+        yield Case("worked example: train, station, radio, the; seen from station", (table, 1))
+    for name, dtype, transposed in (
+        ("some words", torch.float32, False),
+        ("double precision", torch.float64, False),
+        ("transposed in memory", torch.float32, True),
+    ):
+        kind = Kind(name, generator, dtype=dtype, transposed=transposed)
+        words, d_model = kind.sizes(2)
+        yield Case(name, (3 * kind.normal(words, d_model), integer(generator, 0, words)))
+    square = 2 * torch.randn(5, 5, generator=generator)
+    yield Case("as many words as components", (square, integer(generator, 0, 5)))
+
+
+def _lengths(table: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(table, dim=-1)
+    return lengths
+
+
+def _cosines(
+    table: Tensor,
+    i: int,
+    *,
+    own: float = 1,
+    other: float = 1,
+    shift: int = 0,
+    lengths: Callable[[Tensor], Tensor] = _lengths,
+    then: Callable[[Tensor], Tensor] = as_it_is,
+) -> Tensor:
+    """The cosines, with the mistakes that are set: `own` and `other` are the powers of the two lengths."""
+    word = table[i + shift]
+    return then(table @ word / (lengths(table) ** other * lengths(word) ** own))
+
+
+def _cosines_by_loop(table: Tensor, i: int) -> Tensor:
+    found = []
+    for word in table:
+        lengths = torch.sqrt((word**2).sum()) * torch.sqrt((table[i] ** 2).sum())
+        found.append(torch.dot(word, table[i]) / lengths)
+    return torch.stack(found)
+
+
+def _cosines_in_numpy(table: Tensor, i: int) -> Tensor:
+    words = table.numpy()
+    lengths = numpy.linalg.norm(words, axis=1)
+    return torch.from_numpy(words @ words[i] / (lengths * lengths[i]))
+
+
+def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
+    words = table.tolist()
+    found = [
+        sum(a * b for a, b in zip(word, words[i], strict=True)) / (math.hypot(*word) * math.hypot(*words[i]))
+        for word in words
+    ]
+    return torch.tensor(found, dtype=table.dtype)
+
+
+CORRECT = (
+    _cosines_by_loop,
+    _cosines_in_numpy,
+    _cosines_with_lists,
+    lambda table, i: F.normalize(table, dim=-1) @ F.normalize(table[i], dim=0),
+    lambda table, i: (F.normalize(table) @ F.normalize(table).T)[i],
+    lambda table, i: (table * table[i]).sum(-1) / torch.linalg.vector_norm(table, dim=-1) / table[i].norm(),
+    lambda table, i: (
+        torch.einsum("vd,d->v", table, table[i]) * (table.square().sum(1) * table[i].dot(table[i])).rsqrt()
+    ),
+    lambda table, i: torch.vmap(lambda word: word @ table[i] / (word @ word * (table[i] @ table[i])).sqrt())(table),
+)
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.cosine",
+    lesson=LESSON,
+    name="cosine_similarities",
+    title="How alike two words are",
+    statement=(
+        "cosine_similarities(table [vocabulary, d_model], i) -> [vocabulary]: the cosine of the angle between word i's "
+        "vector and each word's, a · b / (|a| |b|)."
+    ),
+    points=2,
+    minutes=8,
+    section="Which words are alike?",
+    source="S3, related words have similar vectors",
+    reference=bags.cosine_similarities,
+    cases=_cosine_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "dot_product",
+            "Your answer is the dot product alone, which grows with the vectors' lengths. Divide it by both lengths, "
+            "|a| and |b|.",
+            partial(_cosines, own=0, other=0),
+        ),
+        Misconception(
+            "own_length_only",
+            "Your answer divides by the length of word i's vector only. Divide by the length of the other vector as "
+            "well.",
+            partial(_cosines, own=1, other=0),
+        ),
+        Misconception(
+            "other_length_only",
+            "Your answer divides by the length of the other word's vector only. Divide by that of word i as well, so "
+            "that a word is exactly 1 like itself.",
+            partial(_cosines, own=0, other=1),
+        ),
+        Misconception(
+            "own_length_twice",
+            "Your answer divides by the square of the length of word i's vector. One of the two lengths is the other "
+            "word's: divide by |a| |b|.",
+            partial(_cosines, own=2, other=0),
+        ),
+        Misconception(
+            "other_length_twice",
+            "Your answer divides by the square of the other word's length. One of the two lengths is that of word i: "
+            "divide by |a| |b|, lengths * lengths[i].",
+            partial(_cosines, own=0, other=2),
+        ),
+        Misconception(
+            "squared_lengths",
+            "Your answer divides by the squared lengths: the root is missing. The length of a vector is the root of "
+            "the sum of its squares.",
+            partial(_cosines, own=2, other=2),
+        ),
+        Misconception(
+            "root_of_the_lengths",
+            "Your answer divides by the root of |a| |b|. A length is a root already: divide by the product itself.",
+            partial(_cosines, own=0.5, other=0.5),
+        ),
+        Misconception(
+            "multiplied_by_own_length",
+            "Your answer divides by the other word's length and multiplies by that of word i: / and * go from left to "
+            "right. Put the product in brackets: / (lengths * lengths[i]).",
+            partial(_cosines, own=-1, other=1),
+        ),
+        Misconception(
+            "multiplied_by_other_length",
+            "Your answer divides by the length of word i and multiplies by the other word's: / and * go from left to "
+            "right. Put the product in brackets: / (lengths[i] * lengths).",
+            partial(_cosines, own=1, other=-1),
+        ),
+        Misconception(
+            "length_of_the_table",
+            "Your answer takes the norm of the whole table for the length of each word. Every row has a length of its "
+            "own: table.norm(dim=-1).",
+            partial(_cosines, lengths=torch.linalg.vector_norm),
+        ),
+        Misconception(
+            "lengths_of_columns",
+            "Your answer takes the lengths of the table's columns. Words are its rows: sum the squares over dim=-1.",
+            lambda table, i: (table / table.norm(dim=0)) @ (table / table.norm(dim=0))[i],
+        ),
+        Misconception(
+            "lengths_as_a_column",
+            "Your answer has numbers for all pairs of words, for it divides the dot products, [vocabulary], by a "
+            "column of lengths, [vocabulary, 1]. Leave keepdim out: table.norm(dim=-1).",
+            partial(_cosines, lengths=lambda table: table.norm(dim=-1, keepdim=True)),
+        ),
+        Misconception(
+            "lengths_added",
+            "Your answer divides by the sum of the two lengths. Divide by their product.",
+            lambda table, i: table @ table[i] / (_lengths(table) + _lengths(table)[i]),
+        ),
+        Misconception(
+            "sums_for_lengths",
+            "Your answer takes the sum of a vector's absolute values for its length. The length is the root of the "
+            "sum of its squares: table.norm(dim=-1).",
+            partial(_cosines, lengths=lambda table: table.abs().sum(dim=-1)),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer compares with the word before word i. Words are counted from 0: take table[i].",
+            partial(_cosines, shift=-1),
+        ),
+        Misconception(
+            "distance",
+            "Your answer is the distance between the vectors, which is 0 for the word itself. Take the dot product "
+            "divided by both lengths: 1 for the word itself.",
+            lambda table, i: (table - table[i]).norm(dim=-1),
+        ),
+        Misconception(
+            "one_minus",
+            "Your answer subtracts from 1, which makes a distance: 0 for the word itself. Return the cosine itself.",
+            partial(_cosines, then=lambda cosines: 1 - cosines),
+        ),
+        Misconception(
+            "angle",
+            "Your answer is the angle between the vectors. Its cosine was asked for: leave out the acos.",
+            partial(_cosines, then=lambda cosines: cosines.clamp(-1, 1).acos()),
+        ),
+        Misconception(
+            "absolute",
+            "Your answer has lost the signs. Vectors that point away from each other have a negative cosine: take no "
+            "absolute value, and no square.",
+            partial(_cosines, then=torch.abs),
+        ),
+        Misconception(
+            "negative_to_zero",
+            "Your answer has 0 where vectors point away from each other. Their cosine is negative: keep it, without "
+            "clamp or ReLU.",
+            partial(_cosines, then=torch.relu),
+        ),
+        Misconception(
+            "softmax_on_top",
+            "Your answer ends in a softmax. Return the cosines themselves: they need not sum to 1.",
+            partial(_cosines, then=lambda cosines: cosines.softmax(dim=-1)),
+        ),
+        Misconception(
+            "all_pairs",
+            "Your answer holds the cosines of all pairs of words. Only those of word i were asked for: row i of it.",
+            lambda table, i: (table @ table.T) / (_lengths(table).unsqueeze(1) * _lengths(table)),
+        ),
+        Misconception(
+            "dimension_kept",
+            "Your answer has one dimension too many: a column instead of [vocabulary]. Remove it with squeeze(-1), or "
+            "multiply by a vector.",
+            partial(_cosines, then=lambda cosines: cosines.unsqueeze(-1)),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=("cosine_similarity", "CosineSimilarity"),
+)

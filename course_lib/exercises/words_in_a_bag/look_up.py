@@ -1,0 +1,137 @@
+"""Lesson 00, words_in_a_bag.look_up: Looking words up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib import bags
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import Kind, integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, as_it_is, random_ids
+
+DOG_CHASED_CAT = torch.tensor([[1, 2, 3, 1, 4]])
+"""The ids of *the dog chased the cat*, where the is 1."""
+
+
+def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        table = torch.tensor([[0.0, 0.0], [0.1, 0.1], [2.0, 0.5], [1.0, -1.5], [1.8, 0.9]])
+        yield Case("worked example: the dog chased the cat", (table, DOG_CHASED_CAT[0]))
+    words, vocabulary = integer(generator, 4, 7), integer(generator, 20, 30)
+    sentence = random_ids(generator, vocabulary, words)
+    sentence[2] = 0
+    for name, ids, dtype in (
+        ("one sentence", sentence, torch.float32),
+        ("a batch of sentences", random_ids(generator, vocabulary, integer(generator, 3, 5), words), torch.float32),
+        ("a batch of one sentence", random_ids(generator, vocabulary, 1, words), torch.float32),
+        ("the same sentence, another table in double precision", sentence, torch.float64),
+    ):
+        kind = Kind(name, generator, dtype=dtype)
+        yield Case(name, (kind.normal(vocabulary, kind.d_head()), ids))
+    table = torch.randn(6, 4, generator=generator)
+    yield Case("a sentence of one word", (table, torch.tensor([integer(generator, 1, 6)])))
+    yield Case("more words than the table has rows", (table[:3], random_ids(generator, 3, integer(generator, 6, 9))))
+
+
+def _looked_up(
+    table: Tensor,
+    ids: Tensor,
+    *,
+    shift: int = 0,
+    chosen: Callable[[Tensor], Tensor] = as_it_is,
+    then: Callable[[Tensor], Tensor] = as_it_is,
+) -> Tensor:
+    """The rows, with the mistakes that are set."""
+    return then(table[(chosen(ids) + shift) % len(table)])
+
+
+def _look_up_by_loop(table: Tensor, ids: Tensor) -> Tensor:
+    rows = torch.stack([table[int(i)] for i in ids.flatten()])
+    return rows.reshape(*ids.shape, table.shape[1])
+
+
+CORRECT = (
+    _look_up_by_loop,
+    lambda table, ids: F.embedding(ids, table),
+    lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype) @ table,
+    lambda table, ids: torch.index_select(table, 0, ids.flatten()).view(*ids.shape, -1),
+    lambda table, ids: table.T[:, ids].movedim(0, -1),
+    lambda table, ids: torch.einsum("...v,vd->...d", F.one_hot(ids, table.size(0)).to(table.dtype), table),
+    lambda table, ids: table.gather(0, ids.reshape(-1, 1).expand(-1, table.shape[1])).unflatten(0, ids.shape),
+    lambda table, ids: torch.from_numpy(table.numpy()[ids.numpy()]),
+    lambda table, ids: nn.Embedding.from_pretrained(table, freeze=False)(ids),
+    lambda table, ids: torch.vmap(lambda i: table[i])(ids.flatten()).reshape(*ids.shape, table.shape[-1]),
+)
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.look_up",
+    lesson=LESSON,
+    name="look_up",
+    title="Looking words up",
+    statement=(
+        "look_up(table [vocabulary, d_model], ids int [..., words]) -> [..., words, d_model]: for each word the row "
+        "of the table that its id counts to, from 0."
+    ),
+    points=1,
+    minutes=4,
+    section="A vector for every word",
+    source="S3, a simple model: the embedding layer",
+    reference=bags.look_up,
+    cases=_look_up_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "counted_from_one",
+            "Your answer takes the row before the right one: it counts the rows from 1. Python, and ids, count from "
+            "0: take row i of the table for the id i.",
+            partial(_looked_up, shift=-1),
+        ),
+        Misconception(
+            "one_row_further",
+            "Your answer takes the row behind the right one. Rows are counted from 0: take row i for the id i.",
+            partial(_looked_up, shift=1),
+        ),
+        Misconception(
+            "each_word_once",
+            "Your answer has each word only once, in the order of the ids. A sentence may repeat a word: one row for "
+            "every word, in the order of the sentence.",
+            partial(_looked_up, chosen=torch.unique),
+        ),
+        Misconception(
+            "one_hot",
+            "Your answer is a row of zeros with a single 1 for each word, which says where to look. Take the row that "
+            "stands there: multiply by the table, or index it.",
+            lambda table, ids: torch.nn.functional.one_hot(ids, len(table)).to(table.dtype),
+        ),
+        Misconception(
+            "summed",
+            "Your answer adds the words of a sentence up. Here every word keeps a vector of its own: one row each.",
+            partial(_looked_up, then=lambda rows: rows.sum(dim=-2)),
+        ),
+        Misconception(
+            "averaged",
+            "Your answer is the mean of a sentence's words already. That comes later: here every word keeps a vector "
+            "of its own, one row each.",
+            partial(_looked_up, then=lambda rows: rows.mean(dim=-2)),
+        ),
+        Misconception(
+            "transposed",
+            "Your answer has the components as rows and the words as columns. One row for each word: leave out the "
+            "transpose.",
+            partial(_looked_up, then=lambda rows: rows.mT),
+        ),
+        Misconception(
+            "row_0_zeroed",
+            "Your answer has zeros where the id is 0. Here row 0 is a row like the others, whatever it stands for: "
+            "take it from the table. Leaving padding out is the mask's business, in exercise 3.",
+            lambda table, ids: table[ids] * (ids != 0).unsqueeze(-1),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,243 @@
+"""Lesson 00, words_in_a_bag.majority: The majority baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import bags
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
+
+
+def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: two classes", (torch.tensor([1, 0, 1, 1, 0]), torch.tensor([0, 1, 0, 0, 1, 0, 0])))
+    for classes in (2, 3, 5):
+        yield Case(f"{classes} classes, others in the test than in training", _labels(generator, classes))
+    common = integer(generator, 5, 9)
+    yield Case(
+        "labels with gaps, and a class that training never saw",
+        (
+            torch.tensor([3, common, 1, common, 3, common]),
+            torch.tensor([common] * 2 + [2] * 3 + [4] * integer(generator, 5, 9) + [3] * 4 + [1]),
+        ),
+    )
+    yield Case(
+        "a majority that the test has none of",
+        (torch.tensor([0, common, 1, common]), torch.tensor([1, 0, 1] * integer(generator, 1, 4))),
+    )
+
+
+def _labels(generator: Generator, classes: int) -> tuple[Tensor, Tensor]:
+    """Labels of training and of the test, each of them another number of times in the test.
+
+    Of three classes or more, training's most frequent one is neither the median nor nearest to the mean, and taken
+    together both sides have another most frequent one.
+    """
+    drawn = torch.randperm(classes, generator=generator).tolist()
+    common = next(label for label in drawn if classes == 2 or label != classes // 2)
+    least, *between = [label for label in drawn if label != common]
+    training, test = [common] * 5 + [least] * 3, [common] * 2 + [least] * (3 if classes == 2 else classes + 3)
+    for times, label in enumerate(between, 3):
+        training += [label] * 4
+        test += [label] * times
+    first, second = (
+        torch.tensor(labels)[torch.randperm(len(labels), generator=generator)] for labels in (training, test)
+    )
+    return first, second
+
+
+def _most_frequent(labels: Tensor) -> Tensor:
+    return torch.bincount(labels).argmax()
+
+
+def _baseline(
+    training_labels: Tensor,
+    test_labels: Tensor,
+    *,
+    counted: Callable[[Tensor, Tensor], Tensor] = lambda training, test: training,
+    label: Callable[[Tensor], Tensor] = _most_frequent,
+    measured: Callable[[Tensor, Tensor], Tensor] = lambda training, test: test,
+    compared: Callable[[Tensor, Tensor], Tensor] = torch.eq,
+    then: Callable[[Tensor], object] = mean_of,
+) -> object:
+    """The majority baseline, with the mistakes that are set."""
+    answer = label(counted(training_labels, test_labels))
+    return then(compared(measured(training_labels, test_labels), answer))
+
+
+def _majority_by_counting(training_labels: Tensor, test_labels: Tensor) -> Tensor:
+    ((label, _),) = Counter(training_labels.tolist()).most_common(1)
+    return torch.tensor(sum(other == label for other in test_labels.tolist()) / len(test_labels))
+
+
+def _majority_by_unique(training_labels: Tensor, test_labels: Tensor) -> Tensor:
+    labels, counts = training_labels.unique(return_counts=True)
+    right: Tensor = test_labels == labels[counts.argmax()]
+    return right.float().mean()
+
+
+def _majority_in_numpy(training_labels: Tensor, test_labels: Tensor) -> Tensor:
+    label = numpy.bincount(training_labels.numpy()).argmax()
+    return torch.tensor((test_labels.numpy() == label).mean(), dtype=torch.float32)
+
+
+CORRECT = (
+    _majority_by_counting,
+    _majority_by_unique,
+    _majority_in_numpy,
+    lambda training_labels, test_labels: (test_labels == training_labels.mode().values).float().mean(),
+    lambda training_labels, test_labels: (
+        (test_labels == F.one_hot(training_labels).sum(0).argmax()).sum() / len(test_labels)
+    ),
+    lambda training_labels, test_labels: torch.tensor(
+        test_labels.tolist().count(max(training_labels.tolist(), key=training_labels.tolist().count)) / len(test_labels)
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.majority",
+    lesson=LESSON,
+    name="majority_accuracy",
+    title="The majority baseline",
+    statement=(
+        "majority_accuracy(training_labels int [training], test_labels int [test]) -> []: the accuracy on the test of "
+        "always answering with the most frequent label of training."
+    ),
+    points=2,
+    minutes=8,
+    section="How good is it?",
+    source="S1, evaluating a classifier",
+    reference=bags.majority_accuracy,
+    cases=_majority_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "majority_of_the_test",
+            "Your answer takes the most frequent label of the test. That would be peeking: nobody knows the test's "
+            "labels beforehand. Take the most frequent one of training.",
+            partial(_baseline, counted=lambda training, test: test),
+        ),
+        Misconception(
+            "majority_of_both",
+            "Your answer takes the most frequent label of training and test together. That is peeking as well: nobody "
+            "knows the test's labels beforehand. Count in training alone.",
+            partial(_baseline, counted=lambda training, test: torch.cat([training, test])),
+        ),
+        Misconception(
+            "share_in_training",
+            "Your answer measures on the training labels. Measure the baseline where every model is measured: on the "
+            "test labels.",
+            partial(_baseline, measured=lambda training, test: training),
+        ),
+        Misconception(
+            "median_label",
+            "Your answer takes the median of the labels. Labels are names, and have no middle: count how often each "
+            "occurs, with torch.bincount, and take the argmax of the counts.",
+            partial(_baseline, label=torch.median),
+        ),
+        Misconception(
+            "mean_label",
+            "Your answer takes the label nearest to the mean. Labels are names, and have no mean: count how often each "
+            "occurs, with torch.bincount, and take the argmax of the counts.",
+            partial(_baseline, label=lambda labels: labels.double().mean().round()),
+        ),
+        Misconception(
+            "largest_label",
+            "Your answer takes the largest label, not the most frequent one. Count first, with torch.bincount, then "
+            "take the argmax of the counts.",
+            partial(_baseline, label=torch.max),
+        ),
+        Misconception(
+            "smallest_label",
+            "Your answer takes the smallest label, not the most frequent one. Count first, with torch.bincount, then "
+            "take the argmax of the counts.",
+            partial(_baseline, label=torch.min),
+        ),
+        Misconception(
+            "first_label",
+            "Your answer takes the first label, not the most frequent one. (A Counter of tensors counts each of them "
+            "once, for no two are the same object: give it a list, labels.tolist().)",
+            partial(_baseline, label=lambda labels: labels[0]),
+        ),
+        Misconception(
+            "place_of_the_largest_label",
+            "Your answer takes the argmax of the labels themselves: the place where the largest one stands. Count "
+            "first, with torch.bincount, then take the argmax of the counts.",
+            partial(_baseline, label=torch.argmax),
+        ),
+        Misconception(
+            "place_among_the_labels",
+            "Your answer takes a place among the labels that occur for the label itself. The two differ where a label "
+            "is missing: torch.unique returns the labels as well, take the one at that place.",
+            partial(_baseline, label=lambda labels: labels.unique(return_counts=True)[1].argmax()),
+        ),
+        Misconception(
+            "count_for_the_label",
+            "Your answer takes how often the most frequent label occurs for the label itself: the max of the counts. "
+            "Take their argmax.",
+            partial(_baseline, label=lambda labels: torch.bincount(labels).max()),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer takes the label behind the most frequent one. Place 0 of torch.bincount counts the label 0, "
+            "and so on: add nothing to the argmax.",
+            partial(_baseline, label=lambda labels: _most_frequent(labels) + 1),
+        ),
+        Misconception(
+            "least_frequent",
+            "Your answer takes the least frequent label. The baseline answers with the most frequent one.",
+            partial(_baseline, label=lambda labels: torch.bincount(labels).argmin()),
+        ),
+        Misconception(
+            "one_of_the_classes",
+            "Your answer is 1 divided by the number of training's classes, which is guessing at random. Count how "
+            "often the majority's label is right in the test.",
+            lambda training_labels, test_labels: torch.tensor(1 / len(torch.unique(training_labels))),
+        ),
+        Misconception(
+            "guessing_in_proportion",
+            "Your answer is what guessing each label as often as in training gives on average. The baseline always "
+            "gives one and the same answer: training's most frequent label.",
+            lambda training_labels, test_labels: mean_of(training_labels.unsqueeze(0) == test_labels.unsqueeze(1)),
+        ),
+        Misconception(
+            "the_label_itself",
+            "Your answer is the most frequent label. Return how often it is right in the test, a share from 0 to 1.",
+            lambda training_labels, test_labels: _most_frequent(training_labels),
+        ),
+        Misconception(
+            "number_of_right_ones",
+            "Your answer is a number of labels. Divide by how many there are.",
+            partial(_baseline, then=lambda right: right.float().sum()),
+        ),
+        Misconception(
+            "divided_by_training",
+            "Your answer divides by the number of training labels. The right answers are counted in the test: divide "
+            "by the number of test labels.",
+            lambda training_labels, test_labels: (
+                (test_labels == _most_frequent(training_labels)).sum() / len(training_labels)
+            ),
+        ),
+        Misconception(
+            "error_rate",
+            "Your answer counts the wrong ones. Return how often the majority's label is right.",
+            partial(_baseline, compared=torch.ne),
+        ),
+        Misconception(
+            "python_number",
+            "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
+            partial(_baseline, then=lambda right: mean_of(right).item()),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,282 @@
+"""Lesson 00, words_in_a_bag.mean_pooling: The mean of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib import bags
+from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Pair
+from course_lib.exercises.common import Kind, integer
+from course_lib.exercises.words_in_a_bag.shared import (
+    LESSON,
+    WITHHELD,
+    inverted,
+    not_divided,
+    number_of_words,
+    of_the_batch,
+    padded,
+    pooled_by,
+    root_of_number,
+    without_keepdim,
+    words_of,
+)
+
+
+def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        x = torch.tensor(
+            [[[2.0, -1.0], [9.0, 9.0], [9.0, 9.0]], [[1.0, 0.0], [2.0, 3.0], [0.0, 1.5]]],
+        )
+        mask = torch.tensor([[True, False, False], [True, True, True]])
+        yield Case("worked example: meow, and two paddings", (x, mask), gradients=(0,))
+    for name, dtype, transposed in (
+        ("a batch of sentences", torch.float32, False),
+        ("double precision", torch.float64, False),
+        ("transposed in memory", torch.float32, True),
+    ):
+        batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
+        kind = Kind(name, generator, (batch,), dtype=dtype, transposed=transposed)
+        x = kind.normal(words, kind.d_head())
+        x[0, -1] = x[1, 0] = 0  # padding, and a word: by their numbers nobody can tell
+        yield Case(name, (x, padded(generator, batch, words)), gradients=(0,))
+    batch, words = 3, integer(generator, 5, 8)
+    scattered = padded(generator, batch, words, spare=1)[:, torch.randperm(words + 1, generator=generator)]
+    x = torch.randn(batch, words + 1, 4, generator=generator)
+    yield Case("padding between the words", (x, scattered), gradients=(0,))
+    some = padded(generator, batch, words)
+    some[2] = False
+    yield Case(
+        "a sentence without words",
+        (torch.randn(batch, words, 4, generator=generator), some),
+        gradients=(0,),
+        part="sentences without words",
+    )
+
+
+def _mean_by_loop(x: Tensor, mask: Tensor) -> Tensor:
+    means = [
+        sentence[allowed].mean(dim=0) if allowed.any() else torch.zeros_like(sentence[0])
+        for sentence, allowed in zip(x, mask, strict=True)
+    ]
+    return torch.stack(means)
+
+
+def _mean_in_place(x: Tensor, mask: Tensor) -> Tensor:
+    words = x.clone()
+    words[~mask] = 0
+    return words.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def _mean_by_weights(x: Tensor, mask: Tensor) -> Tensor:
+    weights = mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True).clamp(min=1).to(x.dtype)
+    return torch.einsum("bw,bwd->bd", weights, x)
+
+
+def _mean_by_nan(x: Tensor, mask: Tensor) -> Tensor:
+    return torch.nan_to_num(x.masked_fill(~mask.unsqueeze(-1), torch.nan).nanmean(dim=1))
+
+
+def _mean_in_double(x: Tensor, mask: Tensor) -> Tensor:
+    number = mask.sum(dim=1).double()
+    total = torch.where(mask[..., None], x.double(), 0.0).sum(dim=1)
+    return (total / torch.where(number == 0, 1.0, number)[:, None]).to(x.dtype)
+
+
+CORRECT = (
+    _mean_by_loop,
+    _mean_in_place,
+    _mean_by_weights,
+    _mean_by_nan,
+    _mean_in_double,
+    lambda x, mask: (x * mask[:, :, None]).sum(1) / (mask.sum(1)[:, None] + 1e-9),
+    lambda x, mask: (x.mT @ mask.to(x.dtype).unsqueeze(-1)).squeeze(-1) / mask.sum(-1, keepdim=True).clamp(min=1),
+    lambda x, mask: torch.nan_to_num(x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / mask.sum(1, keepdim=True)),
+)
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.mean_pooling",
+    lesson=LESSON,
+    name="mean_pooling",
+    title="The mean of the words",
+    statement=(
+        "mean_pooling(x [batch, words, d_model], mask bool [batch, words]) -> [batch, d_model]: the mean of each "
+        "sentence's words, which are where the mask is True; zeros for a sentence without words."
+    ),
+    points=4,
+    minutes=15,
+    section="A sentence is the mean of its words",
+    source="S3, a simple model: mean pooling",
+    reference=bags.mean_pooling,
+    cases=_pooling_cases,
+    parts={CORE: 3, "sentences without words": 1},
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "nan_without_words",
+            "Where nothing is left to average, your answer is NaN: 0 / 0, or a softmax of nothing but -inf. Divide by "
+            "1 there, for example with clamp(min=1), and a sentence without words gets zeros.",
+            partial(pooled_by, least=0),
+        ),
+        Misconception(
+            "nan_of_the_words_alone",
+            "Where nothing is left to average, your answer is NaN: 0 / 0, or a softmax of nothing but -inf. Divide by "
+            "1 there, for example with clamp(min=1), and a sentence without words gets zeros.",
+            lambda x, mask: x.masked_fill(~mask.unsqueeze(-1), 0).sum(dim=1) / number_of_words(mask),
+        ),
+        Misconception(
+            "nan_in_the_gradient",
+            "The values are right, but the gradient of a sentence without words is NaN: you divide 0 by 0 and mend "
+            "the result afterwards, which does not mend its gradient. Divide by 1 there: clamp(min=1).",
+            lambda x, mask: torch.nan_to_num(words_of(x, mask).sum(dim=1) / number_of_words(mask)),
+            alone=True,
+        ),
+        Misconception(
+            "padding_where_no_words",
+            "For a sentence without words your answer is the mean of its padding, as from a softmax of scores that are "
+            "all equally low. Such a sentence gets zeros.",
+            lambda x, mask: torch.where(mask.any(dim=1, keepdim=True), pooled_by(x, mask), x.mean(dim=1)),
+            alone=True,
+        ),
+        Misconception(
+            "padding_counted",
+            "Your answer is the mean over all positions, padding included, as on slide S3: a sentence's vector then "
+            "depends on its neighbours in the batch. Add the words up where the mask is True, and divide by their "
+            "number.",
+            partial(pooled_by, padding="both"),
+        ),
+        Misconception(
+            "padding_counted_in_the_number",
+            "Your answer adds up the right words, but divides by the number of all positions, padding included. "
+            "Divide each sentence by the number of its own words.",
+            partial(pooled_by, padding="number"),
+        ),
+        Misconception(
+            "padding_added_up",
+            "Your answer adds the vectors of padding up as well, although it does not count them. Multiply them by 0 "
+            "first: x * mask.unsqueeze(-1).",
+            partial(pooled_by, padding="sum"),
+        ),
+        Misconception(
+            "sum",
+            "Your answer is a sum. Divide each sentence by the number of its words.",
+            partial(pooled_by, number=not_divided),
+        ),
+        Misconception(
+            "words_of_the_whole_batch",
+            "Your answer divides by the number of words in the whole batch. Each sentence has its own: "
+            "mask.sum(dim=1, keepdim=True).",
+            partial(pooled_by, number=of_the_batch),
+        ),
+        Misconception(
+            "words_of_the_longest",
+            "Your answer divides every sentence by the number of words in the longest. Each has its own: "
+            "mask.sum(dim=1, keepdim=True).",
+            partial(pooled_by, number=lambda mask: number_of_words(mask).max()),
+        ),
+        Misconception(
+            "root_of_the_number",
+            "Your answer divides by the root of the number of words. Divide by the number itself.",
+            partial(pooled_by, number=root_of_number),
+        ),
+        Misconception(
+            "number_without_keepdim",
+            "Your answer divides columns by the numbers of words, not rows: a number for each sentence, [batch], is "
+            "laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
+            partial(pooled_by, number=without_keepdim),
+        ),
+        Misconception(
+            "inverted",
+            "Your answer takes the padding for the words. The mask is True at words: use it as it comes.",
+            partial(pooled_by, words=inverted),
+        ),
+        Misconception(
+            "words_by_their_numbers",
+            "Your answer takes every vector that is not all zeros for a word, and never uses the mask. Padding has a "
+            "vector of its own, and a word's may be zeros: go by the mask.",
+            partial(pooled_by, words=lambda x, mask: (x != 0).any(dim=-1)),
+        ),
+        Misconception(
+            "words_of_zeros_left_out",
+            "Your answer does not count a word whose vector is all zeros. A word is where the mask is True, whatever "
+            "its numbers are: count the Trues of the mask.",
+            lambda x, mask: words_of(x, mask).sum(dim=1) / number_of_words(mask & (x != 0).any(dim=-1)).clamp(min=1),
+        ),
+        Misconception(
+            "first_words",
+            "Your answer takes the first words of each sentence, as many as the mask has Trues. Padding need not "
+            "stand at the end: take the words where the mask is True.",
+            partial(pooled_by, words=lambda x, mask: torch.arange(mask.shape[1]) < number_of_words(mask)),
+        ),
+        Misconception(
+            "over_the_batch",
+            "Your answer takes the mean over the batch (dim=0), which mixes different sentences. The words of a "
+            "sentence are dim=1.",
+            lambda x, mask: words_of(x, mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1).unsqueeze(-1),
+        ),
+        Misconception(
+            "over_the_components",
+            "Your answer takes the mean over a vector's components (dim=-1), one number for each word. Take it over "
+            "the words, dim=1: one vector for each sentence.",
+            lambda x, mask: x.mean(dim=-1),
+        ),
+        Misconception(
+            "one_mean_for_the_batch",
+            "Your answer is one vector, the mean of all the words of the batch: x[mask] no longer says which sentence "
+            "a word is from. Each sentence has a mean of its own, [batch, d_model].",
+            lambda x, mask: x[mask].mean(dim=0),
+        ),
+        Misconception(
+            "maximum",
+            "Your answer takes the largest value in each component. Mean pooling takes the mean of the words.",
+            lambda x, mask: x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1),
+        ),
+        Misconception(
+            "maximum_with_padding",
+            "Your answer takes the largest value in each component, padding included. Mean pooling takes the mean of "
+            "the words.",
+            lambda x, mask: x.amax(dim=1),
+        ),
+        Misconception(
+            "first_word",
+            "Your answer is the first position alone. Take the mean of all the words.",
+            lambda x, mask: x[:, 0],
+        ),
+        Misconception(
+            "dimension_kept",
+            "Your answer is [batch, 1, d_model]: leave out the keepdim of the sum over the words, or end with "
+            "squeeze(1).",
+            partial(pooled_by, then=lambda means: means.unsqueeze(1)),
+        ),
+        Misconception(
+            "detached",
+            "No gradient reaches `x` from your answer: somewhere you use .data, .detach(), numpy, no_grad or "
+            "torch.tensor(...). Without it the embeddings can never be learned.",
+            partial(pooled_by, arriving=Tensor.detach),
+        ),
+        Misconception(
+            "one_more",
+            "Your answer divides by the number of words plus one. That avoids a division by 0, but makes every mean "
+            "too small. clamp(min=1) changes nothing but the 0.",
+            partial(pooled_by, more=1),
+        ),
+        Misconception(
+            "small_number_added",
+            "Your answer adds a small number, 1e-6, to the number of words. That avoids a division by 0, but makes "
+            "every mean a little too small. clamp(min=1) changes nothing but the 0.",
+            partial(pooled_by, more=1e-6),
+        ),
+    ),
+    listed_pairs=(
+        Pair(
+            "inverted",
+            "nan_of_the_words_alone",
+            lambda x, mask: x.masked_fill(mask.unsqueeze(-1), 0).sum(dim=1) / number_of_words(~mask),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,171 @@
+"""Lesson 00, words_in_a_bag.parameters: How many numbers it learns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from torch import Generator, nn
+
+from course_lib import bags
+from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+
+
+def _parameter_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the slide's sizes, and BERT's 30,522 words", (30_522, 128, 128, 2))
+        yield Case("another hidden_dim, which changes nothing", (30_522, 128, 999, 2))
+    for number in range(1, 4):
+        sizes_drawn = (
+            integer(generator, 1000, 50_000),
+            integer(generator, 20, 60),
+            integer(generator, 61, 99),
+            integer(generator, 3, 9),
+        )
+        yield Case(f"sizes {number}", sizes_drawn)
+
+
+Count = Callable[[int, int, int, int], int]
+
+
+def _counted(
+    vocabulary: int,
+    d_model: int,
+    hidden_dim: int,
+    classes: int,
+    *,
+    table: Count = lambda v, d, h, c: v * d,
+    weights: Count = lambda v, d, h, c: d * c,
+    biases: Count = lambda v, d, h, c: c,
+) -> int:
+    """The sum of the three, with the mistakes that are set."""
+    return sum(count(vocabulary, d_model, hidden_dim, classes) for count in (table, weights, biases))
+
+
+def _parameters_of_layers(vocabulary: int, d_model: int, hidden_dim: int, classes: int) -> int:
+    layers = nn.ModuleList([nn.Embedding(vocabulary, d_model), nn.Linear(d_model, classes)])
+    return sum(parameter.numel() for parameter in layers.parameters())
+
+
+def _parameters_of_shapes(vocabulary: int, d_model: int, hidden_dim: int, classes: int) -> int:
+    return sum(math.prod(shape) for shape in ((vocabulary, d_model), (classes, d_model), (classes,)))
+
+
+CORRECT = (
+    _parameters_of_layers,
+    _parameters_of_shapes,
+    lambda vocabulary, d_model, hidden_dim, classes: vocabulary * d_model + (d_model + 1) * classes,
+    lambda vocabulary, d_model, hidden_dim, classes: d_model * (vocabulary + classes) + classes,
+)
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.parameters",
+    lesson=LESSON,
+    name="count_parameters",
+    title="How many numbers it learns",
+    statement=(
+        "count_parameters(vocabulary, d_model, hidden_dim, classes) -> int: how many numbers the slide's model learns, "
+        "in its embedding and its output layer."
+    ),
+    points=1,
+    minutes=5,
+    section="What it costs",
+    source="S3, a simple model: `hidden_dim` is never used",
+    reference=bags.count_bag_parameters,
+    cases=_parameter_cases,
+    correct=CORRECT,
+    misconceptions=(
+        Misconception(
+            "hidden_layer_counted",
+            "Your answer counts a hidden layer. The slide's constructor is given a `hidden_dim`, but nothing uses it: "
+            "there are only the embedding and one linear layer from d_model to the classes.",
+            partial(_counted, weights=lambda v, d, h, c: d * h + h * c, biases=lambda v, d, h, c: h + c),
+        ),
+        Misconception(
+            "hidden_layer_beside",
+            "Your answer counts a hidden layer beside the linear one. The slide's constructor is given a `hidden_dim`, "
+            "but nothing uses it: there are only the embedding and one linear layer.",
+            partial(_counted, weights=lambda v, d, h, c: d * h + d * c, biases=lambda v, d, h, c: h + c),
+        ),
+        Misconception(
+            "hidden_layer_without_its_bias",
+            "Your answer counts a hidden layer, without a bias. The slide's constructor is given a `hidden_dim`, but "
+            "nothing uses it: there are only the embedding and one linear layer from d_model to the classes.",
+            partial(_counted, weights=lambda v, d, h, c: d * h + h * c),
+        ),
+        Misconception(
+            "hidden_dim_added",
+            "Your answer adds hidden_dim to the sum. It is a number that the slide's constructor is given, and nothing "
+            "uses it: no number is learned for it.",
+            lambda vocabulary, d_model, hidden_dim, classes: (
+                vocabulary * d_model + hidden_dim + (d_model + 1) * classes
+            ),
+        ),
+        Misconception(
+            "output_from_hidden_dim",
+            "Your answer lets the linear layer read hidden_dim numbers. The slide's reads the mean of the embeddings, "
+            "which has d_model.",
+            partial(_counted, weights=lambda v, d, h, c: h * c),
+        ),
+        Misconception(
+            "output_from_the_vocabulary",
+            "Your answer lets the linear layer read a number for each word of the vocabulary. It reads the mean of "
+            "the embeddings, which has d_model.",
+            partial(_counted, weights=lambda v, d, h, c: v * c),
+        ),
+        Misconception(
+            "hidden_dim_in_the_table",
+            "Your answer gives the embeddings hidden_dim numbers each. They have d_model; nothing uses hidden_dim.",
+            partial(_counted, table=lambda v, d, h, c: v * h),
+        ),
+        Misconception(
+            "bias_forgotten",
+            "Your answer leaves out the linear layer's bias: one more number for each class.",
+            partial(_counted, biases=lambda v, d, h, c: 0),
+        ),
+        Misconception(
+            "one_bias",
+            "Your answer gives the linear layer a single bias. It has one for each of its outputs, the classes.",
+            partial(_counted, biases=lambda v, d, h, c: 1),
+        ),
+        Misconception(
+            "bias_for_each_component",
+            "Your answer gives the linear layer a bias for each of its inputs. It has one for each of its outputs, "
+            "the classes.",
+            partial(_counted, biases=lambda v, d, h, c: d),
+        ),
+        Misconception(
+            "embedding_alone",
+            "Your answer counts the embedding only. The linear layer has d_model weights and a bias for each class.",
+            partial(_counted, weights=lambda v, d, h, c: 0, biases=lambda v, d, h, c: 0),
+        ),
+        Misconception(
+            "output_layer_alone",
+            "Your answer counts the linear layer only. The embedding has d_model numbers for each word, which is "
+            "nearly everything.",
+            partial(_counted, table=lambda v, d, h, c: 0),
+        ),
+        Misconception(
+            "bias_for_each_word",
+            "Your answer gives the embedding a bias for each word as well. An embedding is a table and nothing else: "
+            "vocabulary × d_model numbers.",
+            partial(_counted, table=lambda v, d, h, c: v * d + v),
+        ),
+        Misconception(
+            "one_row_more",
+            "Your answer counts d_model numbers too many. The embedding has a row for each word of the vocabulary, "
+            "with no other one for padding, and no bias.",
+            lambda vocabulary, d_model, hidden_dim, classes: (vocabulary + 1 + classes) * d_model + classes,
+        ),
+        Misconception(
+            "two_tables",
+            "Your answer counts the embedding twice. Pooling learns nothing: one table, and one linear layer.",
+            partial(_counted, table=lambda v, d, h, c: 2 * v * d),
+        ),
+    ),
+    withheld=WITHHELD,
+)
