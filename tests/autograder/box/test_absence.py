@@ -150,6 +150,10 @@ def test_what_is_withheld_cannot_be_imported(box: Box, trick: str) -> None:
     assert result.raised.type_name not in ("SyntaxError", "NameError", "TypeError"), result.raised  # a slip of its own
 
 
+def test_what_has_moved_is_found_under_its_old_name(box: Box) -> None:
+    assert box.run_cell("from course_lib.tokenization import START_ID\nfrom course_lib.timing import race").ok
+
+
 def test_an_editable_installation_leads_nowhere(box: Box) -> None:
     result = box.run_cell(
         "import sys, os\n"

@@ -80,7 +80,8 @@ spoils = 1""",
     _reads(
         "read_grader",
         "Reads the source of the grader.",
-        "import pathlib, autograder\nspoils = pathlib.Path(autograder.__path__[0], 'grading', 'submission.py').read_text()",
+        "import pathlib, autograder\n"
+        "spoils = pathlib.Path(autograder.__path__[0], 'grading', 'submission.py').read_text()",
     ),
     _reads(
         "read_through_links",
