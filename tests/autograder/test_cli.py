@@ -1,4 +1,7 @@
-"""The command as a user types it: what it prints, what it writes, and its exit status."""
+"""The command as a user types it: what it prints, what it writes, and its exit status.
+
+Tests `errors.py` as well.
+"""
 
 from __future__ import annotations
 

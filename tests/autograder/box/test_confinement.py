@@ -1,4 +1,7 @@
-"""What a cell must not be able to do, tried one by one: at L2, at L3 where it works, at L4 where it is prepared."""
+"""What a cell must not be able to do, tried one by one: at L2, at L3 where it works, at L4 where it is prepared.
+
+Tests `landlock.py`.
+"""
 
 from __future__ import annotations
 

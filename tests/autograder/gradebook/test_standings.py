@@ -1,4 +1,7 @@
-"""The grades of a class, read back from its gradebook, and the two commands that show them."""
+"""The grades of a class, read back from its gradebook, and the two commands that show them.
+
+Tests `results.py` as well.
+"""
 
 from __future__ import annotations
 

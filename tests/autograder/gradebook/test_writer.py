@@ -1,3 +1,8 @@
+"""The gradebook as the grader writes it, and as nbgrader reads it.
+
+Tests `grades.py`, `lesson.py`, `record.py` and `tables.py` as well.
+"""
+
 from __future__ import annotations
 
 import copy

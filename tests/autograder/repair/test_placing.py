@@ -1,3 +1,8 @@
+"""Submissions put back into the shape of the release.
+
+Tests `cells.py`, `matching.py`, `receipt.py`, `release.py` and `text.py` as well.
+"""
+
 from __future__ import annotations
 
 import base64

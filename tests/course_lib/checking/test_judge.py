@@ -1,3 +1,8 @@
+"""From cases and observations to a verdict.
+
+Tests `answer_key.py`, `exercise.py` and `verdict.py` as well.
+"""
+
 from dataclasses import replace
 
 import pytest

@@ -1,4 +1,7 @@
-"""Heat maps, bars and figures: right labels, right numbers, legible, and honest about bad shapes."""
+"""Heat maps, bars and figures: right labels, right numbers, legible, and honest about bad shapes.
+
+Tests `figures.py`, `bars.py` and `matrices.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,3 +1,8 @@
+"""How strongly boxes are confined, and that the self-test finds every hole.
+
+Tests `selftest.py`, `attempts.py` and `enclosure.py` as well.
+"""
+
 from __future__ import annotations
 
 import pytest

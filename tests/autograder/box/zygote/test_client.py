@@ -1,4 +1,7 @@
-"""However a box ends, the grader learns why, in time, and every other box goes on."""
+"""However a box ends, the grader learns why, in time, and every other box goes on.
+
+Tests `box.py`, `endings.py`, `keepers.py` and `zygote.py` as well.
+"""
 
 from __future__ import annotations
 

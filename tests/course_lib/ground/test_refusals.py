@@ -1,0 +1,49 @@
+"""What is refused says what to give instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from course_lib.ground import refusals
+
+IDS = torch.tensor([[1, 2], [3, 0]])
+
+
+@pytest.mark.parametrize(
+    ("refuse", "error", "message"),
+    [
+        (lambda: refusals.require_at_least(1, layers=2, heads=0), ValueError, "heads must be at least 1, not 0"),
+        (lambda: refusals.require_known(4, start=3, end=4), ValueError, "end must be from 0 to 3"),
+        (lambda: refusals.require_shares(dropout=1.0), ValueError, "dropout must be at least 0 and below 1, not 1.0"),
+        (lambda: refusals.require_divisible(10, 4), ValueError, "d_model must be a multiple .* not 10 for 4 heads"),
+        (lambda: refusals.require_divisible(10, 0), ValueError, "not 10 for 0 heads"),
+        (lambda: refusals.require_length(0), ValueError, "at least one word must be written, not 0"),
+        (lambda: refusals.require_boolean(IDS), TypeError, r"mask must be boolean \(True = may attend\)"),
+        (lambda: refusals.require_boolean(IDS.float()), TypeError, "or mask == 0 for an additive mask"),
+        (lambda: refusals.require_ids(IDS.float(), 4, "ids"), TypeError, "ids must be whole numbers"),
+        (lambda: refusals.require_ids(IDS[0], 4, "ids"), ValueError, r"ids must be \[batch, words\], not \[2\]"),
+        (lambda: refusals.require_ids(IDS[:, :0], 4, "ids"), ValueError, r"ids has no words: \[2, 0\]"),
+        (lambda: refusals.require_ids(IDS, 3, "ids"), ValueError, "from 0 to 2, .* but there is a 3"),
+        (lambda: refusals.require_ids(-IDS, 4, "ids"), ValueError, "but there is a -3"),
+        (lambda: refusals.require_mask(IDS > 0, IDS[:, :1]), ValueError, r"mask must be \[2, 1\] as ids are"),
+        (lambda: refusals.require_mask(IDS, IDS), TypeError, r"True = a word, False = padding"),
+    ],
+)
+def test_a_refusal_names_what_is_wrong(refuse: Callable[[], None], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        refuse()
+
+
+def test_what_fits_passes() -> None:
+    refusals.require_at_least(1, layers=1)
+    refusals.require_known(4, start=3, end=None)
+    refusals.require_shares(dropout=0.0)
+    refusals.require_divisible(12, 4)
+    refusals.require_length(1)
+    refusals.require_boolean(IDS > 0)
+    refusals.require_ids(IDS, 4, "ids")
+    refusals.require_mask(None, IDS)
+    refusals.require_mask(IDS > 0, IDS)
