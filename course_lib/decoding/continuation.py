@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.caching import TextCache
 from course_lib.ground.refusals import require_ids, require_length
+from course_lib.ground.text_state import TextState
 from course_lib.masking import at_last_word
-from course_lib.models import GPT, Encoded, States, Transformer
+from course_lib.models import GPT, States, Transformer
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,16 @@ class Next:
     cross_alpha: tuple[Float[Tensor, "batch heads source"], ...] = ()
 
 
-class Continuation(ABC):
+class Continuation(TextState, ABC):
     """Texts being written: `start` reads what is given, `read` each word that was chosen.
 
     Attributes:
-        batch: how many texts.
         device: where they are.
         end_id: the id that ends a text; None where texts have no end.
         padding_id: what stands behind a text that has ended.
         first: the ids that the first text begins with, before anything is written.
     """
 
-    batch: int
     device: torch.device
     end_id: int | None
     padding_id: int
@@ -59,14 +57,6 @@ class Continuation(ABC):
     @abstractmethod
     def read(self, words: Int[Tensor, " batch"]) -> Next:
         """Read one more word of each text: of the word behind it."""
-
-    @abstractmethod
-    def expand(self, copies: int) -> None:
-        """Go on with every text `copies` times, the copies one behind the other."""
-
-    @abstractmethod
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let text i go on from text `rows[i]`, a copy of the same one."""
 
 
 @singledispatch
@@ -91,26 +81,11 @@ def continuation(
     )
 
 
-class _WithCache(Continuation):
-    """What goes on by a key-value cache, or without one by reading all its words again."""
+class _Translation(Continuation):
+    """The target of an encoder-decoder, which goes on by a key-value cache, or by reading all its words again."""
 
-    _words: Int[Tensor, "batch words"]
-    _cache: TextCache | None
-
-    def expand(self, copies: int) -> None:
-        self.batch *= copies
-        self._words = self._words.repeat_interleave(copies, dim=0)
-        if self._cache:
-            self._cache.expand(copies)
-
-    def select(self, rows: Int[Tensor, " batch"]) -> None:
-        self._words = self._words[rows]
-        if self._cache:
-            self._cache.select(rows)
-
-
-class _Translation(_WithCache):
-    """The target of an encoder-decoder."""
+    of_source = ("_encoded",)
+    of_words = ("_words", "_cache")
 
     def __init__(self, model: Transformer, source: Tensor, new_words: int, cached: bool, weights: bool) -> None:
         require_length(new_words)
@@ -132,11 +107,6 @@ class _Translation(_WithCache):
         states = self._model.target_states(target, self._encoded, self._cache, need_weights=self._weights)
         return _next(self._model, states)
 
-    def expand(self, copies: int) -> None:
-        super().expand(copies)
-        states, mask = (x.repeat_interleave(copies, dim=0) for x in (self._encoded.states, self._encoded.mask))
-        self._encoded = Encoded(states, mask)
-
 
 @continuation.register
 def _translation(
@@ -145,8 +115,10 @@ def _translation(
     return _Translation(model, inputs, new_words, cached, weights)
 
 
-class _Writing(_WithCache):
-    """A language model's text behind its prompt."""
+class _Writing(Continuation):
+    """A language model's text after its prompt, which goes on in either of these ways."""
+
+    of_words = ("_words", "_mask", "_cache")
 
     def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool) -> None:
         require_length(new_words)
@@ -177,11 +149,6 @@ class _Writing(_WithCache):
             if self._mask is not None:
                 mask = self._mask = torch.cat([self._mask, self._mask.new_ones(self.batch, 1)], dim=1)
         return _next(self._model, self._model.states(ids, mask, self._cache, need_weights=self._weights))
-
-    def expand(self, copies: int) -> None:
-        super().expand(copies)
-        if self._mask is not None:
-            self._mask = self._mask.repeat_interleave(copies, dim=0)
 
 
 @continuation.register

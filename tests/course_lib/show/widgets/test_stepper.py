@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from course_lib.attention import attention
-from course_lib.show import attention_stepper, stepper
+from course_lib.show import attention_stepper
+from course_lib.show.widgets import stepper
 
 CELLS = [
     (matrix, row, column)

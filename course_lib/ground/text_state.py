@@ -1,0 +1,55 @@
+"""What is held of texts while they are being written: one text may go on as several, or from where another stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from operator import methodcaller
+from typing import Any, ClassVar
+
+from jaxtyping import Int
+from torch import Tensor
+
+
+class TextState:
+    """A batch of texts being written, each of them one row of every tensor held.
+
+    A subclass names its attributes that have such rows: tensors, tuples or dataclasses of tensors, other states, or
+    None where there is nothing yet.
+
+    Attributes:
+        batch: how many texts.
+        of_source: names of what a text shares with its copies.
+        of_words: names of what its own words have left.
+    """
+
+    batch: int
+    of_source: ClassVar[tuple[str, ...]] = ()
+    of_words: ClassVar[tuple[str, ...]] = ()
+
+    def expand(self, copies: int) -> None:
+        """Go on with every text `copies` times, the copies one after the other."""
+        self.batch *= copies
+        for name in (*self.of_source, *self.of_words):
+            self._replace(name, methodcaller("expand", copies), methodcaller("repeat_interleave", copies, dim=0))
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        """Let text i go on from text `rows[i]`, a copy of the same one."""
+        for name in self.of_words:
+            self._replace(name, methodcaller("select", rows), lambda tensor: tensor[rows])
+
+    def _replace(self, name: str, state: Callable[[TextState], None], tensor: Callable[[Tensor], Tensor]) -> None:
+        setattr(self, name, _changed(getattr(self, name), state, tensor))
+
+
+def _changed(held: Any, state: Callable[[TextState], None], tensor: Callable[[Tensor], Tensor]) -> Any:
+    """What is held, with every state in it changed in place, and another tensor in the place of each."""
+    if isinstance(held, TextState):
+        state(held)
+        return held
+    if isinstance(held, tuple):
+        return tuple(_changed(part, state, tensor) for part in held)
+    if is_dataclass(held) and not isinstance(held, type):
+        parts = {field.name: _changed(getattr(held, field.name), state, tensor) for field in fields(held)}
+        return replace(held, **parts)
+    return tensor(held) if isinstance(held, Tensor) else held
