@@ -13,23 +13,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
-from typing import IO, Literal, get_args
+from typing import Literal, get_args
 
 import platformdirs
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
+from course_lib.ground.optional import needed_for
 from course_lib.text.texts import Pair, read_parallel, read_text
 
 _CHUNK = 1 << 16
-_SILENCE = 30
-"""Seconds without a byte after which a server counts as gone."""
+"""How many bytes are read at once."""
 
 
 class DownloadError(RuntimeError):
@@ -122,67 +118,69 @@ def fetch(file: PublishedFile, console: Console | None = None) -> Path:
     """
     copies = os.environ.get("KATZE_DATA")
     if copies and (copy := Path(copies) / file.name).is_file():
-        _check(copy, _sum(copy), file, "the folder that KATZE_DATA names")
+        _check(copy, file)
         return copy
-    cached = cache_folder() / file.name
-    if not (cached.is_file() and _sum(cached) == file.sha256):
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        _download(file, cached, console or Console(stderr=True))
-    return cached
+    try:
+        return _retrieve(file, cache_folder() / file.name, console or Console(stderr=True))
+    except ValueError as error:  # what pooch says of another sum
+        raise DownloadError(f"{file.address} gives another file than expected, which is not used ({error})") from error
+    except OSError as error:
+        where = (
+            f"{copies}, which KATZE_DATA names" if copies else "a folder of yours, and set KATZE_DATA to that folder"
+        )
+        raise DownloadError(
+            f"cannot fetch {file.address} ({_cause(error)}). Without internet, put a copy of the file at {file.name} "
+            f"in {where}"
+        ) from error
 
 
 def _file(name: str) -> PublishedFile:
     return next(file for file in FILES if file.name == name)
 
 
-def _download(file: PublishedFile, path: Path, console: Console) -> None:
-    """Fetch into a temporary file beside `path`, and move it there once its sum is right."""
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as target:
-            found = _copy(file, target, console)
-        _check(path, found, file, file.address)
-        Path(unfinished).replace(path)
-    except (urllib.error.URLError, HTTPException, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", None) or error
-        copies = os.environ.get("KATZE_DATA")
-        where = (
-            f"{copies}, which KATZE_DATA names" if copies else "a folder of yours, and set KATZE_DATA to that folder"
-        )
-        raise DownloadError(
-            f"cannot fetch {file.address} ({reason}). Without internet, put a copy of the file at {file.name} in "
-            f"{where}"
-        ) from error
-    finally:
-        Path(unfinished).unlink(missing_ok=True)
-
-
-def _copy(file: PublishedFile, target: IO[bytes], console: Console) -> str:
-    """Copy the answer to a file, up to a byte more than expected, and return the SHA-256 of what came."""
-    columns = (TextColumn(f"fetching {file.name}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    silent = not (console.is_terminal or console.is_jupyter)
-    digest, left = hashlib.sha256(), file.size + 1
-    with (
-        urllib.request.urlopen(file.address, timeout=_SILENCE) as answer,
-        Progress(*columns, console=console, disable=silent) as progress,
-    ):
-        task = progress.add_task("", total=file.size)
-        while left and (chunk := answer.read(min(_CHUNK, left))):
-            target.write(chunk)
-            digest.update(chunk)
-            left -= len(chunk)
-            progress.advance(task, len(chunk))
-    return digest.hexdigest()
-
-
-def _sum(path: Path) -> str:
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _check(path: Path, found: str, file: PublishedFile, origin: str) -> None:
+def _check(copy: Path, file: PublishedFile) -> None:
+    with copy.open("rb") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
     if found != file.sha256:
         raise DownloadError(
-            f"{path.name} from {origin} is another file than expected: its SHA-256 is {found}, not {file.sha256}; "
-            "it may be cut off or changed, and is not used"
+            f"{copy.name} from the folder that KATZE_DATA names is another file than expected: its SHA-256 is {found}, "
+            f"not {file.sha256}; it may be cut off or changed, and is not used"
         )
+
+
+def _retrieve(file: PublishedFile, cached: Path, console: Console) -> Path:
+    """The file in the cache, fetched where it is not there or has another sum."""
+    with needed_for("fetching a data set", package="pooch"):
+        import pooch
+    pooch.get_logger().setLevel("WARNING")  # the bar says what is fetched
+
+    def download(address: str, path: str, asking: object) -> None:
+        columns = (TextColumn(f"fetching {file.name}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        with Progress(*columns, console=console, disable=not (console.is_terminal or console.is_jupyter)) as progress:
+            bar = _Bar(progress, progress.add_task("", total=file.size))
+            pooch.HTTPDownloader(progressbar=bar, chunk_size=_CHUNK)(address, path, asking)
+
+    return Path(pooch.retrieve(file.address, file.sha256, cached.name, cached.parent, downloader=download))
+
+
+@dataclass
+class _Bar:
+    """A bar of rich's, moved as pooch moves one."""
+
+    progress: Progress
+    task: TaskID
+    total: int = 0
+
+    def update(self, more: int) -> None:
+        self.progress.advance(self.task, more)
+
+    def reset(self) -> None:
+        self.progress.reset(self.task)
+
+    def close(self) -> None:
+        """Nothing: the bar ends with its progress."""
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The error under all that was made of it, which says the most."""
+    return error if error.__context__ is None else _cause(error.__context__)
