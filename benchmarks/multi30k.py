@@ -23,7 +23,7 @@ from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.text.batches import collate, examples
 from course_lib.text.downloads import multi30k
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.training.progress import progress_bar
 from course_lib.training.recipes import MULTI30K, TranslationRecipe, learn_to_translate
 
@@ -36,9 +36,9 @@ LONGEST = 100
 class Parts:
     """The data."""
 
-    training: Sequence[Pair]
-    validation: Sequence[Pair]
-    test: Sequence[Pair]
+    training: Sequence[SentencePair]
+    validation: Sequence[SentencePair]
+    test: Sequence[SentencePair]
 
 
 def run(
@@ -73,7 +73,7 @@ def run(
     return rows
 
 
-def _flops(translator: Translator, recipe: TranslationRecipe, pairs: Sequence[Pair]) -> float:
+def _flops(translator: Translator, recipe: TranslationRecipe, pairs: Sequence[SentencePair]) -> float:
     some = examples(pairs[:64], translator.source, translator.target)
     return flops_per_token(translator.model, recipe.loss, collate(some))
 

@@ -24,7 +24,7 @@ from course_lib.decoding.sampling import sample
 from course_lib.text.batches import Windows
 from course_lib.text.downloads import tiny_shakespeare
 from course_lib.training.progress import progress_bar
-from course_lib.training.recipes import SHAKESPEARE, TextRecipe, Written, learn_to_write
+from course_lib.training.recipes import SHAKESPEARE, TextRecipe, TrainedWriter, learn_to_write
 
 BEST_KNOWN = 1.4697
 MINUTES = 3.0
@@ -52,12 +52,12 @@ def run(
     return rows
 
 
-def _flops(written: Written, recipe: TextRecipe, text: str) -> float:
+def _flops(written: TrainedWriter, recipe: TextRecipe, text: str) -> float:
     ids = torch.tensor(written.characters.encode(text[: 4 * recipe.length + 1]))
     return flops_per_token(written.model, recipe.loss, Windows(ids, recipe.length, 4).batch([0, recipe.length]))
 
 
-def _sample(written: Written, length: int) -> str:
+def _sample(written: TrainedWriter, length: int) -> str:
     """A piece of the model's own, from its first known character on."""
     device = written.model.output.weight.device
     prompt = torch.zeros(1, 1, dtype=torch.long, device=device)

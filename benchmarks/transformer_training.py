@@ -26,7 +26,7 @@ from course_lib.objectives.losses import translation_loss
 from course_lib.text.batches import LengthBuckets, TranslationBatch, TranslationExample, collate, pad, translation_data
 from course_lib.text.downloads import multi30k
 from course_lib.text.fast_subwords import SubwordVocabulary
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import PADDING_ID, WordVocabulary
 from course_lib.toys.grammar import toy_translation
 from course_lib.toys.toy_translator import (
@@ -192,7 +192,9 @@ def theirs_from_nothing(seed: int, clock: Clock) -> Learned:
     return Learned(clock() - began, share)
 
 
-def _exact(model: TorchTranslator, pairs: Sequence[Pair], source: WordVocabulary, target: WordVocabulary) -> float:
+def _exact(
+    model: TorchTranslator, pairs: Sequence[SentencePair], source: WordVocabulary, target: WordVocabulary
+) -> float:
     right = 0
     for start in range(0, len(pairs), 250):
         some = pairs[start : start + 250]

@@ -154,7 +154,7 @@ def test_imports_are_found_wherever_they_stand() -> None:
     code += "if TYPE_CHECKING:\n    import l\n"
     assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k", "l"}
     assert set(imports(code, top_level=True)) == {"a.b", "i.j", "k"}
-    names = ["course_lib.show.pictures.bars", "course_lib.text.texts.Pair", "course_lib.bags.look_up", "torch"]
+    names = ["course_lib.show.pictures.bars", "course_lib.text.texts.SentencePair", "course_lib.bags.look_up", "torch"]
     assert rooms(iter(names)) == {"show", "text.texts", "bags"}
 
 

@@ -11,7 +11,7 @@ from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import Transformer
 from course_lib.text.batches import pad
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import Vocabulary
 
 
@@ -51,7 +51,7 @@ class Translator:
             translations += [self.target.decode(row) for row in decoded.tolist()]
         return translations
 
-    def exact_matches(self, pairs: Sequence[Pair]) -> int:
+    def exact_matches(self, pairs: Sequence[SentencePair]) -> int:
         """How many sources are translated word for word as in their pair."""
         translations = self.translate([pair.source for pair in pairs])
         return sum(ours == pair.target for ours, pair in zip(translations, pairs, strict=True))

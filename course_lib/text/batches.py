@@ -15,7 +15,7 @@ from jaxtyping import Int
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, Vocabulary
 
 
@@ -83,7 +83,7 @@ TranslationExample = tuple[Int[Tensor, " _"], Int[Tensor, " _"]]
 """The ids of a source and of its target, from <s> to <e>; of any lengths."""
 
 
-def examples(pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary) -> list[TranslationExample]:
+def examples(pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary) -> list[TranslationExample]:
     """Pairs as ids, with <s> and <e> around each translation.
 
     Raises:
@@ -179,7 +179,7 @@ class LengthBuckets(Generic[E, B]):
 
 
 def translation_data(
-    pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary, max_tokens: int
+    pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary, max_tokens: int
 ) -> LengthBuckets[TranslationExample, TranslationBatch]:
     """Pairs to learn to translate, in batches of at most so many tokens (both languages, padding included).
 

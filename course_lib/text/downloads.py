@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
 from course_lib.ground.optional import needed_for
-from course_lib.text.texts import Pair, read_parallel, read_text
+from course_lib.text.texts import SentencePair, read_parallel, read_text
 
 _CHUNK = 1 << 16
 """How many bytes are read at once."""
@@ -79,7 +79,7 @@ Part = Literal["train", "val", "test_2016_flickr"]
 """Of Multi30k."""
 
 
-def multi30k(part: Part) -> list[Pair]:
+def multi30k(part: Part) -> list[SentencePair]:
     """One part of Multi30k: 29,000 pairs to train on, 1,014 to validate, 1,000 to test; fetched at the first use.
 
     Raises:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Pair:
+class SentencePair:
     """A sentence and its translation."""
 
     source: str
@@ -36,7 +36,7 @@ def read_text(path: Path | str) -> str:
     return text
 
 
-def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[Pair]:
+def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[SentencePair]:
     """Sentence pairs from a file with one pair a line and tabs between its columns.
 
     Further columns (attributions, scores), empty lines and lines that begin with # are passed over. A file from
@@ -61,7 +61,7 @@ def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[Pair
                 f"{path}, line {number}: expected at least {max(columns) + 1} columns with tabs between them, "
                 f"got {len(cells)}: {line[:60]!r}"
             )
-        pair = Pair(cells[columns[0]], cells[columns[1]])
+        pair = SentencePair(cells[columns[0]], cells[columns[1]])
         if not (pair.source and pair.target):
             raise ValueError(f"{path}, line {number}: a sentence is empty: {line[:60]!r}")
         pairs.append(pair)
@@ -70,7 +70,7 @@ def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[Pair
     return pairs
 
 
-def read_parallel(source: Path | str, target: Path | str) -> list[Pair]:
+def read_parallel(source: Path | str, target: Path | str) -> list[SentencePair]:
     """Sentence pairs from two files: line n of one is the translation of line n of the other.
 
     Raises:
@@ -80,7 +80,7 @@ def read_parallel(source: Path | str, target: Path | str) -> list[Pair]:
     sources, targets = _lines(source), _lines(target)
     if len(sources) != len(targets):
         raise ValueError(f"{source} has {len(sources)} lines and {target} {len(targets)}; they must be one to one")
-    pairs = [Pair(ours.strip(), theirs.strip()) for ours, theirs in zip(sources, targets, strict=True)]
+    pairs = [SentencePair(ours.strip(), theirs.strip()) for ours, theirs in zip(sources, targets, strict=True)]
     for number, pair in enumerate(pairs, start=1):
         if not (pair.source and pair.target):
             raise ValueError(f"line {number} of {target if pair.source else source} is empty")

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.toys.lexicon import (
     ADJECTIVES,
     ADJECTIVES_OF_THE_LIVING,
@@ -212,9 +212,9 @@ class Sentence:
         closing = [self.closing.clause] if self.closing else []
         return [self.main, *opening, *closing]
 
-    def pair(self) -> Pair:
+    def pair(self) -> SentencePair:
         """The sentence in both languages."""
-        return Pair(" ".join(self.in_english()), " ".join(self.in_german()))
+        return SentencePair(" ".join(self.in_english()), " ".join(self.in_german()))
 
     def in_english(self) -> list[str]:
         """English separates only a subordinate clause that comes first."""
@@ -394,8 +394,8 @@ class Split:
     training sentences by heart does not help.
     """
 
-    training: list[Pair]
-    held_out: list[Pair]
+    training: list[SentencePair]
+    held_out: list[SentencePair]
 
 
 def toy_translation(training: int = 20_000, held_out: int = 1_000, seed: int = 0) -> Split:
@@ -407,7 +407,7 @@ def toy_translation(training: int = 20_000, held_out: int = 1_000, seed: int = 0
         seed: decides which.
     """
     rng = random.Random(seed)
-    sides: dict[bool, dict[str, Pair]] = {False: {}, True: {}}
+    sides: dict[bool, dict[str, SentencePair]] = {False: {}, True: {}}
     wanted = {False: training, True: held_out}
     while any(len(sides[side]) < wanted[side] for side in sides):
         sentence = random_sentence(rng)

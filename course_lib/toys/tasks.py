@@ -128,7 +128,7 @@ PEOPLE = frozenset({"woman", "queen", "man", "king", "boy", "child", "girl"})
 """Those of the living who are no animals."""
 
 
-def who_acts(training: int = 6000, held_out: int = 500, seed: int = 0) -> Task:
+def person_or_animal(training: int = 6000, held_out: int = 500, seed: int = 0) -> Task:
     """Sequence classification: is the subject of the main clause a person or an animal?
 
     There is one of either kind in every sentence, such as *the dog followed the queen*, so that the words alone say

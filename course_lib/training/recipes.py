@@ -18,7 +18,7 @@ from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import language_model_loss, translation_loss
 from course_lib.text.batches import TextBatch, TranslationBatch, Windows, translation_data
 from course_lib.text.fast_subwords import SubwordVocabulary
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import CharacterVocabulary
 from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, train
@@ -98,8 +98,8 @@ class Translated:
 
 def learn_to_translate(
     recipe: TranslationRecipe,
-    training: Sequence[Pair],
-    validation: Sequence[Pair],
+    training: Sequence[SentencePair],
+    validation: Sequence[SentencePair],
     folder: Path,
     device: torch.device | str,
     *,
@@ -209,7 +209,7 @@ SHAKESPEARE = TextRecipe()
 
 
 @dataclass(frozen=True)
-class Written:
+class TrainedWriter:
     """What `learn_to_write` gives.
 
     Attributes:
@@ -232,7 +232,7 @@ def learn_to_write(
     seed: int = 0,
     compiled: bool = False,
     progress: ProgressCallback | None = None,
-) -> Written:
+) -> TrainedWriter:
     """Follow a recipe, from a text to a model that continues it. Stopped, the same call goes on where it was.
 
     Args:
@@ -273,4 +273,4 @@ def learn_to_write(
         resume=True,
         progress=progress,
     )
-    return Written(model.eval(), characters, result)
+    return TrainedWriter(model.eval(), characters, result)

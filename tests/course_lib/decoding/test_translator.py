@@ -6,7 +6,7 @@ import pytest
 
 from course_lib.decoding.translator import Translator
 from course_lib.models import Transformer, TransformerConfig
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import WordVocabulary
 
 
@@ -36,7 +36,7 @@ class TestTranslator:
 
     def test_exact_matches_are_counted(self, translator: Translator) -> None:
         said = translator.translate(["the cat danced", "the cat"])
-        pairs = [Pair("the cat danced", said[0]), Pair("the cat", said[1] + " nicht")]
+        pairs = [SentencePair("the cat danced", said[0]), SentencePair("the cat", said[1] + " nicht")]
         assert translator.exact_matches(pairs) == 1
         assert translator.exact_matches([]) == 0
 

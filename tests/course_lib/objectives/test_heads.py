@@ -281,7 +281,7 @@ def majority(right: Tensor) -> float:
 
 @cache
 def acting() -> Task:
-    return tasks.who_acts()
+    return tasks.person_or_animal()
 
 
 @cache

@@ -17,7 +17,7 @@ from course_lib.text.batches import (
     pad,
     translation_data,
 )
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
 from course_lib.toys.grammar import toy_translation
 
@@ -40,7 +40,7 @@ class TestExamples:
 
     def test_an_empty_source_is_refused(self) -> None:
         with pytest.raises(ValueError, match="a source has no words: ' ', translated as 'die Katze'"):
-            examples([Pair(" ", "die Katze")], SOURCE, TARGET)
+            examples([SentencePair(" ", "die Katze")], SOURCE, TARGET)
 
 
 class TestBatch:

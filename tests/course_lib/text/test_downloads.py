@@ -17,7 +17,7 @@ from rich.console import Console
 
 from course_lib.text import downloads
 from course_lib.text.downloads import FILES, DownloadError, PublishedFile, fetch
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 
 CONTENT = b"What light through yonder window breaks?\n" * 5000
 
@@ -207,7 +207,7 @@ def test_data_sets_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     put(tmp_path, "multi30k/val.en.gz", gzip.compress(b"Two men.\nA dog.\n"), monkeypatch)
     put(tmp_path, "multi30k/val.de.gz", gzip.compress("Zwei Männer.\nEin Hund.\n".encode()), monkeypatch)
     put(tmp_path, "tinyshakespeare/input.txt", b"First Citizen:\n", monkeypatch)
-    assert downloads.multi30k("val") == [Pair("Two men.", "Zwei Männer."), Pair("A dog.", "Ein Hund.")]
+    assert downloads.multi30k("val") == [SentencePair("Two men.", "Zwei Männer."), SentencePair("A dog.", "Ein Hund.")]
     assert downloads.tiny_shakespeare() == "First Citizen:\n"
 
 

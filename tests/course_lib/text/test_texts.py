@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.text.texts import Pair, read_pairs, read_parallel, read_text
+from course_lib.text.texts import SentencePair, read_pairs, read_parallel, read_text
 
 
 def written(folder: Path, content: str | bytes, name: str = "text.txt") -> Path:
@@ -48,13 +48,13 @@ class TestText:
 class TestPairs:
     def test_comments_empty_lines_and_further_columns_are_passed_over(self, tmp_path: Path) -> None:
         text = "# a comment\nGo.\tGeh.\tCC-BY 2.0 (France) Attribution\n\nHi.\tHallo!\r\n"
-        assert read_pairs(written(tmp_path, text)) == [Pair("Go.", "Geh."), Pair("Hi.", "Hallo!")]
+        assert read_pairs(written(tmp_path, text)) == [SentencePair("Go.", "Geh."), SentencePair("Hi.", "Hallo!")]
 
     def test_columns_can_be_chosen(self, tmp_path: Path) -> None:
-        assert read_pairs(written(tmp_path, "1276\tGo.\t7\tGeh.\n"), columns=(1, 3)) == [Pair("Go.", "Geh.")]
+        assert read_pairs(written(tmp_path, "1276\tGo.\t7\tGeh.\n"), columns=(1, 3)) == [SentencePair("Go.", "Geh.")]
 
     def test_unicode_line_separators_stay_within_a_sentence(self, tmp_path: Path) -> None:
-        assert read_pairs(written(tmp_path, "a\u2028b\tc\x0bd\n")) == [Pair("a\u2028b", "c\x0bd")]
+        assert read_pairs(written(tmp_path, "a\u2028b\tc\x0bd\n")) == [SentencePair("a\u2028b", "c\x0bd")]
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -73,7 +73,7 @@ class TestParallel:
     def test_line_by_line(self, tmp_path: Path) -> None:
         english = written(tmp_path, "one\ntwo\n", "en")
         german = written(tmp_path, gzip.compress(b"eins\nzwei\n"), "de.gz")
-        assert read_parallel(english, german) == [Pair("one", "eins"), Pair("two", "zwei")]
+        assert read_parallel(english, german) == [SentencePair("one", "eins"), SentencePair("two", "zwei")]
 
     def test_unequal_files_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="has 2 lines and .* 1; they must be one to one"):

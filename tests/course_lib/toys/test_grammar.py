@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from course_lib.text.texts import Pair
+from course_lib.text.texts import SentencePair
 from course_lib.toys.grammar import (
     PRONOUNS,
     THE_CAT_DANCED,
@@ -167,11 +167,11 @@ TRANSLATIONS = {
 
 @pytest.mark.parametrize(("english", "german"), TRANSLATIONS.items())
 def test_translations_by_hand(english: str, german: str) -> None:
-    assert sentence(english).pair() == Pair(english, german)
+    assert sentence(english).pair() == SentencePair(english, german)
 
 
 def test_the_cat_danced() -> None:
-    assert Sentence(THE_CAT_DANCED).pair() == Pair("the cat danced", "die Katze tanzte")
+    assert Sentence(THE_CAT_DANCED).pair() == SentencePair("the cat danced", "die Katze tanzte")
 
 
 def test_there_is_no_plural_of_a() -> None:

@@ -19,8 +19,8 @@ from course_lib.toys.tasks import (
     SEP_ID,
     Task,
     habits,
+    person_or_animal,
     roles,
-    who_acts,
     who_did_what,
     word_order,
 )
@@ -30,7 +30,7 @@ ENGLISH_VERBS = {verb.english for verb in EVERY_VERB}
 GERMAN_VERBS = {form for verb in EVERY_VERB for form in (verb.singular, verb.plural)}
 CONJUNCTION_WORDS = {english for english, _ in CONJUNCTIONS}
 
-TASKS: list[Callable[..., Task]] = [who_acts, roles, who_did_what, word_order, habits]
+TASKS: list[Callable[..., Task]] = [person_or_animal, roles, who_did_what, word_order, habits]
 
 
 def words(task: Task, example: LabelledText, choice: int = 0) -> list[str]:
@@ -61,7 +61,7 @@ class TestEvery:
 
 class TestWhoActs:
     def test_the_subject_of_the_main_clause_decides(self) -> None:
-        task = who_acts(training=400, held_out=50)
+        task = person_or_animal(training=400, held_out=50)
         forms = {form: noun for noun in LIVING for form in (noun.english, noun.english_plural)}
         checked = 0
         for example in task.training:
@@ -73,7 +73,7 @@ class TestWhoActs:
         assert checked > 100
 
     def test_both_answers_are_about_as_frequent(self) -> None:
-        counts = Counter(int(example.labels) for example in who_acts(training=500, held_out=50).training)
+        counts = Counter(int(example.labels) for example in person_or_animal(training=500, held_out=50).training)
         assert 0.35 < counts[1] / 500 < 0.65
 
 
@@ -171,4 +171,4 @@ class TestHabits:
 def test_more_than_there_is_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "PATIENCE", 3)
     with pytest.raises(ValueError, match=r"hardly more different examples than \d+ to train on and \d+ held out: ask"):
-        who_acts(training=10**6, held_out=10)
+        person_or_animal(training=10**6, held_out=10)
