@@ -1,7 +1,8 @@
 """Training an encoder-decoder, in the small pieces of lesson 05.
 
-`models`, `losses`, `schedules` and `training` do the same for any model, any size and any device. Here each piece is a
-function of tensors that fits on a slide, so that it can be written, checked and compared by itself.
+`models`, `objectives.losses`, `training.schedules` and `training.loop` do the same for any model, any size and any
+device. Here each piece is a function of tensors that fits on a slide, so that it can be written, checked and compared
+by itself.
 
 Vaswani et al. (2017), sections 3.1 and 5; slides S1, S2 and S4.
 """

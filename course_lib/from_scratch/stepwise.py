@@ -1,7 +1,7 @@
 """Decoding in its plainest form, one sentence at a time: what the student writes in lesson 06.
 
-A model is here nothing but a step function: the words so far go in, a score for each next word comes out. `decoding`,
-`beam` and `sampling` do the same in batches, and read each word once.
+A model is here nothing but a step function: the words so far go in, a score for each next word comes out. The
+modules of `course_lib.decoding` do the same in batches, and read each word once.
 """
 
 from __future__ import annotations
