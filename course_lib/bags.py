@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.ground.outputs import BERTOutput
-from course_lib.ground.refusals import require_at_least, require_ids, require_mask, require_shares
+from course_lib.ground.outputs import BERTOutput, Reader
+from course_lib.ground.refusals import require_at_least, require_shares
 
 
 def look_up(
@@ -120,7 +120,7 @@ class BagOfEmbeddingsConfig:
         require_shares(dropout=self.dropout)
 
 
-class BagOfEmbeddings(nn.Module):
+class BagOfEmbeddings(Reader):
     """Each word is its embedding, and the whole is their mean: *dog bites man* is *man bites dog* (S3)."""
 
     def __init__(self, config: BagOfEmbeddingsConfig) -> None:
@@ -129,23 +129,7 @@ class BagOfEmbeddings(nn.Module):
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> BERTOutput:
-        """Read a batch of sequences.
-
-        Args:
-            ids: the words.
-            segments: not used; a bag holds all the words together.
-            mask: True at words, False at padding; None where there is none.
-
-        Raises:
-            TypeError, ValueError: as for `BERT`.
-        """
-        require_ids(ids, self.config.vocabulary, "ids")
-        require_mask(mask, ids)
+    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+        """Each word's embedding, and their mean; a bag holds the words of both segments together."""
         x = self.dropout(self.embedding(ids))
         return BERTOutput(x, mean_pooling(x, mask))

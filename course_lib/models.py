@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForward
 from course_lib.caching import TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
-from course_lib.ground.outputs import BERTOutput
+from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import require_ids, require_mask
 from course_lib.linear import Linear
 from course_lib.masking import causal_mask
@@ -273,8 +273,10 @@ class GPT(FromPretrained, nn.Module):
         return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
 
 
-class BERT(FromPretrained, nn.Module):
+class BERT(FromPretrained, Reader):
     """The encoder-only transformer: every word sees every other, so it can read but not write."""
+
+    config: BERTConfig
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
@@ -288,25 +290,13 @@ class BERT(FromPretrained, nn.Module):
         self.pooler = Linear(config.d_model, config.d_model)
         self.apply(_initialise_normally)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> BERTOutput:
-        """Read a batch of sequences, each of one text or of two.
-
-        Args:
-            ids: the words, [CLS] first and [SEP] behind each text.
-            segments: 0 at the words of the first text, 1 at those of the second; None for a single text.
-            mask: True at words, False at padding; None where there is none.
+    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+        """Every word's vector, after all the blocks, and [CLS]'s through the pooler.
 
         Raises:
-            TypeError: ids that are not whole numbers, or a mask that is not boolean.
-            ValueError: ids outside the vocabulary, no words, more words than the context, or shapes that differ.
+            TypeError: segments that are not whole numbers.
+            ValueError: segments that there are not, or of another shape; more words than the context.
         """
-        require_ids(ids, self.config.vocabulary, "ids")
-        require_mask(mask, ids)
         segments = torch.zeros_like(ids) if segments is None else segments
         require_ids(segments, self.config.segments, "segments")
         if segments.shape != ids.shape:

@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
 from course_lib.decoding.continuation import Continuation, Next, continuation
-from course_lib.ground.outputs import BERTOutput
+from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import (
     require_at_least,
     require_ids,
@@ -60,7 +60,7 @@ class RecurrentConfig:
         require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
 
 
-class RecurrentEncoder(nn.Module):
+class RecurrentEncoder(Reader):
     """Reads each sequence forwards and backwards, so that a word's state has seen both sides of it (S1).
 
     Under `SequenceClassifier` it is the recurrent classifier, under `TokenClassifier` the recurrent tagger.
@@ -79,27 +79,14 @@ class RecurrentEncoder(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout, both_ways=True)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> BERTOutput:
-        """Read a batch of sequences.
+    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+        """The states of all words, and for the whole the last state of either direction.
 
-        Args:
-            ids: the words.
-            segments: not used; [SEP] between two texts is read like any word.
-            mask: True at words, False at padding, which must stand behind them; None where there is none.
-
-        Returns:
-            The states of all words, and for the whole the last state of either direction.
+        Segments are not used: [SEP] between two texts is read like any word.
 
         Raises:
-            TypeError, ValueError: as for `BERT`; padding before a word; a sequence without words.
+            ValueError: padding before a word; a sequence without words.
         """
-        require_ids(ids, self.config.vocabulary, "ids")
-        require_mask(mask, ids)
         states, last = read_sequences(self.recurrence, self.dropout(self.embedding(ids)), mask)
         forwards, backwards = last[-2:]  # of the top layer
         return BERTOutput(self.dropout(states), self.dropout(torch.cat([forwards, backwards], dim=-1)))

@@ -1,11 +1,15 @@
-"""What several models return, so that one can stand in the other's place."""
+"""What several models take and return, so that one can stand in the other's place."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from course_lib.ground.refusals import require_ids, require_mask
 
 
 @dataclass(frozen=True)
@@ -19,3 +23,39 @@ class BERTOutput:
 
     states: Float[Tensor, "batch words d_model"]
     pooled: Float[Tensor, "batch d_model"]
+
+
+class Reader(nn.Module, ABC):
+    """A model that reads texts, as `BERT` does: every head on an encoder stands on any of them.
+
+    Attributes:
+        config: its sizes, among them `vocabulary` and `d_model`.
+    """
+
+    config: Any
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> BERTOutput:
+        """Read a batch of sequences, each of one text or of two.
+
+        Args:
+            ids: the words; for BERT [CLS] first, and [SEP] after each text.
+            segments: 0 at the words of the first text, 1 at those of the second; None for a single text. Only BERT
+                looks at them.
+            mask: True at words, False at padding; None where there is none.
+
+        Raises:
+            TypeError: ids that are not whole numbers, or a mask that is not boolean.
+            ValueError: ids outside the vocabulary, no words, shapes that differ, or what this model cannot read.
+        """
+        require_ids(ids, self.config.vocabulary, "ids")
+        require_mask(mask, ids)
+        return self.read(ids, segments, mask)
+
+    @abstractmethod
+    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+        """The same, of ids and a mask that are right."""

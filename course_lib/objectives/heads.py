@@ -9,9 +9,9 @@
     masked language modelling   `MaskedLanguageModel`  BERT        [batch, words, vocabulary]
     conditional generation      `Transformer` itself               [batch, target, vocabulary], for two texts
 
-An encoder is `BERT`; `BagOfEmbeddings` or `RecurrentEncoder`, called like it; or `FrozenEncoder` around one of
-them. A head adds little: most are one linear layer, and all but the generating ones are trained by one loss,
-`head_loss`, since each answers "which of these?" for every label.
+An encoder is any `Reader`: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, or a `FrozenEncoder` around one of them. A
+head adds little: most are one linear layer, and all but the generating ones are trained by one loss, `head_loss`, since
+each answers "which of these?" for every label.
 
 Devlin et al. (2019), section 4; Radford et al. (2018), "Improving Language Understanding by Generative
 Pre-Training", section 3.
@@ -19,21 +19,21 @@ Pre-Training", section 3.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
-from course_lib.ground.outputs import BERTOutput
+from course_lib.bags import mean_pooling
+from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.masking import at_last_word
-from course_lib.models import BERT, GPT, BERTConfig
+from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.objectives.losses import cross_entropy, smoothed_cross_entropy
-from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 
 
 def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -68,41 +68,28 @@ def label_loss(
 
 # --- Encoders, and using them as they are ----------------------------------------------------------------------
 
-Encoder: TypeAlias = "BERT | BagOfEmbeddings | RecurrentEncoder | FrozenEncoder"
-"""What a head can stand on; all are called alike and return states and one vector for the whole."""
 
-
-class FrozenEncoder(nn.Module):
+class FrozenEncoder(Reader):
     """An encoder used as it is: features for a head, instead of fine-tuning (S1).
 
     Its weights get no gradients, and its dropout stays off while the head is trained.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Reader) -> None:
         super().__init__()
+        self.config = encoder.config
         self.encoder = encoder
         self.requires_grad_(False)
         self.train(False)
-
-    @property
-    def config(self) -> BERTConfig | BagOfEmbeddingsConfig | RecurrentConfig:
-        """The encoder's sizes."""
-        return self.encoder.config
 
     def train(self, mode: bool = True) -> FrozenEncoder:
         """Stays in evaluation mode, whatever is asked for."""
         return super().train(False)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> BERTOutput:
-        """Read a batch of sequences, without gradients."""
+    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+        """What the encoder returns, without gradients."""
         with torch.no_grad():
-            read: BERTOutput = self.encoder(ids, segments, mask)
-        return read
+            return self.encoder.read(ids, segments, mask)
 
 
 # --- Heads on an encoder ---------------------------------------------------------------------------------------
@@ -117,10 +104,33 @@ def _vector(
     return mean_pooling(read.states, mask) if pooling == "mean" else read.pooled
 
 
-class SequenceClassifier(nn.Module):
+class Head(nn.Module, ABC):
+    """What makes logits of a model's output, and is called as the model itself is.
+
+    Attributes:
+        stands_on: what the model is called in the head, and in the names of its weights.
+    """
+
+    stands_on: ClassVar[str] = "encoder"
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch words"],
+        segments: Int[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch words"] | None = None,
+    ) -> Float[Tensor, "batch ..."]:
+        """A score for each answer. Arguments as for `BERT`."""
+        return self.logits(getattr(self, self.stands_on)(ids, segments, mask), mask)
+
+    @abstractmethod
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch ..."]:
+        """The scores, from what the model has read."""
+
+
+class SequenceClassifier(Head):
     """One label for a text, or for a pair of them: topic, sentiment, entailment."""
 
-    def __init__(self, encoder: Encoder, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Reader, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
         """A linear layer on one vector of the sequence.
 
         Raises:
@@ -134,23 +144,16 @@ class SequenceClassifier(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(encoder.config.d_model, classes)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> Float[Tensor, "batch classes"]:
-        """A score for each class. Arguments as for `BERT`."""
-        read = self.encoder(ids, segments, mask)
-        vector = _vector(read, mask, self.pooling)
-        out: Tensor = self.output(self.dropout(vector))
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch classes"]:
+        """A score for each class."""
+        out: Tensor = self.output(self.dropout(_vector(read, mask, self.pooling)))
         return out
 
 
-class TokenClassifier(nn.Module):
+class TokenClassifier(Head):
     """A label for every word, by one classifier used again and again: parts of speech, named entities (S1)."""
 
-    def __init__(self, encoder: Encoder, classes: int, *, dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Reader, classes: int, *, dropout: float = 0.1) -> None:
         """A linear layer on each word's vector.
 
         Raises:
@@ -162,34 +165,26 @@ class TokenClassifier(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(encoder.config.d_model, classes)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
+    def logits(
+        self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None
     ) -> Float[Tensor, "batch words classes"]:
-        """A score for each class at each word. Arguments as for `BERT`."""
-        out: Tensor = self.output(self.dropout(self.encoder(ids, segments, mask).states))
+        """A score for each class at each word."""
+        out: Tensor = self.output(self.dropout(read.states))
         return out
 
 
-class QuestionAnswering(nn.Module):
+class QuestionAnswering(Head):
     """Where in a text the answer to a question begins, and where it ends (Devlin et al., 2019, section 4.2)."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Reader) -> None:
         """Two scores for each word: to be the first of the answer, and to be the last."""
         super().__init__()
         self.encoder = encoder
         self.output = nn.Linear(encoder.config.d_model, 2)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> Float[Tensor, "batch 2 words"]:
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch 2 words"]:
         """Scores of each word to be the first, and to be the last of the answer; -inf at padding."""
-        logits: Tensor = self.output(self.encoder(ids, segments, mask).states).transpose(1, 2)
+        logits: Tensor = self.output(read.states).transpose(1, 2)
         return logits if mask is None else logits.masked_fill(~mask.unsqueeze(1), -torch.inf)
 
 
@@ -221,7 +216,7 @@ def best_spans(logits: Float[Tensor, "batch 2 words"], max_words: int | None = N
 class MultipleChoice(nn.Module):
     """Which of several continuations, or answers, fits: each is read together with the question (S1)."""
 
-    def __init__(self, encoder: Encoder, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Reader, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
         """One score for each choice.
 
         Raises:
@@ -332,8 +327,10 @@ class WordHead(nn.Module):
 # --- BERT's pre-training ---------------------------------------------------------------------------------------
 
 
-class MaskedLanguageModel(nn.Module):
+class MaskedLanguageModel(Head):
     """BERT with the head that guesses words from both sides; the output's rows are the word embeddings."""
+
+    stands_on = "bert"
 
     def __init__(self, bert: BERT) -> None:
         super().__init__()
@@ -347,34 +344,27 @@ class MaskedLanguageModel(nn.Module):
         nn.init.zeros_(self.output.bias)
         self.output.weight = bert.embedding.weight
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
+    def logits(
+        self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None
     ) -> Float[Tensor, "batch words vocabulary"]:
-        """A score for each word of the vocabulary at each place. Arguments as for `BERT`."""
-        x = self.bert(ids, segments, mask).states
-        out: Tensor = self.output(self.norm(F.gelu(self.dense(x))))
+        """A score for each word of the vocabulary at each place."""
+        out: Tensor = self.output(self.norm(F.gelu(self.dense(read.states))))
         return out
 
 
-class NextSentencePredictor(nn.Module):
+class NextSentencePredictor(Head):
     """BERT with its other head: class 0 where the second text follows the first, 1 where it is a random one."""
+
+    stands_on = "bert"
 
     def __init__(self, bert: BERT) -> None:
         super().__init__()
         self.bert = bert
         self.output = nn.Linear(bert.config.d_model, 2)
 
-    def forward(
-        self,
-        ids: Int[Tensor, "batch words"],
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
-    ) -> Float[Tensor, "batch 2"]:
-        """A score for "follows" and one for "random". Arguments as for `BERT`."""
-        out: Tensor = self.output(self.bert(ids, segments, mask).pooled)
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch 2"]:
+        """A score for "follows" and one for "random"."""
+        out: Tensor = self.output(read.pooled)
         return out
 
 

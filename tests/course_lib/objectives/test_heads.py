@@ -14,9 +14,9 @@ from torch.testing import assert_close
 from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig, mean_pooling
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.from_scratch.scoring import accuracy, perplexity, precision_recall_f1
+from course_lib.ground.outputs import Reader
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.heads import (
-    Encoder,
     FrozenEncoder,
     GPTClassifier,
     MaskedLanguageModel,
@@ -322,7 +322,7 @@ class TestLearning:
 
     def test_token_classification_with_a_bag_of_embeddings_and_a_recurrent_network(self) -> None:
         task = parts()
-        encoders: list[Encoder] = [
+        encoders: list[Reader] = [
             BagOfEmbeddings(BagOfEmbeddingsConfig(len(task.vocabulary), 48)),
             RecurrentEncoder(RecurrentConfig(len(task.vocabulary), 48)),
         ]
