@@ -1,4 +1,7 @@
-"""A model's cache: which words it has seen, and texts that multiply or change places."""
+"""A model's cache: which words it has seen, and texts that multiply or change places.
+
+Tests `text_state.py` as well.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Recurrent networks, and bags beside them: called like the transformers, trained and decoded by the same functions."""
+"""Recurrent networks, and bags beside them: called like the transformers, trained and decoded by the same functions.
+
+Tests `outputs.py` as well.
+"""
 
 from __future__ import annotations
 
