@@ -18,7 +18,6 @@ from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
-from autograder.gradebook.results import SubmissionResult
 from autograder.grading.submission import SLOTS
 from autograder.pages.terminal import told
 from autograder.words import count
@@ -38,22 +37,22 @@ def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
         BadInput: there is no such record, or no gradebook that holds any.
     """
     with read_only(course.gradebook) as connection:
-        record = store.records(connection, lesson, student).get(student)
-        if record is None:
+        found = store.records(connection, lesson, student).get(student)
+        if found is None:
             raise BadInput(_unknown(course, student, lesson, store.records(connection, lesson)))
         graded, run, judged_by = store.graded_by(connection, lesson, student)
         cases = store.cases(connection, lesson, student)
         runs = store.runs(connection)
         by_hand = store.by_hand(connection, lesson, student).get(student, ())
-        result = replace(SubmissionResult.recorded(record), by_hand=by_hand)
+        record = replace(found, by_hand=by_hand)
         order = {one.exercise: place for place, one in enumerate(record.exercises)}
         return {
             "student": student,
             "lesson": lesson,
-            "points": None if record.void else result.total,
-            "max_points": result.max_total,
+            "points": None if record.void else record.total,
+            "max_points": record.max_total,
             "automatic_points": None if record.void else record.points,
-            "waiting_by_hand": sum(cell.max_points for cell in result.waiting),
+            "waiting_by_hand": sum(cell.max_points for cell in record.waiting),
             "counts": not record.void,
             "handed_in": record.handed_in,
             "notebook_sha256": record.notebook,
@@ -230,7 +229,7 @@ def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: 
 
 
 def _print_event(event: Mapping[str, Any], console: Console) -> None:
-    points = f", {_points(event)}" if event["kind"] == store.GRADED else ""
+    points = f", {_points(event)}" if event["kind"] == store.WAS_GRADED else ""
     _print(console, 2, (f"{_moment(event['at'])}  ", "dim"), (f"{event['kind']}{points}", ""))
     _print(console, 6, ("; ".join(event["why"]), "dim"))
     for change in event["changes"]:

@@ -9,7 +9,8 @@ import nbformat
 from autograder.box import Level
 from autograder.demo.student import Expected, Student
 from autograder.demo.students import STUDENTS
-from autograder.gradebook.results import ClassResult, SubmissionResult
+from autograder.gradebook.record import Record
+from autograder.gradebook.results import ClassResult
 from course_lib import exercises
 
 
@@ -69,7 +70,7 @@ def surprises(graded: ClassResult, level: Level = Level.L2) -> dict[str, list[st
     return found
 
 
-def _differences(wanted: dict[str, Expected], submission: SubmissionResult) -> list[str]:
+def _differences(wanted: dict[str, Expected], submission: Record) -> list[str]:
     lines = []
     results = {result.exercise: result for result in submission.exercises}
     for exercise in wanted | results:

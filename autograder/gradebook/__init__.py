@@ -5,7 +5,3 @@
 tables and brings those of earlier versions up to date. `record.py` says what a record is; `store.py` writes records
 and reads them.
 """
-
-from autograder.gradebook.writer import GradebookWriter
-
-__all__ = ["GradebookWriter"]

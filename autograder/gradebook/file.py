@@ -16,15 +16,16 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, TableClause, create_engine, event, insert, inspect, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from autograder.errors import BadInput
 from autograder.gradebook import schema
+from autograder.gradebook.tables import NBGRADER_VERSION, OUR_VERSION
 
 WAIT_SECONDS = 5
 """How long to wait for another program, such as formgrader, to finish its own writing."""
@@ -203,7 +204,7 @@ def _create(path: Path) -> None:
         with engine.begin() as connection:
             api.Base.metadata.create_all(connection)
             connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
-            connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (_versions()[-1],))
+            connection.execute(insert(NBGRADER_VERSION).values(version_num=_versions()[-1]))
         engine.dispose()
         os.replace(draft, path)
     except (OSError, DBAPIError) as error:
@@ -227,22 +228,21 @@ def check_gradebook(path: Path) -> None:
     if not path.is_file() or not os.access(path, os.R_OK | os.W_OK):
         raise BadInput(f"the gradebook {path} cannot be written; check what it is and who may write it")
     try:
-        with contextlib.closing(sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)) as connection:
-            fault = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-            connection.execute("BEGIN IMMEDIATE")
-            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            versions = connection.execute("SELECT * FROM alembic_version") if "alembic_version" in names else ()
-            found = [str(row[0]) for row in versions]
-            own = connection.execute("SELECT * FROM katze_schema") if "katze_schema" in names else ()
-            ours = [row[0] for row in own]
-            connection.execute("ROLLBACK")
-    except sqlite3.Error as error:
-        raise BadInput(_advice(path, str(error))) from error
+        with _engine(path).begin() as connection:
+            fault = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+            found, ours = (_in_table(connection, table) for table in (NBGRADER_VERSION, OUR_VERSION))
+    except DBAPIError as error:
+        raise BadInput(_advice(path, str(error.orig))) from error
     if fault != "ok":
         raise BadInput(_advice(path, f"malformed: {fault}"))
     _check_version(path, found)
     if any(not isinstance(version, int) or version > schema.LATEST for version in ours):
         raise BadInput(_newer(path, ours[0]))
+
+
+def _in_table(connection: Connection, table: TableClause) -> list[Any]:
+    """What the only column of a table holds; nothing where there is no such table."""
+    return list(connection.scalars(select(table))) if inspect(connection).has_table(table.name) else []
 
 
 def _newer(path: Path, version: object) -> str:

@@ -10,8 +10,8 @@ import nbformat
 from nbgrader.utils import compute_checksum
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from autograder.gradebook.lesson import Assignment
-from autograder.gradebook.tables import ANSWERS, COMMENT, GRADE, STUDENT, SUBMISSION, SUBMITTED, new_id, upsert
+from autograder.gradebook.lesson import LessonRows
+from autograder.gradebook.tables import ANSWER, COMMENT, GRADE, STUDENT, SUBMISSION, SUBMITTED, new_id, upsert
 from autograder.intake.timestamps import moment
 
 _UPDATE_GRADE = (
@@ -24,7 +24,7 @@ _UPDATE_COMMENT = update(COMMENT).where(COMMENT.c.id == bindparam("row")).values
 
 def save_grades(
     connection: Connection,
-    assignment: Assignment,
+    lesson: LessonRows,
     student: str,
     notebook: Mapping[str, Any] | None,
     scores: Mapping[str, float | None],
@@ -34,9 +34,9 @@ def save_grades(
     """Write one graded submission; see `GradebookWriter.record`."""
     texts = _checksums(notebook)
     connection.execute(insert(STUDENT).prefix_with("OR IGNORE").values(id=student))
-    submission = _submission(connection, assignment, student, moment(timestamp))
-    _write_grades(connection, assignment, submission, scores, texts)
-    _write_comments(connection, assignment, submission, texts, problem)
+    submission = _submission(connection, lesson, student, moment(timestamp))
+    _write_grades(connection, lesson, submission, scores, texts)
+    _write_comments(connection, lesson, submission, texts, problem)
 
 
 def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
@@ -53,32 +53,32 @@ def _node(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
     return nbformat.NotebookNode(cell_type=cell["cell_type"], source=cell["source"], metadata=nbformat.from_dict(meta))
 
 
-def _submission(connection: Connection, assignment: Assignment, student: str, timestamp: datetime | None) -> str:
+def _submission(connection: Connection, lesson: LessonRows, student: str, timestamp: datetime | None) -> str:
     """The row of the submitted notebook, made where it is missing."""
-    where = (SUBMISSION.c.assignment_id == assignment.id, SUBMISSION.c.student_id == student)
+    where = (SUBMISSION.c.assignment_id == lesson.id, SUBMISSION.c.student_id == student)
     handed_in = {} if timestamp is None else {"timestamp": timestamp}
-    key = {"assignment_id": assignment.id, "student_id": student}
+    key = {"assignment_id": lesson.id, "student_id": student}
     submission = upsert(connection, SUBMISSION, where, key, handed_in)
-    where = (SUBMITTED.c.assignment_id == submission, SUBMITTED.c.notebook_id == assignment.notebook)
-    key = {"assignment_id": submission, "notebook_id": assignment.notebook}
-    return upsert(connection, SUBMITTED, where, key, {})
+    where = (SUBMITTED.c.assignment_id == submission, SUBMITTED.c.notebook_id == lesson.notebook)
+    key = {"assignment_id": submission, "notebook_id": lesson.notebook}
+    return upsert(connection, SUBMITTED, where, key | {"flagged": False}, {})
 
 
 def _write_grades(
     connection: Connection,
-    assignment: Assignment,
+    lesson: LessonRows,
     submitted: str,
     scores: Mapping[str, float | None],
     texts: Mapping[str, str],
 ) -> None:
     rows = connection.execute(
-        select(GRADE, ANSWERS.c.checksum)
-        .outerjoin(ANSWERS, ANSWERS.c.grade_id == GRADE.c.id)
-        .where(GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(assignment.grades))  # by the index, not a scan
+        select(GRADE, ANSWER.c.checksum)
+        .outerjoin(ANSWER, ANSWER.c.grade_id == GRADE.c.id)
+        .where(GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(lesson.grades))  # by the index, not a scan
     )
     known = {row.cell_id: row for row in rows}
     new, changed, answers = [], [], []
-    for cell_id, cell in assignment.grades.items():
+    for cell_id, cell in lesson.grades.items():
         score = scores.get(cell.name)
         text = texts.get(cell.name, "")
         if score is None and cell.solution and text == cell.checksum:
@@ -106,21 +106,21 @@ def _write_grades(
     for statement, values in (
         (insert(GRADE), new),
         (_UPDATE_GRADE, changed),
-        (insert(ANSWERS).prefix_with("OR REPLACE"), answers),
+        (insert(ANSWER).prefix_with("OR REPLACE"), answers),
     ):
         if values:
             connection.execute(statement, values)
 
 
 def _write_comments(
-    connection: Connection, assignment: Assignment, submitted: str, texts: Mapping[str, str], problem: str
+    connection: Connection, lesson: LessonRows, submitted: str, texts: Mapping[str, str], problem: str
 ) -> None:
     rows = connection.execute(
-        select(COMMENT).where(COMMENT.c.notebook_id == submitted, COMMENT.c.cell_id.in_(assignment.comments))
+        select(COMMENT).where(COMMENT.c.notebook_id == submitted, COMMENT.c.cell_id.in_(lesson.comments))
     )
     known = {row.cell_id: row.id for row in rows}
     new, changed = [], []
-    for cell_id, cell in assignment.comments.items():
+    for cell_id, cell in lesson.comments.items():
         untouched = texts.get(cell.name) == cell.checksum and not cell.task
         comment = problem or ("No response." if untouched else None)
         if cell_id in known:
@@ -133,7 +133,7 @@ def _write_comments(
         connection.execute(_UPDATE_COMMENT, changed)
 
 
-def withhold_grades(connection: Connection, assignment: Assignment, student: str, why: str) -> None:
+def withhold_grades(connection: Connection, lesson: LessonRows, student: str, why: str) -> None:
     """Take back the automatic scores of a submission, with the reason as its comments; nothing where it has none.
 
     Where there are points by hand it is they that count, and they stay as they are.
@@ -141,13 +141,13 @@ def withhold_grades(connection: Connection, assignment: Assignment, student: str
     submitted = connection.scalar(
         select(SUBMITTED.c.id)
         .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
-        .where(SUBMISSION.c.assignment_id == assignment.id, SUBMISSION.c.student_id == student)
-        .where(SUBMITTED.c.notebook_id == assignment.notebook)
+        .where(SUBMISSION.c.assignment_id == lesson.id, SUBMISSION.c.student_id == student)
+        .where(SUBMITTED.c.notebook_id == lesson.notebook)
     )
     if submitted is None:
         return
-    grades = (GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(assignment.grades))
+    grades = (GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(lesson.grades))
     automatic = GRADE.c.manual_score.is_(None)
     connection.execute(update(GRADE).where(*grades, automatic).values(auto_score=None, needs_manual_grade=True))
-    comments = (COMMENT.c.notebook_id == submitted, COMMENT.c.cell_id.in_(assignment.comments))
+    comments = (COMMENT.c.notebook_id == submitted, COMMENT.c.cell_id.in_(lesson.comments))
     connection.execute(update(COMMENT).where(*comments).values(auto_comment=why))

@@ -45,7 +45,7 @@ class GradedCell:
 
 
 @dataclass(frozen=True)
-class Assignment:
+class LessonRows:
     """A lesson as the database has it: the rows that every submission mirrors.
 
     Attributes:
@@ -61,7 +61,7 @@ class Assignment:
     comments: Mapping[str, GradedCell]
 
     @classmethod
-    def load(cls, connection: Connection, assignment: str, notebook: str, cells: Sequence[GradedCell]) -> Assignment:
+    def load(cls, connection: Connection, assignment: str, notebook: str, cells: Sequence[GradedCell]) -> LessonRows:
         """Read the rows of these cells."""
         rows = connection.execute(select(CELL).where(CELL.c.notebook_id == notebook)).all()
         by_name = {cell.name: cell for cell in cells}
@@ -111,7 +111,7 @@ def _graded_cells(notebook: Mapping[str, Any]) -> list[GradedCell]:
 
 def save_lesson(
     connection: Connection, path: Path, course_id: str, lesson: str, notebook: Mapping[str, Any]
-) -> Assignment:
+) -> LessonRows:
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
     cells = _graded_cells(notebook)
     found = connection.scalar(select(ASSIGNMENT.c.id).where(ASSIGNMENT.c.name == lesson))
@@ -120,7 +120,7 @@ def save_lesson(
     _remove_old_cells(connection, path, lesson, notebook_id, cells)
     for cell in cells:
         _save_cell(connection, notebook_id, cell)
-    return Assignment.load(connection, assignment, notebook_id, cells)
+    return LessonRows.load(connection, assignment, notebook_id, cells)
 
 
 def _notebook(connection: Connection, assignment: str, lesson: str, notebook: Mapping[str, Any]) -> str:

@@ -1,9 +1,10 @@
-"""One record: a graded submission, with everything that its grade follows from."""
+"""One record: all that grading a submission leaves behind, with everything that its grade follows from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from course_lib.checking import Outcome
 
@@ -58,7 +59,7 @@ class ExerciseRecord:
         seed: of its hidden inputs.
         level: of the boxes it was judged in, such as "L2"; empty where no box was opened.
         outcome: the public name of how it ended.
-        points: what it earned; None where it could not be graded.
+        points: what it earned; None where it could not be graded, which is not zero.
         max_points: the most it could earn.
         misconception: the id of the mistake, where it has a name.
         note: what the student was told of the whole answer, where no case tells the story.
@@ -103,6 +104,8 @@ class Record:
         seconds: wall-clock time that grading took.
         files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
         void: why this record no longer counts; empty while it does.
+        by_hand: its written answers, and all that a person has given or written, where that was read with it: it is
+            recorded in nbgrader's tables alone.
     """
 
     student: str
@@ -119,10 +122,16 @@ class Record:
     seconds: float = 0.0
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     void: str = ""
+    by_hand: tuple[HandGrade, ...] = ()
+
+    @property
+    def level(self) -> str:
+        """The level of the boxes it was graded in, such as "L2"; empty where no box was opened."""
+        return max((one.level for one in self.exercises), default="")
 
     @property
     def points(self) -> float | None:
-        """The sum of the points; None where no exercise has a score."""
+        """The sum of the automatic points; None where no exercise has a score."""
         scores = [one.points for one in self.exercises if one.points is not None]
         return sum(scores) if scores else None
 
@@ -130,6 +139,48 @@ class Record:
     def max_points(self) -> int:
         """The most that the exercises give."""
         return sum(one.max_points for one in self.exercises)
+
+    @property
+    def total(self) -> float | None:
+        """All points, automatic and by hand, as nbgrader adds them up; None where there are none of either kind."""
+        if self.points is None and not any(cell.is_given for cell in self.by_hand):
+            return None
+        return (self.points or 0.0) + sum(cell.gained for cell in self.by_hand)
+
+    @property
+    def max_total(self) -> float:
+        """The most that everything gives but the written answers that nobody has read yet."""
+        return self.max_points + sum(cell.max_points for cell in self.by_hand if cell.written and not cell.is_open)
+
+    @property
+    def waiting(self) -> tuple[HandGrade, ...]:
+        """The written answers that a person has to read; those of a submission that was graded."""
+        return () if self.points is None else tuple(cell for cell in self.by_hand if cell.is_open)
+
+    def in_json(self) -> list[dict[str, Any]]:
+        """One JSON record for each exercise."""
+        return [
+            {
+                "student": self.student,
+                "lesson": self.lesson,
+                "exercise": one.exercise,
+                "points": one.points,
+                "max_points": one.max_points,
+                "outcome": str(one.outcome),
+                "misconception": one.misconception,
+                "level": self.level,
+                "repairs": list(self.repairs),
+                "problem": self.problem,
+                "remarks": list(self.remarks),
+                "total": {
+                    "points": self.total,
+                    "max_points": self.max_total,
+                    "given_by_hand": sum(cell.gained for cell in self.by_hand if cell.is_given),
+                    "waiting_by_hand": sum(cell.max_points for cell in self.waiting),
+                },
+            }
+            for one in self.exercises
+        ]
 
 
 @dataclass(frozen=True)

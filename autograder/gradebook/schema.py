@@ -7,7 +7,9 @@ Katze.
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect, select, update
+
+from autograder.gradebook.tables import OUR_VERSION
 
 _VERSION = "CREATE TABLE katze_schema (version INTEGER NOT NULL)"
 
@@ -153,10 +155,9 @@ WITH_RECORDS = 2
 
 def version(connection: Connection) -> int:
     """The version of our tables in a gradebook; 0 where it does not say."""
-    tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'katze_schema'"
-    if not connection.exec_driver_sql(tables).scalar():
+    if not inspect(connection).has_table(OUR_VERSION.name):
         return 0
-    return int(connection.exec_driver_sql("SELECT version FROM katze_schema").scalar() or 0)
+    return int(connection.scalar(select(OUR_VERSION.c.version)) or 0)
 
 
 def migrate(connection: Connection) -> None:
@@ -164,4 +165,4 @@ def migrate(connection: Connection) -> None:
     for number, statements in enumerate(MIGRATIONS[version(connection) :], version(connection) + 1):
         for statement in statements:
             connection.exec_driver_sql(statement)
-        connection.exec_driver_sql("UPDATE katze_schema SET version = ?", (number,))
+        connection.execute(update(OUR_VERSION).values(version=number))

@@ -15,13 +15,12 @@ from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import HandGrade, Record
-from autograder.gradebook.results import SubmissionResult
 from course_lib.checking import Outcome
 
 SET_ASIDE = "Set aside by --force, and not graded again yet."
 
 
-def standings(course: Course, lessons: list[str]) -> dict[str, list[SubmissionResult]]:
+def standings(course: Course, lessons: list[str]) -> dict[str, list[Record]]:
     """Every grade of these lessons, by lesson; sorted by student. A grade that was set aside is no score.
 
     Args:
@@ -32,37 +31,31 @@ def standings(course: Course, lessons: list[str]) -> dict[str, list[SubmissionRe
         BadInput: there is no gradebook, or nothing of one of these lessons has been graded.
     """
     with read_only(course.gradebook) as connection:
-        wanted = lessons or _graded(connection)
+        wanted = lessons or store.graded_lessons(connection)
         if not wanted:
             raise BadInput("nothing has been graded yet; run `katze grade LESSON`")
         return {lesson: _of_lesson(course, connection, lesson) for lesson in wanted}
 
 
-def _graded(connection: Connection) -> list[str]:
-    rows = connection.exec_driver_sql("SELECT DISTINCT lesson FROM katze_submission ORDER BY lesson")
-    return [str(row.lesson) for row in rows]
-
-
-def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[SubmissionResult]:
-    listed = {str(row.id) for row in connection.exec_driver_sql("SELECT id FROM student")}
+def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[Record]:
+    listed = store.students(connection)
     records = {student: one for student, one in store.records(connection, lesson).items() if student in listed}
     if not records:
         course.release_notebook(lesson)  # a misspelt lesson is told with those that there are
         raise BadInput(f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`")
     by_hand = store.by_hand(connection, lesson)
-    return [_standing(record, by_hand) for _, record in sorted(records.items())]
+    return [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
 
 
-def _standing(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) -> SubmissionResult:
-    result = SubmissionResult.recorded(record)
+def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) -> Record:
     if record.void:
         nothing = tuple(
-            replace(one, points=None, outcome=Outcome.UNGRADED, misconception=None) for one in result.exercises
+            replace(one, points=None, outcome=Outcome.UNGRADED, misconception=None) for one in record.exercises
         )
-        return replace(result, exercises=nothing, problem=SET_ASIDE)
-    return replace(result, by_hand=by_hand.get(record.student, ()))
+        return replace(record, exercises=nothing, problem=SET_ASIDE)
+    return replace(record, by_hand=by_hand.get(record.student, ()))
 
 
-def most_points(results: Sequence[SubmissionResult]) -> float:
+def most_points(results: Sequence[Record]) -> float:
     """The most that a lesson gives, its written answers among them."""
     return max(one.max_points + sum(cell.max_points for cell in one.by_hand if cell.written) for one in results)

@@ -8,11 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    TableClause,
+    and_,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects import sqlite
 
 from autograder.gradebook.record import (
     CaseRecord,
@@ -25,25 +39,42 @@ from autograder.gradebook.record import (
     Standing,
     WrittenPage,
 )
+from autograder.gradebook.tables import (
+    ASSIGNMENT,
+    CASE,
+    CELL,
+    CELL_TABLES,
+    CHANGE,
+    COMMENT,
+    CONDITIONS,
+    EVENT,
+    EXERCISE,
+    GRADE,
+    GRADED,
+    NOTEBOOK,
+    RUN,
+    STUDENT,
+    SUBMISSION,
+    SUBMITTED,
+)
 from course_lib.checking import Outcome
 
-GRADED, SET_ASIDE = "graded", "set aside"
+WAS_GRADED, WAS_SET_ASIDE = "graded", "set aside"
 """What can happen to a grade."""
+
+_OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name != "cases"]
+_OF_A_CASE = [field.name for field in fields(CaseRecord)]
+"""What has a column of its own name."""
 
 
 def begin_run(connection: Connection, run: RunRecord) -> int:
     """Write down that a run has begun; returns its number."""
-    statement = """
-        INSERT INTO katze_run (lesson, started, host, platform, workers, boxes, forced, submissions)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    """
-    values = (run.lesson, _now(), run.host, run.platform, run.workers, run.boxes, run.forced, run.submissions)
-    return int(connection.exec_driver_sql(statement, values).lastrowid)
+    return int(connection.execute(insert(RUN).values(started=_now(), **vars(run))).lastrowid)
 
 
 def end_run(connection: Connection, run: int) -> None:
     """Write down that a run has come to its end."""
-    connection.exec_driver_sql("UPDATE katze_run SET finished = ? WHERE id = ?", (_now(), run))
+    connection.execute(update(RUN).where(RUN.c.id == run).values(finished=_now()))
 
 
 def save(
@@ -67,7 +98,7 @@ def save(
         for exercise in after | before
         if before.get(exercise) != after.get(exercise)
     )
-    event = _add_event(connection, run, record, GRADED, tuple(why), record.points)
+    event = _add_event(connection, run, record, WAS_GRADED, tuple(why), record.points)
     _save_changes(connection, event, changes if before else ())
     return changes
 
@@ -76,21 +107,23 @@ def set_aside(connection: Connection, run: int, lesson: str, students: Collectio
     """Let the records of these students no longer count. What they say is kept until they are graded again."""
     for record in records(connection, lesson).values():
         if record.student in students and not record.void:
-            connection.exec_driver_sql(
-                "UPDATE katze_submission SET void = ? WHERE lesson = ? AND student = ?", (why, lesson, record.student)
-            )
-            _add_event(connection, run, record, SET_ASIDE, (why,), None)
+            connection.execute(update(GRADED).where(*_of(lesson, record.student)).values(void=why))
+            _add_event(connection, run, record, WAS_SET_ASIDE, (why,), None)
+
+
+def _of(lesson: str, student: str | None) -> list[ColumnElement[bool]]:
+    """Which rows of `GRADED` are those of a lesson, or of one student in it."""
+    return [GRADED.c.lesson == lesson, *([] if student is None else [GRADED.c.student == student])]
 
 
 def _standings(connection: Connection, record: Record) -> dict[str, Standing]:
-    rows = connection.exec_driver_sql(
-        """
-        SELECT exercise, outcome, points, misconception FROM katze_exercise
-        JOIN katze_submission ON katze_submission.id = submission WHERE lesson = ? AND student = ? ORDER BY number
-        """,
-        (record.lesson, record.student),
+    rows = connection.execute(
+        select(EXERCISE.c.exercise, EXERCISE.c.outcome, EXERCISE.c.points, EXERCISE.c.misconception)
+        .join(GRADED, GRADED.c.id == EXERCISE.c.submission)
+        .where(*_of(record.lesson, record.student))
+        .order_by(EXERCISE.c.number)
     )
-    return {row.exercise: Standing(Outcome(row.outcome), row.points, row.misconception) for row in rows}
+    return {exercise: Standing(Outcome(outcome), *rest) for exercise, outcome, *rest in rows}
 
 
 def _save_submission(connection: Connection, run: int, record: Record) -> int:
@@ -110,77 +143,75 @@ def _save_submission(connection: Connection, run: int, record: Record) -> int:
         "files": _json(record.files),
         "void": record.void,
     }
-    columns = ["lesson", "student", *values]
-    statement = (
-        f"INSERT INTO katze_submission ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))}) "
-        f"ON CONFLICT (lesson, student) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in values)} "
-        "RETURNING id"
-    )
-    found = connection.exec_driver_sql(statement, (record.lesson, record.student, *values.values()))
-    return int(found.scalar_one())
+    statement = sqlite.insert(GRADED).values(lesson=record.lesson, student=record.student, **values)
+    statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=values)
+    return int(connection.execute(statement.returning(GRADED.c.id)).scalar_one())
 
 
 def _save_exercises(connection: Connection, run: int, submission: int, record: Record, kept: Collection[str]) -> None:
-    keep = f"AND exercise NOT IN ({', '.join('?' * len(kept))})"
-    for table in ("katze_case", "katze_exercise"):
-        connection.exec_driver_sql(f"DELETE FROM {table} WHERE submission = ? {keep}", (submission, *kept))
+    for table in (CASE, EXERCISE):
+        anew = (table.c.submission == submission, table.c.exercise.not_in(kept))
+        connection.execute(delete(table).where(*anew))
     exercises, cases = [], []
     for number, one in enumerate(record.exercises):
         if one.exercise in kept:
-            order = "UPDATE katze_exercise SET number = ? WHERE submission = ? AND exercise = ?"
-            connection.exec_driver_sql(order, (number, submission, one.exercise))
+            row = (EXERCISE.c.submission == submission, EXERCISE.c.exercise == one.exercise)
+            connection.execute(update(EXERCISE).where(*row).values(number=number))
             continue
-        judged = (one.outcome, one.points, one.max_points, one.misconception, one.note)
-        exercises.append(
-            (submission, number, one.exercise, run, one.cell, one.fingerprint, one.seed, one.level, *judged)
-        )
+        own = {name: getattr(one, name) for name in _OF_AN_EXERCISE}
+        exercises.append({"submission": submission, "number": number, "run": run, **own})
         cases += [
-            (
-                submission,
-                one.exercise,
-                place,
-                case.name,
-                case.part,
-                case.hidden,
-                case.outcome,
-                case.message,
-                case.seconds,
-            )
+            {"submission": submission, "exercise": one.exercise, "number": place, **vars(case)}
             for place, case in enumerate(one.cases)
         ]
-    for table, rows in (("katze_exercise", exercises), ("katze_case", cases)):
+    for table, rows in ((EXERCISE, exercises), (CASE, cases)):
         if rows:
-            connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+            connection.execute(insert(table), rows)
 
 
 def _conditions_id(connection: Connection, conditions: Conditions) -> int:
-    values = (conditions.release, conditions.seed, _json(conditions.versions), _json(conditions.settings))
-    connection.exec_driver_sql(
-        "INSERT OR IGNORE INTO katze_conditions (release, seed, versions, settings) VALUES (?, ?, ?, ?)", values
-    )
-    find = "SELECT id FROM katze_conditions WHERE release = ? AND seed = ? AND versions = ? AND settings = ?"
-    return int(connection.exec_driver_sql(find, values).scalar_one())
+    values = {
+        "release": conditions.release,
+        "seed": conditions.seed,
+        "versions": _json(conditions.versions),
+        "settings": _json(conditions.settings),
+    }
+    connection.execute(insert(CONDITIONS).prefix_with("OR IGNORE").values(**values))
+    return int(connection.execute(select(CONDITIONS.c.id).filter_by(**values)).scalar_one())
 
 
 def _add_event(
     connection: Connection, run: int, record: Record, kind: str, why: tuple[str, ...], total: float | None
 ) -> int:
-    statement = """
-        INSERT INTO katze_event (lesson, student, run, at, kind, why, digest, handed_in, points, max_points)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    """
-    values = (record.lesson, record.student, run, _now(), kind, _json(why), record.digest, record.handed_in)
-    return int(connection.exec_driver_sql(statement, (*values, total, record.max_points)).lastrowid)
+    statement = insert(EVENT).values(
+        lesson=record.lesson,
+        student=record.student,
+        run=run,
+        at=_now(),
+        kind=kind,
+        why=_json(why),
+        digest=record.digest,
+        handed_in=record.handed_in,
+        points=total,
+        max_points=record.max_points,
+    )
+    return int(connection.execute(statement).lastrowid)
 
 
 def _save_changes(connection: Connection, event: int, changes: Iterable[Change]) -> None:
-    rows = [(event, change.exercise, *_columns(change.before), *_columns(change.after)) for change in changes]
+    rows = [
+        {"event": event, "exercise": one.exercise, **_columns("before", one.before), **_columns("after", one.after)}
+        for one in changes
+    ]
     if rows:
-        connection.exec_driver_sql("INSERT INTO katze_change VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.execute(insert(CHANGE), rows)
 
 
-def _columns(standing: Standing | None) -> tuple[str | None, float | None, str | None]:
-    return (None, None, None) if standing is None else (standing.outcome, standing.points, standing.misconception)
+def _columns(when: str, standing: Standing | None) -> dict[str, object]:
+    return {
+        f"{when}_{field.name}": None if standing is None else getattr(standing, field.name)
+        for field in fields(Standing)
+    }
 
 
 # --- reading
@@ -188,27 +219,21 @@ def _columns(standing: Standing | None) -> tuple[str | None, float | None, str |
 
 def records(connection: Connection, lesson: str, student: str | None = None) -> dict[str, Record]:
     """The records of a lesson, or of one student in it, by student; without their cases."""
-    which = "lesson = ? AND student = ?" if student is not None else "lesson = ?"
-    names = (lesson,) if student is None else (lesson, student)
+    which = _of(lesson, student)
     conditions = {
         row.id: Conditions(row.release, row.seed, json.loads(row.versions), json.loads(row.settings))
-        for row in connection.exec_driver_sql("SELECT * FROM katze_conditions")
+        for row in connection.execute(select(CONDITIONS))
     }
     exercises: dict[int, list[ExerciseRecord]] = {}
-    for row in connection.exec_driver_sql(
-        f"""
-        SELECT katze_exercise.* FROM katze_exercise JOIN katze_submission ON katze_submission.id = submission
-        WHERE {which} ORDER BY submission, number
-        """,
-        names,
+    for submission, *own in connection.execute(
+        select(EXERCISE.c.submission, *(EXERCISE.c[name] for name in _OF_AN_EXERCISE))
+        .join(GRADED, GRADED.c.id == EXERCISE.c.submission)
+        .where(*which)
+        .order_by(EXERCISE.c.submission, EXERCISE.c.number)
     ):
-        (submission, _, exercise, _, cell, fingerprint, seed, level, outcome, points, most, misconception, note) = row
-        exercises.setdefault(submission, []).append(
-            ExerciseRecord(
-                exercise, cell, fingerprint, seed, level, Outcome(outcome), points, most, misconception, note
-            )
-        )
-    rows = connection.exec_driver_sql(f"SELECT * FROM katze_submission WHERE {which} ORDER BY student", names)
+        one = ExerciseRecord(*own)
+        exercises.setdefault(submission, []).append(replace(one, outcome=Outcome(one.outcome)))
+    rows = connection.execute(_whatever_is_in(GRADED).where(*which).order_by(GRADED.c.student))
     return {
         row.student: Record(
             student=row.student,
@@ -230,43 +255,57 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
     }
 
 
+def _whatever_is_in(table: TableClause) -> Select[Any]:
+    """All columns that a table has: in version 2 it has fewer."""
+    return select(text("*")).select_from(table)
+
+
 def cases(connection: Connection, lesson: str, student: str) -> dict[str, tuple[CaseRecord, ...]]:
     """The cases of a submission, by exercise."""
     found: dict[str, list[CaseRecord]] = {}
-    for row in connection.exec_driver_sql(
-        """
-        SELECT katze_case.* FROM katze_case JOIN katze_submission ON katze_submission.id = submission
-        WHERE lesson = ? AND student = ? ORDER BY exercise, number
-        """,
-        (lesson, student),
+    for exercise, *own in connection.execute(
+        select(CASE.c.exercise, *(CASE.c[name] for name in _OF_A_CASE))
+        .join(GRADED, GRADED.c.id == CASE.c.submission)
+        .where(*_of(lesson, student))
+        .order_by(CASE.c.exercise, CASE.c.number)
     ):
-        case = CaseRecord(row.name, row.part, bool(row.hidden), Outcome(row.outcome), row.message, row.seconds)
-        found.setdefault(row.exercise, []).append(case)
+        case = CaseRecord(*own)
+        case = replace(case, hidden=bool(case.hidden), outcome=Outcome(case.outcome))
+        found.setdefault(exercise, []).append(case)
     return {exercise: tuple(seen) for exercise, seen in found.items()}
 
 
 def runs(connection: Connection) -> dict[int, dict[str, Any]]:
     """All runs of the grader, by their numbers."""
-    return {row.id: dict(row._mapping) for row in connection.exec_driver_sql("SELECT * FROM katze_run")}
+    return {row.id: dict(row._mapping) for row in connection.execute(select(RUN))}
 
 
 def graded_by(connection: Connection, lesson: str, student: str) -> tuple[str, int, dict[str, int]]:
     """When the submission that counts was graded, by which run, and which run has judged each exercise."""
-    submission = connection.exec_driver_sql(
-        "SELECT id, graded, run FROM katze_submission WHERE lesson = ? AND student = ?", (lesson, student)
-    ).one()
-    rows = connection.exec_driver_sql("SELECT exercise, run FROM katze_exercise WHERE submission = ?", (submission.id,))
-    return submission.graded, submission.run, {row.exercise: row.run for row in rows}
+    which = select(GRADED.c.id, GRADED.c.graded, GRADED.c.run).where(*_of(lesson, student))
+    submission = connection.execute(which).one()
+    judged = select(EXERCISE.c.exercise, EXERCISE.c.run).where(EXERCISE.c.submission == submission.id)
+    return submission.graded, submission.run, {row.exercise: row.run for row in connection.execute(judged)}
+
+
+def graded_lessons(connection: Connection) -> list[str]:
+    """The lessons of which anything has been graded, in order."""
+    return list(connection.scalars(select(GRADED.c.lesson).distinct().order_by(GRADED.c.lesson)))
+
+
+def students(connection: Connection) -> set[str]:
+    """The students that nbgrader knows."""
+    return set(connection.scalars(select(STUDENT.c.id)))
 
 
 def history(connection: Connection, lesson: str, student: str) -> list[tuple[dict[str, Any], list[Change]]]:
     """Everything that has happened to a submission's grade, in order, each with what it changed."""
-    events = connection.exec_driver_sql(
-        "SELECT * FROM katze_event WHERE lesson = ? AND student = ? ORDER BY id", (lesson, student)
+    events = connection.execute(
+        select(EVENT).where(EVENT.c.lesson == lesson, EVENT.c.student == student).order_by(EVENT.c.id)
     ).all()
     found = []
     for event in events:
-        rows = connection.exec_driver_sql("SELECT * FROM katze_change WHERE event = ? ORDER BY exercise", (event.id,))
+        rows = connection.execute(select(CHANGE).where(CHANGE.c.event == event.id).order_by(CHANGE.c.exercise))
         changes = [Change(row[1], _standing(*row[2:5]), _standing(*row[5:8])) for row in rows]
         found.append(({**event._mapping, "why": json.loads(event.why)}, changes))
     return found
@@ -281,42 +320,49 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
 
     Cells of exercises that nobody has touched are left out; written answers are all there.
     """
-    which = "" if student is None else "AND submitted.student_id = ?"
-    rows = connection.exec_driver_sql(
-        f"""
-        SELECT submitted.student_id AS student, cell.name AS cell,
-               cell.name NOT IN (SELECT cell FROM katze_exercise) AS written, grade.id IS NOT NULL AS graded,
-               grade.auto_score AS automatic, grade.manual_score AS points, grade.extra_credit AS extra_credit,
-               grade.needs_manual_grade AS waits, comment.manual_comment AS comment,
-               coalesce(grade_cells.max_score, task_cells.max_score, 0) AS max_points
-        FROM assignment
-        JOIN submitted_assignment submitted ON submitted.assignment_id = assignment.id
-        JOIN submitted_notebook page ON page.assignment_id = submitted.id
-        JOIN base_cell cell ON cell.notebook_id = page.notebook_id
-        LEFT JOIN grade_cells ON grade_cells.id = cell.id
-        LEFT JOIN task_cells ON task_cells.id = cell.id
-        LEFT JOIN grade ON grade.cell_id = cell.id AND grade.notebook_id = page.id
-        LEFT JOIN comment ON comment.cell_id = cell.id AND comment.notebook_id = page.id
-        WHERE assignment.name = ? {which}
-            AND (written AND grade.id IS NOT NULL OR grade.manual_score IS NOT NULL OR grade.extra_credit IS NOT NULL
-                 OR grade.needs_manual_grade OR comment.manual_comment != '')
-        ORDER BY submitted.student_id, cell.name, cell.type
-        """,
-        (lesson,) if student is None else (lesson, student),
+    with_grade, task = CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"]
+    written = CELL.c.name.not_in(select(EXERCISE.c.cell))
+    touched = or_(
+        and_(written, GRADE.c.id.is_not(None)),
+        GRADE.c.manual_score.is_not(None),
+        GRADE.c.extra_credit.is_not(None),
+        GRADE.c.needs_manual_grade == 1,
+        COMMENT.c.manual_comment != "",
+    )
+    rows = connection.execute(
+        select(
+            SUBMISSION.c.student_id.label("student"),
+            CELL.c.name.label("cell"),
+            written.label("written"),
+            GRADE,
+            func.coalesce(with_grade.c.max_score, task.c.max_score, 0).label("max_points"),
+            COMMENT.c.manual_comment,
+        )
+        .select_from(ASSIGNMENT)
+        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+        .join(CELL, CELL.c.notebook_id == SUBMITTED.c.notebook_id)
+        .outerjoin(with_grade, with_grade.c.id == CELL.c.id)
+        .outerjoin(task, task.c.id == CELL.c.id)
+        .outerjoin(GRADE, and_(GRADE.c.cell_id == CELL.c.id, GRADE.c.notebook_id == SUBMITTED.c.id))
+        .outerjoin(COMMENT, and_(COMMENT.c.cell_id == CELL.c.id, COMMENT.c.notebook_id == SUBMITTED.c.id))
+        .where(ASSIGNMENT.c.name == lesson, touched, *([] if student is None else [SUBMISSION.c.student_id == student]))
+        .order_by(SUBMISSION.c.student_id, CELL.c.name, CELL.c.type)
     )
     found: dict[str, dict[str, HandGrade]] = {}
     for row in rows:
         cells = found.setdefault(row.student, {})
-        comment = row.comment or (cells[row.cell].comment if row.cell in cells else "")
-        if row.graded or row.cell not in cells:  # a written answer has a row for its points, one for its comment
+        comment = row.manual_comment or (cells[row.cell].comment if row.cell in cells else "")
+        graded = row.id is not None
+        if graded or row.cell not in cells:  # a written answer has a row for its points, one for its comment
             cells[row.cell] = HandGrade(
                 row.cell,
-                bool(row.written and row.graded),
-                row.automatic,
-                row.points,
+                bool(row.written and graded),
+                row.auto_score,
+                row.manual_score,
                 row.extra_credit,
                 row.max_points,
-                bool(row.waits),
+                bool(row.needs_manual_grade),
                 comment,
             )
         else:
@@ -326,7 +372,7 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
 
 def pages(connection: Connection, lesson: str) -> dict[str, WrittenPage]:
     """The feedback pages of all students whose grade counts, by student; one that was not written has no bytes."""
-    rows = connection.exec_driver_sql("SELECT * FROM katze_submission WHERE lesson = ? AND void = ''", (lesson,))
+    rows = connection.execute(_whatever_is_in(GRADED).where(GRADED.c.lesson == lesson, GRADED.c.void == ""))
     found = {}
     for row in rows:
         digest, size = json.loads(row.files).get("feedback", ("", -1))
@@ -337,31 +383,31 @@ def pages(connection: Connection, lesson: str) -> dict[str, WrittenPage]:
 
 def save_page(connection: Connection, record: Record, by_hand: str) -> None:
     """Write down that a feedback page was written anew, with what was given by hand."""
-    connection.exec_driver_sql(
-        "UPDATE katze_submission SET files = ?, by_hand = ? WHERE lesson = ? AND student = ?",
-        (_json(record.files), by_hand, record.lesson, record.student),
-    )
+    values = {"files": _json(record.files), "by_hand": by_hand}
+    connection.execute(update(GRADED).where(*_of(record.lesson, record.student)).values(**values))
 
 
 def overwritten(connection: Connection, lesson: str) -> set[str]:
     """The students of a lesson whose automatic scores in nbgrader's tables are not those that were recorded."""
-    rows = connection.exec_driver_sql(
-        """
-        SELECT DISTINCT own.student FROM katze_submission own
-        JOIN katze_exercise exercise ON exercise.submission = own.id
-        LEFT JOIN assignment ON assignment.name = own.lesson
-        LEFT JOIN submitted_assignment submitted
-            ON submitted.assignment_id = assignment.id AND submitted.student_id = own.student
-        LEFT JOIN notebook ON notebook.assignment_id = assignment.id AND notebook.name = own.lesson
-        LEFT JOIN submitted_notebook page ON page.assignment_id = submitted.id AND page.notebook_id = notebook.id
-        LEFT JOIN base_cell cell
-            ON cell.name = exercise.cell AND cell.notebook_id = notebook.id AND cell.type = 'GradeCell'
-        LEFT JOIN grade ON grade.cell_id = cell.id AND grade.notebook_id = page.id
-        WHERE own.lesson = ? AND own.void = '' AND (grade.id IS NULL OR grade.auto_score IS NOT exercise.points)
-        """,
-        (lesson,),
+    submission = and_(SUBMISSION.c.assignment_id == ASSIGNMENT.c.id, SUBMISSION.c.student_id == GRADED.c.student)
+    notebook = and_(NOTEBOOK.c.assignment_id == ASSIGNMENT.c.id, NOTEBOOK.c.name == GRADED.c.lesson)
+    page = and_(SUBMITTED.c.assignment_id == SUBMISSION.c.id, SUBMITTED.c.notebook_id == NOTEBOOK.c.id)
+    cell = and_(CELL.c.name == EXERCISE.c.cell, CELL.c.notebook_id == NOTEBOOK.c.id, CELL.c.type == "GradeCell")
+    other = or_(GRADE.c.id.is_(None), GRADE.c.auto_score.is_distinct_from(EXERCISE.c.points))
+    found = connection.scalars(
+        select(GRADED.c.student)
+        .distinct()
+        .select_from(GRADED)
+        .join(EXERCISE, EXERCISE.c.submission == GRADED.c.id)
+        .outerjoin(ASSIGNMENT, ASSIGNMENT.c.name == GRADED.c.lesson)
+        .outerjoin(SUBMISSION, submission)
+        .outerjoin(NOTEBOOK, notebook)
+        .outerjoin(SUBMITTED, page)
+        .outerjoin(CELL, cell)
+        .outerjoin(GRADE, and_(GRADE.c.cell_id == CELL.c.id, GRADE.c.notebook_id == SUBMITTED.c.id))
+        .where(GRADED.c.lesson == lesson, GRADED.c.void == "", other)
     )
-    return {row.student for row in rows}
+    return set(found)
 
 
 def _now() -> str:

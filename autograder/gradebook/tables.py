@@ -1,4 +1,8 @@
-"""nbgrader's tables, and what is done with rows of any of them."""
+"""nbgrader's tables and our own, as statements name them, and what is done with rows of any of them.
+
+Only what Katze reads or writes is named here. nbgrader makes its tables itself, `schema.py` makes ours. nbgrader's own
+classes would do as well, but take a second to import.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,51 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from nbgrader import api
-from sqlalchemy import Column, Connection, MetaData, String, Table, insert, select, update
+from sqlalchemy import Connection, DateTime, TableClause, column, insert, select, table, update
 
-COURSE: Table = api.Course.__table__
-ASSIGNMENT: Table = api.Assignment.__table__
-NOTEBOOK: Table = api.Notebook.__table__
-CELL: Table = api.BaseCell.__table__
-SOURCE: Table = api.SourceCell.__table__
-STUDENT: Table = api.Student.__table__
-SUBMISSION: Table = api.SubmittedAssignment.__table__
-SUBMITTED: Table = api.SubmittedNotebook.__table__
-GRADE: Table = api.Grade.__table__
-COMMENT: Table = api.Comment.__table__
-CELL_TABLES: dict[str, Table] = {
-    "GradeCell": api.GradeCell.__table__,
-    "SolutionCell": api.SolutionCell.__table__,
-    "TaskCell": api.TaskCell.__table__,
-}
 
-ANSWERS = Table(
-    "katze_answer", MetaData(), Column("grade_id", String(32), primary_key=True), Column("checksum", String(128))
+def _table(name: str, columns: str) -> TableClause:
+    return table(name, *map(column, columns.split()))
+
+
+COURSE = _table("course", "id")
+ASSIGNMENT = _table("assignment", "id name course_id")
+NOTEBOOK = _table("notebook", "id name assignment_id kernelspec")
+CELL = _table("base_cell", "id name notebook_id type")
+SOURCE = _table("source_cell", "id name notebook_id cell_type locked source checksum")
+STUDENT = _table("student", "id")
+SUBMISSION = table(
+    "submitted_assignment", *map(column, ("id", "assignment_id", "student_id")), column("timestamp", DateTime())
 )
-"""Our own, made by `records/schema.py`: which text a written answer had when it was last recorded."""
+SUBMITTED = _table("submitted_notebook", "id assignment_id notebook_id flagged")
+GRADE = _table("grade", "id notebook_id cell_id auto_score manual_score extra_credit needs_manual_grade")
+COMMENT = _table("comment", "id notebook_id cell_id auto_comment manual_comment")
+CELL_TABLES = {
+    "GradeCell": _table("grade_cells", "id max_score cell_type"),
+    "SolutionCell": _table("solution_cells", "id"),
+    "TaskCell": _table("task_cells", "id max_score cell_type"),
+}
+NBGRADER_VERSION = _table("alembic_version", "version_num")
+
+OUR_VERSION = _table("katze_schema", "version")
+ANSWER = _table("katze_answer", "grade_id checksum")
+RUN = _table("katze_run", "id lesson started finished host platform workers boxes forced submissions")
+CONDITIONS = _table("katze_conditions", "id release seed versions settings")
+GRADED = _table(
+    "katze_submission",
+    "id lesson student run conditions graded digest notebook handed_in slot repairs problem seconds files void "
+    "remarks by_hand",
+)
+EXERCISE = _table(
+    "katze_exercise",
+    "submission number exercise run cell fingerprint seed level outcome points max_points misconception note",
+)
+CASE = _table("katze_case", "submission exercise number name part hidden outcome message seconds")
+EVENT = _table("katze_event", "id lesson student run at kind why digest handed_in points max_points")
+CHANGE = _table(
+    "katze_change",
+    "event exercise before_outcome before_points before_misconception after_outcome after_points after_misconception",
+)
 
 
 def new_id() -> str:
@@ -36,7 +62,7 @@ def new_id() -> str:
     return uuid4().hex
 
 
-def add(connection: Connection, table: Table, **values: Any) -> str:
+def add(connection: Connection, table: TableClause, **values: Any) -> str:
     """Add a row; returns its id."""
     identity = new_id()
     connection.execute(insert(table).values(id=identity, **values))
@@ -44,7 +70,7 @@ def add(connection: Connection, table: Table, **values: Any) -> str:
 
 
 def upsert(
-    connection: Connection, table: Table, where: Sequence[Any], key: Mapping[str, Any], values: Mapping[str, Any]
+    connection: Connection, table: TableClause, where: Sequence[Any], key: Mapping[str, Any], values: Mapping[str, Any]
 ) -> str:
     """The id of the row that `where` finds, with `values`; made from `key` and `values` where there is none."""
     found = connection.scalar(select(table.c.id).where(*where))

@@ -23,7 +23,7 @@ from sqlalchemy import insert
 from autograder.gradebook import store
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import save_grades, withhold_grades
-from autograder.gradebook.lesson import Assignment, save_lesson
+from autograder.gradebook.lesson import LessonRows, save_lesson
 from autograder.gradebook.record import Change, Record, RunRecord
 from autograder.gradebook.tables import COURSE
 
@@ -70,7 +70,7 @@ class GradebookWriter:
         self._owns_file = isinstance(gradebook, Path)
         self._file = GradebookFile(gradebook) if isinstance(gradebook, Path) else gradebook
         self.course_id = course_id or DEFAULT_COURSE
-        self._lessons: dict[str, Assignment] = {}
+        self._lessons: dict[str, LessonRows] = {}
 
     def __enter__(self) -> Self:
         """Take the gradebook.
@@ -170,10 +170,10 @@ class GradebookWriter:
         Raises:
             ValueError: a score is not between 0 and the cell's points, or its cell is unknown.
         """
-        assignment = self._lessons[lesson]
-        assignment.check_scores(scores)
+        rows = self._lessons[lesson]
+        rows.check_scores(scores)
         with self._file.begin() as connection:
-            save_grades(connection, assignment, student, notebook, scores, timestamp, problem)
+            save_grades(connection, rows, student, notebook, scores, timestamp, problem)
             if entry is None:
                 return ()
             return store.save(connection, entry.run, entry.record, entry.why, entry.kept)

@@ -8,6 +8,7 @@ import importlib.metadata
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import course_lib
@@ -35,7 +36,9 @@ _PACKAGES = ("torch", "numpy", "ipython")
 
 @dataclass(frozen=True)
 class Assignment:
-    """A lesson as the workers need it.
+    """A lesson as it is graded in one run: read once, and passed on.
+
+    What takes a while to find out, conditions and fingerprints, is found out when it is first asked for.
 
     Attributes:
         course: where everything lies.
@@ -44,8 +47,6 @@ class Assignment:
         limits: what each submission may use.
         skip_demos: leave out cells tagged `demo`.
         feedback: write feedback pages.
-        conditions: what its grades follow from, beside submissions and exercises.
-        fingerprints: of each exercise: its definition, its own cells in the release, and its limits.
         cells: for each exercise the grade_id of the cell that holds its points.
     """
 
@@ -55,47 +56,60 @@ class Assignment:
     limits: Limits
     skip_demos: bool
     feedback: bool
-    conditions: Conditions
-    fingerprints: Mapping[str, str]
     cells: Mapping[str, str]
 
     @classmethod
     def load(cls, course: Course, lesson: str, limits: Limits, skip_demos: bool, feedback: bool) -> Assignment:
-        """Read the release, and find out what the lesson's grades follow from.
+        """Read the release.
 
         Raises:
             BadInput: the release is missing, cannot be read, or is of another version of the course.
         """
         release = _release(course, lesson)
-        cells = _check_cells(release, lesson)
-        common, own = fingerprints.of_release(release.notebook)
-        withheld = withheld_modules(lesson)
-        settings = {
-            "limits": {name: value for name, value in asdict(limits).items() if name != "memory_ceiling_bytes"},
-            "cells tagged demo": "left out" if skip_demos else "run",
-            "withheld modules": list(withheld),
-        }
-        secret = hmac.digest(course.secret(), b"fingerprint", hashlib.sha256).hex()
-        conditions = Conditions(common, secret, _versions(withheld), settings)
-        known = {
-            exercise.id: fingerprints.joined(
-                fingerprints.of_exercise(exercise),
-                own.get(exercise.id, ""),
-                course.exercise_limits.get(exercise.id, NO_ALLOWANCE).changes(),
-            )
-            for exercise in exercises.of_lesson(lesson)
-        }
-        return cls(course, lesson, release, limits, skip_demos, feedback, conditions, known, cells)
+        return cls(course, lesson, release, limits, skip_demos, feedback, _check_cells(release, lesson))
 
     @property
     def exercises(self) -> list[Exercise]:
         """The lesson's exercises, in order."""
         return exercises.of_lesson(self.lesson)
 
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The modules that no box of the lesson may have: those that any of its exercises withholds."""
+        return tuple(sorted({module for exercise in self.exercises for module in exercise.withheld}))
 
-def withheld_modules(lesson: str) -> tuple[str, ...]:
-    """The modules that no box of a lesson may have: those that any of its exercises withholds."""
-    return tuple(sorted({module for exercise in exercises.of_lesson(lesson) for module in exercise.withheld}))
+    @property
+    def trains(self) -> bool:
+        """Whether the lesson's own code mentions an optimiser."""
+        return any("optim" in cell["source"] for cell in self.release.notebook["cells"])
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What its grades follow from, beside submissions and exercises."""
+        limits = {name: value for name, value in asdict(self.limits).items() if name != "memory_ceiling_bytes"}
+        settings = {
+            "limits": limits,
+            "cells tagged demo": "left out" if self.skip_demos else "run",
+            "withheld modules": list(self.withheld),
+        }
+        secret = hmac.digest(self.course.secret(), b"fingerprint", hashlib.sha256).hex()
+        return Conditions(self._of_release[0], secret, _versions(self.withheld), settings)
+
+    @cached_property
+    def fingerprints(self) -> Mapping[str, str]:
+        """Of each exercise: its definition, its own cells in the release, and its limits."""
+        return {
+            exercise.id: fingerprints.joined(
+                fingerprints.of_exercise(exercise),
+                self._of_release[1].get(exercise.id, ""),
+                self.course.exercise_limits.get(exercise.id, NO_ALLOWANCE).changes(),
+            )
+            for exercise in self.exercises
+        }
+
+    @cached_property
+    def _of_release(self) -> tuple[str, dict[str, str]]:
+        return fingerprints.of_release(self.release.notebook)
 
 
 def _release(course: Course, lesson: str) -> Release:

@@ -27,12 +27,12 @@ from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
 from autograder.gradebook.file import GradebookFile, check_room
 from autograder.gradebook.record import Record, RunRecord
-from autograder.gradebook.results import ClassResult, Grading, SubmissionResult
-from autograder.grading.assignment import Assignment, withheld_modules
+from autograder.gradebook.results import ClassResult, Grading
+from autograder.grading.assignment import Assignment
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.plan import SET_ASIDE, Plan, make_plan
 from autograder.grading.publish import discard
-from autograder.grading.recording import Finished, without_score
+from autograder.grading.recording import Finished, passed_over, without_score
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import in_parallel, told
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
@@ -41,7 +41,7 @@ from course_lib import exercises
 from course_lib.checking import Outcome
 
 if TYPE_CHECKING:
-    from autograder.gradebook import GradebookWriter
+    from autograder.gradebook.writer import GradebookWriter
 
 
 def grade_lesson(
@@ -82,36 +82,33 @@ def grade_lesson(
     """
     start = time.perf_counter()
     course.require_exercises(exercises.find)
-    course.release_notebook(lesson)  # a misspelt lesson is told before its submissions are missed
     console = console or Console(stderr=True)
     with _plainly_told(), contextlib.ExitStack() as resources:
-        submissions = _selected(list_submissions(course.submitted, lesson), students, course, lesson)
-        boxes = _Boxes(course, lesson, limits or course.limits, min(workers, len(submissions)), min_level, level)
+        assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
+        submissions = _selected(assignment, students)
+        boxes = _Boxes(assignment, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
-        if lesson in exercises.LESSONS and (force or _looks_changed(course, submissions)):
+        if force or _looks_changed(course, submissions):
             boxes.begin()  # they warm up while the rest is found out
-        assignment = Assignment.load(course, lesson, boxes.limits, skip_demos, feedback)
         with GradebookFile(course.gradebook) as file:
-            _warn_of_an_empty_gradebook(course, lesson, console)
+            _warn_of_an_empty_gradebook(assignment, console)
             plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
             done = _Done()
             if plan.tasks:
-                _check_places(course, feedback)
+                _check_places(assignment)
                 console.print(boxes.described(), highlight=False, soft_wrap=True)
                 done = _grade(assignment, plan, file, boxes, force, console)
             records = _records(assignment, plan, file, done)
             given = bring_to_pages(assignment, file, records.keys())
-    results = [
-        replace(SubmissionResult.recorded(record), by_hand=given.cells.get(student, ()))
-        for student, record in sorted(records.items())
-    ]
     return ClassResult(
         lesson=lesson,
         boxes=boxes.described() if plan.tasks else "",
-        submissions=tuple(results),
+        submissions=tuple(
+            replace(record, by_hand=given.cells.get(student, ())) for student, record in sorted(records.items())
+        ),
         seconds=time.perf_counter() - start,
         gradings=done.gradings,
-        refused=_refused(course, lesson) if students is None else (),
+        refused=_refused(assignment) if students is None else (),
         pages=given.pages,
         replaced_pages=given.replaced_pages,
         stale_pages=given.stale_pages,
@@ -141,36 +138,29 @@ def _records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Don
     return records | done.unrecorded
 
 
-def _refused(course: Course, lesson: str) -> tuple[SubmissionResult, ...]:
-    """The results of submissions that were passed over for the name of their folder."""
-    return tuple(
-        SubmissionResult.without_score(shown, lesson, exercises.of_lesson(lesson), Outcome.UNREADABLE, why)
-        for shown, why in refused_submissions(course.submitted, lesson).items()
-    )
+def _refused(assignment: Assignment) -> tuple[Record, ...]:
+    """The records of submissions that were passed over for the name of their folder; they go into no gradebook."""
+    keys = AnswerKeys(assignment.course.secret())
+    refused = refused_submissions(assignment.course.submitted, assignment.lesson)
+    return tuple(passed_over(assignment, keys, shown, why) for shown, why in refused.items())
 
 
 class _Boxes:
     """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
 
-    def __init__(
-        self, course: Course, lesson: str, limits: Limits, workers: int, min_level: Level | None, level: Level | None
-    ) -> None:
+    def __init__(self, assignment: Assignment, workers: int, min_level: Level | None, level: Level | None) -> None:
         """Nothing is started yet.
 
         Args:
-            course: the course.
-            lesson: the lesson, whose own modules are withheld.
-            limits: what each box may use.
+            assignment: says what each box may use, and which modules are withheld from it.
             workers: processes that open boxes, at most.
             min_level: the weakest level to accept.
             level: this level exactly, untried.
         """
-        self._course = course
-        self._lesson = lesson
+        self._assignment = assignment
         self._min_level = min_level
         self._level = level
         self._zygote: Zygote | None = None
-        self.limits = limits
         self.workers = workers
 
     def level(self) -> Level:
@@ -185,14 +175,15 @@ class _Boxes:
 
     def described(self) -> str:
         """Level and limits, in a line."""
-        return describe(self.level(), self.limits)
+        return describe(self.level(), self._assignment.limits)
 
     def begin(self) -> Zygote:
         """Where boxes come from, perhaps still warming up."""
         if self._zygote is None:
-            trains = b"optim" in self._course.release_notebook(self._lesson).read_bytes()
-            withheld = withheld_modules(self._lesson)
-            self._zygote = Zygote(withheld, self.level(), self.limits, channels=self.workers, trains=trains)
+            lesson = self._assignment
+            self._zygote = Zygote(
+                lesson.withheld, self.level(), lesson.limits, channels=self.workers, trains=lesson.trains
+            )
         return self._zygote
 
     def close(self) -> None:
@@ -209,8 +200,9 @@ def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> b
     return any(folder.stat().st_mtime > written for _, folder in submissions)
 
 
-def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
+def _warn_of_an_empty_gradebook(assignment: Assignment, console: Console) -> None:
     """Say that grades may have been lost, where the gradebook is an empty file beside graded notebooks."""
+    course, lesson = assignment.course, assignment.lesson
     path = course.gradebook
     if path.is_file() and path.stat().st_size == 0 and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
         console.print(
@@ -229,34 +221,36 @@ def _weakest(level: Level | None, minimum: Level | None) -> Level:
     return default_level() if minimum is None else minimum
 
 
-def _check_places(course: Course, feedback: bool) -> None:
+def _check_places(assignment: Assignment) -> None:
     """Refuse to begin where what is graded could not be written: each submission would fail on its own.
 
     Raises:
         BadInput: the disk is full, or a folder may not be written.
     """
+    course = assignment.course
     for folder in (course.root, Path(tempfile.gettempdir())):
         check_room(folder)
-    for folder in (course.autograded, *([course.feedback] if feedback else [])):
+    for folder in (course.autograded, *([course.feedback] if assignment.feedback else [])):
         there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
             raise BadInput(f"cannot write into {there}; check that it is a folder, and who may write there")
 
 
-def _selected(
-    submissions: list[tuple[str, Path]], students: Sequence[str] | None, course: Course, lesson: str
-) -> list[tuple[str, Path]]:
+def _selected(assignment: Assignment, students: Sequence[str] | None) -> list[tuple[str, Path]]:
+    """The students who handed in, and the folders of their submissions; or of these students alone."""
+    submitted, lesson = assignment.course.submitted, assignment.lesson
+    submissions = list_submissions(submitted, lesson)
     if students is not None:
         for student in students:
             check_student_id(student)
         missing = sorted(set(students) - {student for student, _ in submissions})
         if missing:
-            raise BadInput(f"no submission of {', '.join(missing)} to {lesson} in {course.submitted}")
+            raise BadInput(f"no submission of {', '.join(missing)} to {lesson} in {submitted}")
         submissions = [(student, folder) for student, folder in submissions if student in students]
     if not submissions:
-        for why in refused_submissions(course.submitted, lesson).values():
+        for why in refused_submissions(submitted, lesson).values():
             raise BadInput(why)
-        raise BadInput(f"no submissions to {lesson} in {course.submitted}/STUDENT/{lesson}/")
+        raise BadInput(f"no submissions to {lesson} in {submitted}/STUDENT/{lesson}/")
     return submissions
 
 
@@ -273,7 +267,7 @@ def _grade(
     keys = AnswerKeys(assignment.course.secret())
     with contextlib.ExitStack() as resources:
         zygote, workers = boxes.begin(), min(boxes.workers, len(plan.tasks))
-        from autograder.gradebook import GradebookWriter  # takes a second, while the zygote warms up
+        from autograder.gradebook.writer import GradebookWriter  # takes a second, while the zygote warms up
 
         gradebook = resources.enter_context(GradebookWriter(file, assignment.course.course_id))
         gradebook.ensure_assignment(lesson, assignment.release.notebook)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from autograder.gradebook.record import HandGrade, Record
-from autograder.gradebook.results import SubmissionResult
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task, written_files
 from autograder.grading.submission import Graded
@@ -85,53 +84,44 @@ def rewrite_feedback(assignment: Assignment, record: Record, by_hand: tuple[Hand
     Returns:
         None where the notebook that it shows is gone or is not what was written.
     """
-    result = replace(SubmissionResult.recorded(record), by_hand=by_hand)
+    record = replace(record, by_hand=by_hand)
     if "autograded" not in record.files:  # it could not be read
-        return write_feedback(assignment, result, None, {})
+        return write_feedback(assignment, record, None, {})
     notebook = _written_before(assignment, record)
     if notebook is None:
         return None
     shown = _verdicts(assignment, notebook, assignment.fingerprints)
-    return write_feedback(assignment, result, notebook, {name: outputs for name, outputs in shown.items() if outputs})
+    return write_feedback(assignment, record, notebook, {name: outputs for name, outputs in shown.items() if outputs})
 
 
 def write_graded(
-    assignment: Assignment, result: SubmissionResult, repaired: Repaired, graded: Graded, shown: Shown
+    assignment: Assignment, record: Record, repaired: Repaired, graded: Graded, shown: Shown
 ) -> tuple[dict[str, Any], Files]:
     """Write the autograded notebook and the feedback page; returns the notebook, and what was written.
 
     Args:
         assignment: the lesson.
-        result: how the submission came out.
+        record: how the submission came out.
         repaired: its notebook.
         graded: what its cells have put out.
         shown: the verdicts.
     """
     notebook = repaired.notebook(_outputs(graded), shown)
     text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-    files = {"autograded": write(written_files(assignment, result.student)["autograded"], text)}
-    return notebook, files | write_feedback(assignment, result, notebook, shown)
+    files = {"autograded": write(written_files(assignment, record.student)["autograded"], text)}
+    return notebook, files | write_feedback(assignment, record, notebook, shown)
 
 
-def write_feedback(
-    assignment: Assignment, result: SubmissionResult, notebook: Mapping[str, Any] | None, shown: Shown
-) -> Files:
+def write_feedback(assignment: Assignment, record: Record, notebook: Mapping[str, Any] | None, shown: Shown) -> Files:
     """Write the feedback page; where none is wanted, an earlier one goes, for it tells of another grade."""
-    path = written_files(assignment, result.student)["feedback"]
+    path = written_files(assignment, record.student)["feedback"]
     if not assignment.feedback:
         path.unlink(missing_ok=True)
         return {}
     page = render_feedback(
         notebook,
-        result.student,
-        result.lesson,
+        record,
         {exercise: outputs[0]["data"]["text/html"] for exercise, outputs in shown.items()},
-        result.points,
-        result.max_points,
-        result.repairs,
-        result.exercises,
-        result.problem,
-        result.by_hand,
         title=lesson_title(assignment.release.notebook),
         questions=[
             {"metadata": {"nbgrader": slot.nbgrader, "katze": {"exercise": slot.exercise}}}

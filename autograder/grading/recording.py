@@ -78,13 +78,33 @@ def _case(result: CaseResult) -> CaseRecord:
 
 def without_score(assignment: Assignment, keys: AnswerKeys, task: Task, outcome: Outcome, problem: str) -> Finished:
     """A submission that could not be graded: no exercise has a score."""
-    slot = keys.slot(task.student)
-    exercises = tuple(
+    exercises = _unscored(assignment, keys, task.student, outcome)
+    record = new_record(assignment, keys, task, exercises, problem=stable(problem))
+    return Finished(replace(task, judged=frozenset(assignment.fingerprints)), record)
+
+
+def passed_over(assignment: Assignment, keys: AnswerKeys, student: str, why: str) -> Record:
+    """The record of a submission that is not looked at, for its folder's name is no student's id."""
+    return Record(
+        student=student,
+        lesson=assignment.lesson,
+        digest="",
+        notebook="",
+        handed_in="",
+        slot=keys.slot(student),
+        conditions=assignment.conditions,
+        exercises=_unscored(assignment, keys, student, Outcome.UNREADABLE),
+        problem=why,
+    )
+
+
+def _unscored(assignment: Assignment, keys: AnswerKeys, student: str, outcome: Outcome) -> tuple[ExerciseRecord, ...]:
+    return tuple(
         ExerciseRecord(
             exercise=exercise.id,
             cell=assignment.cells[exercise.id],
             fingerprint=assignment.fingerprints[exercise.id],
-            seed=keys.seed(exercise.id, slot),
+            seed=keys.seed(exercise.id, keys.slot(student)),
             level="",
             outcome=outcome,
             points=None,
@@ -92,9 +112,6 @@ def without_score(assignment: Assignment, keys: AnswerKeys, task: Task, outcome:
         )
         for exercise in assignment.exercises
     )
-    everything = frozenset(assignment.fingerprints)
-    record = new_record(assignment, keys, task, exercises, problem=stable(problem))
-    return Finished(replace(task, judged=everything), record)
 
 
 def new_record(

@@ -30,7 +30,6 @@ import torch
 
 from autograder.box import Zygote
 from autograder.errors import DISK_FULL, Unreadable
-from autograder.gradebook.results import SubmissionResult
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task
 from autograder.grading.publish import discard, of_verdicts, shown_before, write_feedback, write_graded
@@ -237,7 +236,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
     )
     shown = kept | of_verdicts(graded.verdicts)
-    notebook, files = write_graded(assignment, SubmissionResult.recorded(record), repaired, graded, shown)
+    notebook, files = write_graded(assignment, record, repaired, graded, shown)
     return Finished(task, replace(record, files=files), notebook, graded.starved)
 
 
@@ -251,5 +250,5 @@ def _unless_kept(cell: Cell, task: Task) -> Cell:
 def _unreadable(worker: _Worker, task: Task, reason: str) -> Finished:
     finished = without_score(worker.assignment, worker.keys, task, Outcome.UNREADABLE, reason)
     discard(worker.assignment, task.student)
-    files = write_feedback(worker.assignment, SubmissionResult.recorded(finished.record), None, {})
+    files = write_feedback(worker.assignment, finished.record, None, {})
     return replace(finished, record=replace(finished.record, files=files))

@@ -19,7 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from autograder.course.course import Course
-from autograder.gradebook.results import ExerciseResult, SubmissionResult
+from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.gradebook.standings import most_points, standings
 from autograder.pages.feedback import feedback_css, lesson_title
 from course_lib import exercises
@@ -84,7 +84,7 @@ def class_page(course: Course, lesson: str) -> str:
     return render_class(title or lesson, results)
 
 
-def render_class(title: str, results: Sequence[SubmissionResult]) -> str:
+def render_class(title: str, results: Sequence[Record]) -> str:
     """The page about one lesson.
 
     Args:
@@ -105,12 +105,12 @@ def render_class(title: str, results: Sequence[SubmissionResult]) -> str:
     )
 
 
-def _share(result: SubmissionResult) -> float:
+def _share(result: Record) -> float:
     """Of the points that have been given out, what was earned; extra credit may lift it above 1."""
     return (result.total or 0.0) / result.max_total if result.max_total else 0.0
 
 
-def _facts(scored: Sequence[SubmissionResult], results: Sequence[SubmissionResult]) -> list[tuple[str, str]]:
+def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[str, str]]:
     facts = [("submissions", str(len(results))), ("without a score", str(len(results) - len(scored)))]
     if scored:
         shares = [100 * _share(one) for one in scored]
@@ -135,7 +135,7 @@ def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
     ]
 
 
-def _exercise_row(exercise: str, scored: Sequence[SubmissionResult]) -> ExerciseRow:
+def _exercise_row(exercise: str, scored: Sequence[Record]) -> ExerciseRow:
     pairs = [(submission, one) for submission in scored for one in submission.exercises if one.exercise == exercise]
     judged = [(submission, one) for submission, one in pairs if one.points is not None]
     points = [one.points or 0.0 for _, one in judged]
@@ -160,7 +160,7 @@ def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
     return f"{statistics.correlation(points, rest):.2f}".replace("-", "−")
 
 
-def _mistakes(exercise: str, results: Iterable[ExerciseResult]) -> list[Mistake]:
+def _mistakes(exercise: str, results: Iterable[ExerciseRecord]) -> list[Mistake]:
     """What went wrong: first the known mistakes, by name, then all else by its outcome; the most frequent first."""
     failed = Counter((one.outcome, one.misconception) for one in results if one.outcome is not Outcome.PASSED)
     most_frequent = sorted(failed.items(), key=lambda item: (item[0][1] is None, -item[1]))
@@ -184,7 +184,7 @@ def _message(exercise: str, misconception: str | None) -> str:
     return ""
 
 
-def _student_row(result: SubmissionResult) -> tuple[str, str, str, str]:
+def _student_row(result: Record) -> tuple[str, str, str, str]:
     """A student's id, points and most points, and what did not come out right."""
     failed = [one for one in result.exercises if one.outcome is not Outcome.PASSED]
     points = "no score" if result.total is None else f"{result.total:g}"
@@ -197,7 +197,7 @@ def _student_row(result: SubmissionResult) -> tuple[str, str, str, str]:
     return result.student, points, f"{result.max_total:g}", words
 
 
-def _in_words(result: ExerciseResult) -> str:
+def _in_words(result: ExerciseRecord) -> str:
     """How an exercise failed: "weights (large_scores_overflow)", "scores (died)"."""
     return f"{result.exercise.partition('.')[2]} ({result.misconception or result.outcome})"
 

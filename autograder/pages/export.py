@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.errors import BadInput
-from autograder.gradebook.results import SubmissionResult
+from autograder.gradebook.record import Record
 from autograder.gradebook.standings import most_points
 from autograder.words import some
 
@@ -63,7 +63,7 @@ class Export:
 
 
 def export(
-    graded: Mapping[str, Sequence[SubmissionResult]],
+    graded: Mapping[str, Sequence[Record]],
     roster: Path | None = None,
     student_heading: str = STUDENT,
     headings: Mapping[str, str] | None = None,
@@ -100,7 +100,7 @@ def export(
     return Export(table, remarks)
 
 
-def _remarks(lesson: str, results: Sequence[SubmissionResult]) -> list[str]:
+def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
     """What the numbers of a lesson don't say."""
     said = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
     lost = [one.student for one in results if one.total is None]

@@ -22,8 +22,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.gradebook.record import HandGrade
-from autograder.gradebook.results import ExerciseResult
+from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.intake import sanitise
 from autograder.words import count
 from course_lib.checking.observation import Outcome
@@ -38,15 +37,8 @@ MARKDOWN_CHARACTERS = 2 * sanitise.MARKDOWN_CHARACTERS
 
 def render_feedback(
     notebook: Mapping[str, Any] | None,
-    student: str,
-    lesson: str,
+    record: Record,
     verdict_html_by_exercise: Mapping[str, str],
-    points: float | None,
-    max_points: float,
-    repairs: Sequence[str],
-    results: Sequence[ExerciseResult] = (),
-    problem: str = "",
-    by_hand: Sequence[HandGrade] = (),
     title: str = "",
     questions: Sequence[Mapping[str, Any]] = (),
 ) -> str:
@@ -54,31 +46,24 @@ def render_feedback(
 
     Args:
         notebook: the graded notebook, from `Repaired.notebook`; None where there was none to grade.
-        student: the student's id.
-        lesson: the lesson's folder name.
+        record: how the submission came out, with what a person has given and written.
         verdict_html_by_exercise: `Verdict.html()` of each exercise; trusted, unlike all else.
-        points: what the exercises have earned; None where nothing could be graded.
-        max_points: the most that the exercises give.
-        repairs: the receipt of the repair.
-        results: for the overview, one line an exercise.
-        problem: why there is no score, or another sentence to stand by the points.
-        by_hand: what a person has given and written, as the gradebook has it.
         title: the lesson's title, where the notebook does not say it.
         questions: the cells of the lesson's written answers, where there is no notebook that has them.
     """
     verdicts, styles = _without_styles(verdict_html_by_exercise)
     cells = notebook["cells"] if notebook else []
-    given = {cell.cell: cell for cell in by_hand}
+    given = {cell.cell: cell for cell in record.by_hand}
     written = [cell for cell in (questions if notebook is None else cells) if _is_written(cell)]
     waiting = [cell for cell in written if _is_filled(cell) and not _is_read(given.get(_grade_id(cell)))]
-    total, most = _total(points, max_points, by_hand, written, waiting)
+    total, most = record.total, record.max_points + sum(map(_points, written)) - sum(map(_points, waiting))
     blocks = list(_blocks(cells, verdicts, given))
     anchors = set(_ANCHOR.findall("".join(blocks)))
-    rows = [*(_row(result, _given_for(result, cells, given)) for result in results)]
+    rows = [*(_row(result, _given_for(result, cells, given)) for result in record.exercises)]
     rows += [_written_row(cell, given.get(_grade_id(cell)), notebook is None) for cell in written]
     return _template().render(
-        student=student,
-        title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or lesson,
+        student=record.student,
+        title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or record.lesson,
         css=Markup(feedback_css()),
         verdict_styles=[Markup(style) for style in styles],
         points=None if total is None else f"{total:g}",
@@ -86,29 +71,15 @@ def render_feedback(
         max_word="point" if most == 1 else "points",
         percent=f"{100 * max(0.0, min(1.0, (total or 0) / most)):.1f}" if most else "0",
         waiting=count(sum(map(_points, waiting)), "more point") if waiting else "",
-        given=_given_in_words(by_hand),
-        graded=points is not None,
-        repairs=repairs,
-        problem=problem,
+        given=_given_in_words(record.by_hand),
+        graded=record.points is not None,
+        repairs=record.repairs,
+        problem=record.problem,
         overview=rows,
         anchors=anchors,
         blocks=blocks,
         is_folded=any("<details" in block for block in blocks),
     )
-
-
-def _total(
-    points: float | None,
-    max_points: float,
-    by_hand: Sequence[HandGrade],
-    written: Sequence[Mapping[str, Any]],
-    waiting: Sequence[Mapping[str, Any]],
-) -> tuple[float | None, float]:
-    """All points, and the most of them, as nbgrader adds them up; without answers that nobody has read yet."""
-    most = max_points + sum(map(_points, written)) - sum(map(_points, waiting))
-    if points is None and not any(cell.is_given for cell in by_hand):
-        return None, most
-    return (points or 0.0) + sum(cell.gained for cell in by_hand), most
 
 
 def _is_read(cell: HandGrade | None) -> bool:
@@ -139,7 +110,7 @@ class _Row:
 
 
 def _given_for(
-    result: ExerciseResult, cells: Sequence[Mapping[str, Any]], given: Mapping[str, HandGrade]
+    result: ExerciseRecord, cells: Sequence[Mapping[str, Any]], given: Mapping[str, HandGrade]
 ) -> HandGrade | None:
     """What a person has given for an exercise in place of its automatic points, or beside them."""
     checks = [cell for cell in cells if _kind(cell) == "check" and _katze(cell)["exercise"] == result.exercise]
@@ -147,7 +118,7 @@ def _given_for(
     return next((given[name] for name in names if name in given and given[name].is_given), None)
 
 
-def _row(result: ExerciseResult, given: HandGrade | None = None) -> _Row:
+def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
     if given is not None:
         score = (given.automatic or 0.0) + given.gained
         return _Row(result.exercise, _state(score, result.max_points), "Points by a person", _earned(score, given))

@@ -15,8 +15,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from autograder.errors import BadInput
-from autograder.gradebook.record import Change, Standing
-from autograder.gradebook.results import ClassResult, ExerciseResult, Grading, SubmissionResult
+from autograder.gradebook.record import Change, ExerciseRecord, Record, Standing
+from autograder.gradebook.results import ClassResult, Grading
 from autograder.words import MOST_NAMES, count
 from course_lib import exercises
 from course_lib.checking import Outcome
@@ -83,7 +83,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         )
 
 
-def _print_table(lesson: str, submissions: list[SubmissionResult], console: Console) -> None:
+def _print_table(lesson: str, submissions: list[Record], console: Console) -> None:
     """Points, outcomes by name, the mistakes that have names, and repairs: below a student what does not fit beside."""
     by_hand = [_by_hand(one) for one in submissions]
     columns = [
@@ -164,14 +164,14 @@ def _ending(standing: Standing) -> str:
     return f"{standing.outcome} ({standing.misconception})" if standing.misconception else str(standing.outcome)
 
 
-def _points(submission: SubmissionResult) -> str:
+def _points(submission: Record) -> str:
     """All points but those that wait for a person, as nbgrader adds them up."""
     if submission.total is None:
         return "no score"
     return f"{submission.total:g} / {submission.max_total:g}"
 
 
-def _by_hand(submission: SubmissionResult) -> str:
+def _by_hand(submission: Record) -> str:
     """What of the points a person has given, and what waits for one."""
     parts = []
     if any(cell.is_given for cell in submission.by_hand):
@@ -182,9 +182,9 @@ def _by_hand(submission: SubmissionResult) -> str:
     return ", ".join(parts)
 
 
-def _outcomes(submission: SubmissionResult) -> str:
+def _outcomes(submission: Record) -> str:
     """How many exercises ended how; which ones did not pass, and the mistakes that have names; remarks below."""
-    by_outcome: dict[Outcome, list[ExerciseResult]] = {}
+    by_outcome: dict[Outcome, list[ExerciseRecord]] = {}
     for result in submission.exercises:
         by_outcome.setdefault(result.outcome, []).append(result)
     parts = [
@@ -198,7 +198,7 @@ def _outcomes(submission: SubmissionResult) -> str:
     return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
 
 
-def _which(results: list[ExerciseResult], submission: SubmissionResult) -> str:
+def _which(results: list[ExerciseRecord], submission: Record) -> str:
     """The exercises that did not pass, with the names of their mistakes; empty where it goes without saying."""
     if results[0].outcome is Outcome.PASSED:
         return ""

@@ -15,6 +15,7 @@ import nbformat
 
 from autograder.course.filters import BADGE_ADDRESS, clean_html
 from autograder.errors import Unreadable
+from autograder.gradebook.record import Conditions, Record
 from autograder.intake.submission import Submission, read_notebook, read_submission
 from autograder.pages.feedback import render_feedback
 from autograder.repair import CellKind, Release, Repaired, repair
@@ -188,7 +189,8 @@ def _show(submission: Submission) -> None:
     json.dumps(notebook, ensure_ascii=False).encode()
     nbformat.validate(nbformat.from_dict(notebook))
     assert all(sentence.isprintable() for sentence in repaired.repairs), "a receipt that does not print"
-    page = render_feedback(notebook, "ada", LESSON, {}, 0.0, 1, repaired.repairs)
+    record = Record("ada", LESSON, "", "", "", 0, Conditions("", "", {}, {}), (), repaired.repairs)
+    page = render_feedback(notebook, record, {})
     require_harmless(page.partition("<body>")[2])
 
 

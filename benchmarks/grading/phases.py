@@ -13,7 +13,8 @@ from typing import Any
 
 from autograder.box import Box, Level, Zygote, choose_level
 from autograder.course.course import Course
-from autograder.gradebook import GradebookWriter
+from autograder.gradebook.record import Conditions, Record
+from autograder.gradebook.writer import GradebookWriter
 from autograder.grading.submission import AnswerKeys, Graded, grade_cells
 from autograder.intake.submission import read_submission
 from autograder.limits import Limits
@@ -118,9 +119,10 @@ def _grade_timed(
     with clock.time("write the notebook"):
         notebook = repaired.notebook(graded.outputs)
         json.dumps(notebook, indent=1)
+    record = Record(student, LESSON, "", "", "", 0, Conditions("", "", {}, {}), (), repaired.repairs)
     with clock.time("write the feedback page"):
         html = {name: verdict.html() for name, verdict in graded.verdicts.items()}
-        render_feedback(notebook, student, LESSON, html, 0.0, 1.0, repaired.repairs)
+        render_feedback(notebook, record, html)
     scores = {
         str(cell.nbgrader["grade_id"]): graded.verdicts[cell.exercise].points
         for cell in repaired.cells

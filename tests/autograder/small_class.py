@@ -12,7 +12,8 @@ from typing import Any
 from autograder.course.course import Course
 from autograder.demo.student import Student
 from autograder.demo.students import STUDENTS
-from autograder.gradebook.results import ClassResult, SubmissionResult
+from autograder.gradebook.record import Record
+from autograder.gradebook.results import ClassResult
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"
@@ -33,7 +34,7 @@ def hand_in(course: Course, name: str, student: Student = BY_NAME["ada_reference
     return path
 
 
-def by_student(graded: ClassResult) -> dict[str, SubmissionResult]:
+def by_student(graded: ClassResult) -> dict[str, Record]:
     return {submission.student: submission for submission in graded.submissions}
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from autograder.box import choose_level
 from autograder.cli import main
-from autograder.gradebook import GradebookWriter
+from autograder.gradebook.writer import GradebookWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"

@@ -19,7 +19,7 @@ from autograder.box import Level
 from autograder.box.confinement import container
 from autograder.cli import main
 from autograder.doctor import Diagnosis, Finding, LevelFinding, examine, print_diagnosis
-from autograder.gradebook import GradebookWriter
+from autograder.gradebook.writer import GradebookWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 

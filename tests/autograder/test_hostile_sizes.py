@@ -12,6 +12,7 @@ from autograder.intake import sanitise
 from autograder.intake.submission import read_notebook
 from autograder.pages.feedback import render_feedback
 from autograder.repair import repair
+from tests.autograder.records import record
 from tests.autograder.small_lesson import RELEASE, cell, filled
 
 SIZE = 1_000_000
@@ -66,7 +67,7 @@ def everything(hostile: str) -> None:
         *[cell("markdown", f"m{number}", hostile[: sanitise.MARKDOWN_CHARACTERS]) for number in range(3)],
     ]
     repaired = repair(read_notebook(json.dumps(notebook).encode()), RELEASE)
-    render_feedback(repaired.notebook(), "ada", "small", {}, 0.0, 1, repaired.repairs)
+    render_feedback(repaired.notebook(), record("ada", "small", repairs=repaired.repairs), {})
 
 
 @pytest.mark.parametrize("name", HOSTILE)

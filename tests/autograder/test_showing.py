@@ -14,6 +14,7 @@ from autograder.pages.feedback import render_feedback
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Observation, Outcome, Verdict, decide, render
 from course_lib.checking.observation import Raised
+from tests.autograder.records import record
 
 RAISED = Observation(returned=False, failure=Outcome.RAISED, raised=Raised("ValueError", "told", 3, "raise"))
 
@@ -45,7 +46,7 @@ def page(exercise: Exercise, verdict: Verdict) -> str:
     cell["metadata"] = {"katze": {"kind": "check", "origin": "release", "exercise": exercise.id}}
     notebook: dict[str, Any] = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     shown = {exercise.id: verdict.html()}
-    return render_feedback(notebook, "ada", exercise.lesson, shown, verdict.points, exercise.points, [])
+    return render_feedback(notebook, record("ada", exercise.lesson), shown)
 
 
 @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)

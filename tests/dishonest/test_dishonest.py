@@ -22,7 +22,8 @@ from autograder.course.course import Course
 from autograder.demo.student import Expected, Student
 from autograder.demo.students import STUDENTS
 from autograder.errors import BadInput
-from autograder.gradebook.results import ClassResult, SubmissionResult
+from autograder.gradebook.record import Record
+from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_lesson
 from autograder.limits import Limits
 from benchmarks.fuzz.pages import harm
@@ -58,7 +59,7 @@ class Graded:
     result: ClassResult
 
     @property
-    def submissions(self) -> Mapping[str, SubmissionResult]:
+    def submissions(self) -> Mapping[str, Record]:
         return {submission.student: submission for submission in self.result.submissions}
 
 
@@ -121,7 +122,7 @@ def test_it_earns_nothing_and_comes_out_under_its_name(together: Graded, attempt
 
 @pytest.mark.parametrize("name", HONEST)
 def test_neighbours_have_what_they_have_alone(alone: Graded, together: Graded, name: str) -> None:
-    assert together.submissions[name].records() == alone.submissions[name].records()
+    assert together.submissions[name].in_json() == alone.submissions[name].in_json()
     assert together.submissions[name].points
 
 

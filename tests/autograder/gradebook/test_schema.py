@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.gradebook import GradebookWriter, schema
+from autograder.gradebook import schema
 from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.writer import GradebookWriter
 
 VERSION_0 = """
     CREATE TABLE katze_answer (grade_id VARCHAR(32) NOT NULL, checksum VARCHAR(128), PRIMARY KEY (grade_id));

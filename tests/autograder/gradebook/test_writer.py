@@ -25,8 +25,9 @@ from nbgrader.plugins import CsvExportPlugin
 from traitlets.config import Config
 
 from autograder.errors import BadInput
-from autograder.gradebook import GradebookWriter, file
+from autograder.gradebook import file
 from autograder.gradebook import grades as grades_module
+from autograder.gradebook.writer import GradebookWriter
 
 LESSON = "01_toy"
 

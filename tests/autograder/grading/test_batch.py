@@ -23,7 +23,7 @@ from rich.console import Console
 from autograder.box import Limits
 from autograder.course.course import SECRET_BYTES, Course
 from autograder.errors import BadInput, Interrupted
-from autograder.gradebook import GradebookWriter
+from autograder.gradebook.writer import GradebookWriter
 from autograder.grading import assignment, batch, plan, publish, workers
 from autograder.grading.batch import grade_lesson
 from autograder.grading.plan import FORCED, LEFT_UNDONE, SET_ASIDE, SUBMITTED_AGAIN, Task

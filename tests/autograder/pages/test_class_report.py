@@ -7,31 +7,29 @@ from dataclasses import replace
 
 from bs4 import BeautifulSoup, Tag
 
-from autograder.gradebook.record import HandGrade
-from autograder.gradebook.results import ExerciseResult, SubmissionResult
+from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.pages.class_report import render_class
 from course_lib import exercises
 from course_lib.checking import Outcome
+from tests.autograder.records import exercise_record, record
 
 SCALE = "attention.scale"
 MISTAKE = exercises.find(SCALE).misconceptions[0]
 WRITTEN = HandGrade("attention-why-written", True, None, None, None, 2.0, waits=True)
 
 
-def submission(student: str, scores: float | None, scale: ExerciseResult) -> SubmissionResult:
+def submission(student: str, scores: float | None, scale: ExerciseRecord) -> Record:
     outcome = Outcome.UNREADABLE if scores is None else Outcome.PASSED if scores == 2 else Outcome.WRONG
-    return SubmissionResult(
-        student, "01_attention", "L2", (ExerciseResult("attention.scores", scores, 2, outcome), scale)
-    )
+    return record(student, "01_attention", (exercise_record("attention.scores", scores, 2, outcome), scale))
 
 
-RIGHT = ExerciseResult(SCALE, 1.0, 1, Outcome.PASSED)
-NAMED = ExerciseResult(SCALE, 0.0, 1, Outcome.WRONG, MISTAKE.id)
-DIED = ExerciseResult(SCALE, 0.0, 1, Outcome.DIED)
-LOST = ExerciseResult(SCALE, None, 1, Outcome.UNREADABLE)
+RIGHT = exercise_record(SCALE, 1.0, 1, Outcome.PASSED)
+NAMED = exercise_record(SCALE, 0.0, 1, Outcome.WRONG, MISTAKE.id)
+DIED = exercise_record(SCALE, 0.0, 1, Outcome.DIED)
+LOST = exercise_record(SCALE, None, 1, Outcome.UNREADABLE)
 
 
-def page(results: Sequence[SubmissionResult]) -> BeautifulSoup:
+def page(results: Sequence[Record]) -> BeautifulSoup:
     return BeautifulSoup(render_class("Lesson 01 · Attention", results), "html.parser")
 
 

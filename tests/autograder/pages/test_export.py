@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import BadInput
-from autograder.gradebook.record import HandGrade
-from autograder.gradebook.results import ExerciseResult, SubmissionResult
+from autograder.gradebook.record import HandGrade, Record
 from autograder.pages.export import Table, export
 from course_lib.checking import Outcome
+from tests.autograder.records import exercise_record, record
 
 LESSON, NEXT = "01_attention", "02_masking"
 
@@ -26,9 +26,9 @@ Student,ID,SIS Login ID,Homework 1 (98),Final Score
 """
 
 
-def result(student: str, points: float | None, lesson: str = LESSON) -> SubmissionResult:
+def result(student: str, points: float | None, lesson: str = LESSON) -> Record:
     outcome = Outcome.UNREADABLE if points is None else Outcome.PASSED
-    return SubmissionResult(student, lesson, "L2", (ExerciseResult("attention.scores", points, 19, outcome),))
+    return record(student, lesson, (exercise_record("attention.scores", points, 19, outcome),))
 
 
 GRADED = {LESSON: [result("ada", 17.5), result("ben", None), result("zoe", 0.0)]}

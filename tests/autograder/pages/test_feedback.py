@@ -2,17 +2,18 @@ from __future__ import annotations
 
 import base64
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup, Tag
 
 from autograder.gradebook.record import HandGrade
-from autograder.gradebook.results import ExerciseResult
 from autograder.intake import sanitise
 from autograder.pages import feedback
 from autograder.pages.feedback import render_feedback
 from course_lib.checking import Outcome
+from tests.autograder.records import exercise_record, record
 from tests.autograder.small_lesson import graded
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n....IHDR").decode()
@@ -23,12 +24,14 @@ VERDICTS = {
 }
 
 RESULTS = [
-    ExerciseResult("small.one", 2.0, 2, Outcome.PASSED),
-    ExerciseResult("small.two", 1.0, 3, Outcome.WRONG),
-    ExerciseResult("small.three", 0.0, 1, Outcome.RULE_BROKEN),
-    ExerciseResult("small.four", 0.0, 1, Outcome.NOT_ATTEMPTED),
-    ExerciseResult("small.five", None, 1, Outcome.UNGRADED),
+    exercise_record("small.one", 2.0, 2, Outcome.PASSED),
+    exercise_record("small.two", 1.0, 3, Outcome.WRONG),
+    exercise_record("small.three", 0.0, 1, Outcome.RULE_BROKEN),
+    exercise_record("small.four", 0.0, 1, Outcome.NOT_ATTEMPTED),
+    exercise_record("small.five", None, 1, Outcome.UNGRADED),
 ]
+
+LOST = [replace(one, points=None, outcome=Outcome.UNGRADED) for one in RESULTS]
 
 EVIL = [
     "<script>alert(1)</script>",
@@ -73,13 +76,13 @@ def render(notebook: dict[str, Any] | None, **changes: Any) -> BeautifulSoup:
     given: dict[str, Any] = {
         "student": "ada",
         "lesson": "01_small",
-        "verdict_html_by_exercise": VERDICTS,
-        "points": 3.0,
-        "max_points": 8,
+        "exercises": RESULTS,
         "repairs": ["The check of small.two was missing and was put back."],
-        "results": RESULTS,
     }
-    return BeautifulSoup(render_feedback(notebook, **{**given, **changes}), "html.parser")
+    about_the_lesson = {name: changes.pop(name) for name in ("title", "questions") if name in changes}
+    return BeautifulSoup(
+        render_feedback(notebook, record(**{**given, **changes}), VERDICTS, **about_the_lesson), "html.parser"
+    )
 
 
 def text(element: Tag | None) -> str:
@@ -162,16 +165,14 @@ QUESTIONS = [
 
 
 def test_a_written_question_counts_where_nothing_could_be_read():
-    page = render(None, points=None, results=RESULTS[-1:], problem="The file is empty.", questions=QUESTIONS)
+    page = render(None, exercises=LOST, problem="The file is empty.", questions=QUESTIONS)
     assert text(page.select_one(".total")) == "No score out of 10"
     assert text(page.select(".overview tr")[-1]) == "small.why Could not be read no score / 2"
     assert "small.six" not in text(page.select_one(".overview"))
 
 
 def test_points_by_hand_for_what_could_not_be_graded():
-    page = render(
-        None, points=None, results=RESULTS[-1:], problem="The file is empty.", by_hand=[WHY], questions=QUESTIONS
-    )
+    page = render(None, exercises=LOST, problem="The file is empty.", by_hand=[WHY], questions=QUESTIONS)
     assert text(page.select_one(".total")) == "1.5 of 10 points"
     assert [text(note) for note in page.select(".total-note")] == [
         "The exercises could not be graded. The file is empty.",
@@ -180,12 +181,12 @@ def test_points_by_hand_for_what_could_not_be_graded():
 
 
 def test_one_point_is_one_point():
-    page = render(notebook(), points=0.0, max_points=1, by_hand=[])
+    page = render(notebook(), exercises=RESULTS[3:4])
     assert text(page.select_one(".total")) == "0 of 1 point"
 
 
 def test_a_page_without_a_notebook_has_the_lesson_s_title_and_nothing_that_leads_nowhere():
-    page = render(None, points=None, problem="It is empty.", title="A small lesson")
+    page = render(None, exercises=LOST, problem="It is empty.", title="A small lesson")
     assert text(page.select_one(".lesson-name")) == "A small lesson"
     assert "small.one" in text(page.select_one(".overview"))
     assert not page.select("a, footer")
@@ -306,7 +307,7 @@ def test_markdown_that_cannot_be_parsed_is_shown_as_it_was_written(monkeypatch: 
 
 
 def test_what_could_not_be_graded_is_no_zero():
-    page = render(None, points=None, results=RESULTS[-1:], repairs=[], problem="The file is empty: save it.")
+    page = render(None, exercises=LOST, repairs=[], problem="The file is empty: save it.")
     assert text(page.select_one(".total")) == "No score out of 8"
     assert text(page.select_one(".total-note")) == (
         "This is not a zero: the submission could not be graded. The file is empty: save it."

@@ -7,18 +7,19 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from autograder.gradebook.record import Change, HandGrade, Standing
-from autograder.gradebook.results import ClassResult, ExerciseResult, Grading, SubmissionResult
+from autograder.gradebook.record import Change, HandGrade, Record, Standing
+from autograder.gradebook.results import ClassResult, Grading
 from autograder.pages.terminal import exercise_records, print_class, print_exercises
 from course_lib.checking import Outcome
+from tests.autograder.records import exercise_record, record
 
-PASSED = ExerciseResult("attention.scores", 2.0, 2, Outcome.PASSED)
-NAMED = ExerciseResult("attention.scale", 0.0, 1, Outcome.WRONG, "divided_by_number_of_keys")
-UNNAMED = ExerciseResult("attention.output", 0.0, 1, Outcome.WRONG)
-UNREADABLE = ExerciseResult("attention.scores", None, 2, Outcome.UNREADABLE)
+PASSED = exercise_record("attention.scores", 2.0, 2, Outcome.PASSED)
+NAMED = exercise_record("attention.scale", 0.0, 1, Outcome.WRONG, "divided_by_number_of_keys")
+UNNAMED = exercise_record("attention.output", 0.0, 1, Outcome.WRONG)
+UNREADABLE = exercise_record("attention.scores", None, 2, Outcome.UNREADABLE)
 
 
-def shown(*submissions: SubmissionResult) -> str:
+def shown(*submissions: Record) -> str:
     out = io.StringIO()
     gradings = {submission.student: Grading(("not graded before",)) for submission in submissions}
     graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0, gradings=gradings)
@@ -26,7 +27,7 @@ def shown(*submissions: SubmissionResult) -> str:
     return " ".join(out.getvalue().split())
 
 
-def shown_again(*submissions: SubmissionResult, gradings: dict[str, Grading]) -> str:
+def shown_again(*submissions: Record, gradings: dict[str, Grading]) -> str:
     out = io.StringIO()
     graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0, gradings=gradings)
     print_class(graded, Console(file=out, width=80))
@@ -34,14 +35,14 @@ def shown_again(*submissions: SubmissionResult, gradings: dict[str, Grading]) ->
 
 
 def test_what_did_not_pass_is_named_with_its_mistake() -> None:
-    text = shown(SubmissionResult("ada", "01_attention", "L2", (PASSED, NAMED, UNNAMED)))
+    text = shown(record("ada", "01_attention", (PASSED, NAMED, UNNAMED)))
     assert "ada 2 / 4 1 passed; 2 wrong: scale (divided_by_number_of_keys), output" in text
     assert "1 submission " in text
     assert "2.0 s; boxes at level L2" in text
 
 
 def test_a_pace_is_told_of_a_class_and_not_of_a_few() -> None:
-    class_of = [SubmissionResult(f"s{number}", "01_attention", "L2", (PASSED,)) for number in range(20)]
+    class_of = [record(f"s{number}", "01_attention", (PASSED,)) for number in range(20)]
     assert "2.0 s, 600 submissions a minute; boxes at level L2" in shown(*class_of)
     assert "a minute" not in shown(*class_of[1:])
 
@@ -51,12 +52,10 @@ WRITTEN = HandGrade("attention-why-written", True, None, None, None, 2.0, waits=
 
 def test_totals_are_those_of_nbgrader_and_what_waits_is_told_with_the_next_step() -> None:
     text = shown(
-        SubmissionResult("ada", "01_attention", "L2", (PASSED,), by_hand=(WRITTEN,)),
-        SubmissionResult("ben", "01_attention", "L2", (PASSED,), by_hand=(replace(WRITTEN, points=1.5, waits=False),)),
-        SubmissionResult(
-            "eve", "01_attention", "L2", (PASSED,), by_hand=(replace(WRITTEN, automatic=0.0, waits=False),)
-        ),
-        SubmissionResult("zoe", "01_attention", "", (UNREADABLE,), by_hand=(WRITTEN,)),
+        record("ada", "01_attention", (PASSED,), by_hand=(WRITTEN,)),
+        record("ben", "01_attention", (PASSED,), by_hand=(replace(WRITTEN, points=1.5, waits=False),)),
+        record("eve", "01_attention", (PASSED,), by_hand=(replace(WRITTEN, automatic=0.0, waits=False),)),
+        record("zoe", "01_attention", (UNREADABLE,), by_hand=(WRITTEN,)),
     )
     for row in ("ada 2 / 2 2 more wait", "ben 3.5 / 4 1.5 given", "eve 2 / 4 1 passed", "zoe no score 1 unreadable"):
         assert row in text
@@ -65,7 +64,7 @@ def test_totals_are_those_of_nbgrader_and_what_waits_is_told_with_the_next_step(
 
 def test_pages_that_were_written_anew_are_told() -> None:
     out = io.StringIO()
-    one = SubmissionResult("ada", "01_attention", "L2", (PASSED,))
+    one = record("ada", "01_attention", (PASSED,))
     graded = ClassResult(
         "01_attention", "", (one,), 2.0, pages=("ada",), replaced_pages=("eve", "zoe"), stale_pages=("ben",)
     )
@@ -78,25 +77,25 @@ def test_pages_that_were_written_anew_are_told() -> None:
 
 def test_of_whom_this_run_has_graded_no_change_by_hand_is_told() -> None:
     out = io.StringIO()
-    one = SubmissionResult("ada", "01_attention", "L2", (PASSED,))
+    one = record("ada", "01_attention", (PASSED,))
     gradings = {"ada": Grading(("graded again by --force",), first=False)}
     print_class(ClassResult("01_attention", "", (one,), 2.0, gradings, pages=("ada",)), Console(file=out, width=80))
     assert "by hand have changed" not in " ".join(out.getvalue().split())
 
 
 def test_cells_that_ended_their_box_are_told() -> None:
-    one = SubmissionResult("ada", "01_attention", "L2", (PASSED,), remarks=("cell 3 ended its box: exit status 0",))
+    one = record("ada", "01_attention", (PASSED,), remarks=("cell 3 ended its box: exit status 0",))
     assert "1 passed cell 3 ended its box: exit status 0" in shown(one)
 
 
 def test_what_goes_without_saying_is_not_said() -> None:
-    assert "2 wrong " in shown(SubmissionResult("ada", "01_attention", "L2", (UNNAMED, UNNAMED)))
-    assert "1 passed " in shown(SubmissionResult("ada", "01_attention", "L2", (PASSED,)))
+    assert "2 wrong " in shown(record("ada", "01_attention", (UNNAMED, UNNAMED)))
+    assert "1 passed " in shown(record("ada", "01_attention", (PASSED,)))
 
 
 def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
-    broken = SubmissionResult("ben", "01_attention", "", (UNREADABLE,), problem="The file is empty.")
-    mended = SubmissionResult("eve", "01_attention", "L2", (PASSED,), repairs=("One.", "Two."))
+    broken = record("ben", "01_attention", (UNREADABLE,), problem="The file is empty.")
+    mended = record("eve", "01_attention", (PASSED,), repairs=("One.", "Two."))
     text = shown(broken, mended)
     assert "ben no score 1 unreadable The file is empty." in text
     assert "2 repairs" in text
@@ -105,23 +104,23 @@ def test_no_score_is_not_zero_and_remarks_stand_below() -> None:
 def test_who_was_passed_over_is_named_on_one_line() -> None:
     refusal = f"the student id '[b]{'x' * 90}' holds [; rename its folder"
     out = io.StringIO()
-    passed_over = SubmissionResult("[b]", "01_attention", "", (), problem=refusal)
+    passed_over = record("[b]", "01_attention", (), problem=refusal)
     graded = ClassResult("01_attention", "", (), seconds=2.0, refused=(passed_over,))
     print_class(graded, Console(file=out, width=80))
     assert f"not graded: {refusal}\n" in out.getvalue()
 
 
 def test_names_are_no_markup() -> None:
-    assert "[red]eve[/red]" in shown(SubmissionResult("[red]eve[/red]", "01_attention", "L2", (PASSED,)))
+    assert "[red]eve[/red]" in shown(record("[red]eve[/red]", "01_attention", (PASSED,)))
 
 
 def test_what_a_regrade_changed_is_told_student_by_student() -> None:
     was = Standing(Outcome.WRONG, 0.0, "keys_as_rows")
     change = Change("attention.scores", was, Standing(Outcome.PASSED, 2.0))
     text = shown_again(
-        SubmissionResult("ada", "01_attention", "L2", (PASSED,)),
-        SubmissionResult("ben", "01_attention", "L2", (PASSED,)),
-        SubmissionResult("eve", "01_attention", "L2", (PASSED,)),
+        record("ada", "01_attention", (PASSED,)),
+        record("ben", "01_attention", (PASSED,)),
+        record("eve", "01_attention", (PASSED,)),
         gradings={
             "ada": Grading(("handed in again",), (change,), first=False),
             "ben": Grading(("attention.scores: its points 1 -> 2",), (), first=False),
@@ -134,15 +133,15 @@ def test_what_a_regrade_changed_is_told_student_by_student() -> None:
 
 
 def test_where_nothing_changed_nothing_is_listed() -> None:
-    text = shown_again(SubmissionResult("ada", "01_attention", "L2", (PASSED,)), gradings={})
+    text = shown_again(record("ada", "01_attention", (PASSED,)), gradings={})
     assert text == "01_attention: 1 submission unchanged, not graded again 2.0 s"
 
 
 def test_no_name_breaks_and_what_fits_stands_beside() -> None:
     mistakes = ("root_of_the_first_dimension_of_k", "softmax_over_the_first_dimension", "theory_instead_of_measurement")
-    wrong = tuple(ExerciseResult(f"attention.{'x' * 20}", 0.0, 1, Outcome.WRONG, mistake) for mistake in mistakes)
+    wrong = tuple(exercise_record(f"attention.{'x' * 20}", 0.0, 1, Outcome.WRONG, mistake) for mistake in mistakes)
     students = ("ada", "hana_of_a_name_that_is_rather_long")
-    class_of = [SubmissionResult(name, "01_attention", "L2", wrong, by_hand=(WRITTEN,)) for name in students]
+    class_of = [record(name, "01_attention", wrong, by_hand=(WRITTEN,)) for name in students]
     for width in (80, 132):
         out = io.StringIO()
         gradings = {name: Grading(("not graded before",)) for name in students}
@@ -157,7 +156,7 @@ def test_no_name_breaks_and_what_fits_stands_beside() -> None:
         assert below.index("1 repair") == row.index("1 passed")
 
 
-MENDED = SubmissionResult("eve", "01_attention", "L2", (PASSED,), repairs=("One.",))
+MENDED = record("eve", "01_attention", (PASSED,), repairs=("One.",))
 ZOE = {"zoe": Grading(("not graded before",))}
 
 
@@ -169,7 +168,7 @@ def test_changes_that_are_alike_are_told_once_and_the_exceptions_one_by_one() ->
     names = [f"s{number:02}" for number in range(36)]
     gradings = {name: Grading(why, (dearer,), first=False) for name in names}
     gradings |= {"eve": Grading(why, (other,), first=False), "ben": Grading(why, (lost,), first=False)}
-    class_of = [SubmissionResult(name, "01_attention", "L2", (PASSED,)) for name in gradings]
+    class_of = [record(name, "01_attention", (PASSED,)) for name in gradings]
     text = shown_again(*class_of, gradings=gradings)
     assert (
         "38 of them with another result attention.scale: its points 1 -> 3: 38 submissions "
@@ -185,5 +184,5 @@ def test_every_exercise_is_listed() -> None:
     out = io.StringIO()
     records = exercise_records(None)
     print_exercises(records, Console(file=out, width=80))
-    for record in records:
-        assert str(record["id"]) in out.getvalue()
+    for one in records:
+        assert str(one["id"]) in out.getvalue()

@@ -1,0 +1,19 @@
+"""Records that say no more than a test wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autograder.gradebook.record import Conditions, ExerciseRecord, Record
+from course_lib.checking import Outcome
+
+
+def exercise_record(
+    exercise: str, points: float | None, max_points: int, outcome: Outcome, misconception: str | None = None
+) -> ExerciseRecord:
+    return ExerciseRecord(exercise, "", "", 0, "L2", outcome, points, max_points, misconception)
+
+
+def record(student: str, lesson: str, exercises: Iterable[ExerciseRecord] = (), **more: Any) -> Record:
+    return Record(student, lesson, "", "", "", 0, Conditions("", "", {}, {}), tuple(exercises), **more)
