@@ -28,6 +28,7 @@ import sys
 import time
 import tomllib
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,9 +39,10 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import torch
+from rich.console import Console
+from rich.table import Column, Table
 
 from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants, refuses
-from benchmarks.table import Row, report
 from benchmarks.wrong_ways import wrong_ways
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Callback, Exercise, observe
@@ -55,6 +57,10 @@ PAIRS = 40
 
 PATIENCE, LEAST_SECONDS = 20.0, 3.0
 """A mutant may take so many times as long as its reference, and at least so long; then it never ends, and is caught."""
+
+
+ENDINGS = ("caught", "equivalent", "unexplained")
+"""What can become of a mutant."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +82,14 @@ class Result:
     reason: str = ""
 
     @property
+    def ending(self) -> str:
+        """One of `ENDINGS`."""
+        return "caught" if self.caught else "equivalent" if self.reason else "unexplained"
+
+    @property
     def unexplained(self) -> bool:
         """Whether it survived, and nobody knows why."""
-        return not self.caught and not self.reason
+        return self.ending == "unexplained"
 
 
 @dataclass(frozen=True)
@@ -355,23 +366,20 @@ def _caught(key: AnswerKey, build: Callable[[], Any], patience: float) -> bool:
     return False
 
 
-def tally(results: Sequence[Result]) -> list[Row]:
-    """A row for each exercise, and one for all: how many mutants were caught or explained, beside all."""
-    by_exercise: dict[str, list[Result]] = {}
+def tally(results: Sequence[Result]) -> dict[str, Counter[str]]:
+    """For each exercise, and for all, how many mutants ended how."""
+    counts = {result.exercise: Counter[str]() for result in results} | {"all": Counter[str]()}
     for result in results:
-        by_exercise.setdefault(result.exercise, []).append(result)
-    groups = {**by_exercise, "all": list(results)}
-    return [
-        Row.of(
-            name,
-            sum(not result.unexplained for result in group),
-            len(group),
-            "mutants",
-            more=True,
-            goal=1.0,
-        )
-        for name, group in groups.items()
-    ]
+        for name in (result.exercise, "all"):
+            counts[name][result.ending] += 1
+    return counts
+
+
+def print_tally(counts: Mapping[str, Counter[str]]) -> None:
+    table = Table("exercise", *(Column(heading, justify="right") for heading in ("mutants", *ENDINGS)))
+    for name, count in counts.items():
+        table.add_row(name, str(count.total()), *(str(count[ending]) for ending in ENDINGS))
+    Console().print(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -400,15 +408,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for explanation in explanations:
             if not any(not r.caught and explanation.explains(r.exercise, r.function, r.mutant) for r in results):
                 print(f"\nexplained, and did not survive: {explanation.function}: {explanation.reason}")
-    caught = sum(result.caught for result in results)
-    explained = sum(bool(result.reason) for result in results)
-    unexplained = len(results) - caught - explained
-    report("mutants that were caught or explained, and all", tally(results), None)
-    print(f"{len(results)} mutants: {caught} caught, {explained} equivalent, {unexplained} unexplained")
+    counts = tally(results)
+    print_tally(counts)
+    endings = ", ".join(f"{counts['all'][ending]} {ending}" for ending in ENDINGS)
+    print(f"{len(results)} mutants: {endings}")
     if options.json:
         records = [{**dataclasses.asdict(result), "unexplained": result.unexplained} for result in results]
         options.json.write_text(json.dumps(records, indent=2) + "\n", encoding="utf-8")
-    return int(unexplained > 0)
+    return int(counts["all"]["unexplained"] > 0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections import Counter
 from importlib import import_module
 
 import pytest
@@ -94,7 +95,7 @@ def test_a_check_that_looks_closely_catches_all() -> None:
     results = list(run(exercise, []))
     assert len(results) > 10
     assert all(result.caught for result in results)
-    assert [row.met for row in tally(results)] == [True, True]
+    assert tally(results) == dict.fromkeys((exercise.id, "all"), Counter(caught=len(results)))
 
 
 def test_a_check_with_a_hole_lets_a_mutant_through() -> None:
@@ -102,7 +103,7 @@ def test_a_check_with_a_hole_lets_a_mutant_through() -> None:
     same = dataclasses.replace(exercise, cases=lambda generator, hidden: exercise.visible_cases()[3:4])
     survived = {result.mutant.new for result in run(same, []) if result.unexplained}
     assert "return math.prod(precisions) ** (1 / len(precisions))" in survived, "that case has no penalty"
-    assert tally(list(run(same, [])))[-1].met is False
+    assert tally(list(run(same, [])))["all"]["unexplained"] > 0
 
 
 def test_what_a_reference_calls_is_changed_too_and_the_library_is_not() -> None:
