@@ -85,9 +85,8 @@ class Allowance:
 NO_ALLOWANCE = Allowance()
 
 
-def size(count: float) -> str:
-    """A number of bytes in words: "2 GB", "256 MB"; units of 1024, for limits are set in them."""
-    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB")):
-        if count >= unit:
-            return f"{count / unit:.3g} {name}"
-    return f"{count:g} bytes"
+def size(count: float, *, decimal: bool = False) -> str:
+    """A number of bytes in words: "2 GB", in units of 1024, for limits are set in them; files are told decimal."""
+    step, digits, largest = (1000, ".0f", 2) if decimal else (1024, ".3g", 3)
+    power = min(largest, sum(count >= step**power for power in (1, 2, 3)))
+    return f"{count / step**power:{digits if power else 'g'}} {('bytes', 'kB', 'MB', 'GB')[power]}"

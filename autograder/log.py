@@ -19,7 +19,7 @@ from autograder.gradebook import store
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
 from autograder.grading.submission import SLOTS
-from autograder.pages.terminal import told
+from autograder.pages.terminal import colour_of, told
 from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
@@ -27,7 +27,6 @@ from course_lib.checking.verdict import AGAIN
 from course_lib.exercises import UnknownName
 
 _VERSIONS = ("Katze", "Python", "torch", "numpy")
-_COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 
 
 def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
@@ -129,15 +128,8 @@ def _event(
         "handed_in": event["handed_in"],
         "points": event["points"],
         "max_points": event["max_points"],
-        "changes": [
-            {"exercise": change.exercise, "before": _plain(change.before), "after": _plain(change.after)}
-            for change in changes
-        ],
+        "changes": [asdict(change) for change in changes],
     }
-
-
-def _plain(standing: Standing | None) -> dict[str, Any] | None:
-    return None if standing is None else {**asdict(standing), "outcome": str(standing.outcome)}
 
 
 # --- for the terminal
@@ -152,10 +144,10 @@ def print_story(tale: Mapping[str, Any], console: Console | None = None, every_c
         every_case: each case on a line of its own; by default those that are right are counted.
     """
     console = console or Console()
-    standing = _points(tale) if tale["counts"] else "set aside: to be graded again"
+    worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"
     if tale["waiting_by_hand"] and tale["counts"]:
-        standing += f", and {tale['waiting_by_hand']:g} more by hand wait for a person"
-    _print(console, 0, (tale["student"], "bold"), (f"  {tale['lesson']}  ", ""), (standing, "bold"))
+        worth += f", and {tale['waiting_by_hand']:g} more by hand wait for a person"
+    _print(console, 0, (tale["student"], "bold"), (f"  {tale['lesson']}  ", ""), (worth, "bold"))
     _print_facts(tale, console)
     _print(console, 0, ("\nExercises" if tale["counts"] else "\nExercises, as they were before", "bold"))
     for exercise in tale["exercises"]:
@@ -198,7 +190,7 @@ def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, con
         2,
         (exercise["exercise"], "cyan"),
         (f"  {_points(exercise)}  ", ""),
-        (outcome, _COLOURS.get(outcome, "yellow")),
+        (outcome, colour_of(outcome)),
         (earlier, "dim"),
     )
     if exercise["misconception"]:  # on a line of its own: it may be long, and should not be broken
@@ -233,13 +225,8 @@ def _print_event(event: Mapping[str, Any], console: Console) -> None:
     _print(console, 2, (f"{_moment(event['at'])}  ", "dim"), (f"{event['kind']}{points}", ""))
     _print(console, 6, ("; ".join(event["why"]), "dim"))
     for change in event["changes"]:
-        before, after = (told(_restored(change[when])) for when in ("before", "after"))
-        line = f"{change['exercise']}: {before} -> {after}"
-        _print(console, 6, (line, ""))
-
-
-def _restored(plain: Mapping[str, Any] | None) -> Standing | None:
-    return None if plain is None else Standing(Outcome(plain["outcome"]), plain["points"], plain["misconception"])
+        before, after = (told(Standing(**change[when]) if change[when] else None) for when in ("before", "after"))
+        _print(console, 6, (f"{change['exercise']}: {before} -> {after}", ""))
 
 
 def _points(entry: Mapping[str, Any]) -> str:

@@ -26,8 +26,9 @@ from autograder.course.course import Course
 from autograder.errors import BadInput, Unreadable
 from autograder.intake.handed_in import NOTEBOOK_BYTES, unpack
 from autograder.intake.submission import Submission, read_notebook
+from autograder.limits import size
 from autograder.repair import Cell, CellKind, Release, Repaired, is_of, repair, require_lesson
-from autograder.words import count, megabytes, printable, shown
+from autograder.words import count, printable, shown
 from course_lib import exercises
 from course_lib.checking import Exercise, Verdict
 from course_lib.checking.render import heading, lead
@@ -199,10 +200,11 @@ def _content(file: Path) -> bytes:
         named = f": {inside[0]}" if len(inside) == 1 else ""
         raise BadInput(f"{file} is a folder; name the notebook in it{named}")
     try:
-        size = file.stat().st_size
-        if size > NOTEBOOK_BYTES:
+        held = file.stat().st_size
+        if held > NOTEBOOK_BYTES:
+            most = size(NOTEBOOK_BYTES, decimal=True)
             raise Unreadable(
-                f"{shown(file.name)} has {megabytes(size)}, more than the {megabytes(NOTEBOOK_BYTES)} that are graded: "
+                f"{shown(file.name)} has {size(held, decimal=True)}, more than the {most} that are graded: "
                 "clear its outputs (Edit > Clear Outputs of All Cells), and save it."
             )
         return file.read_bytes()
@@ -271,7 +273,7 @@ def _remarks(content: bytes, submission: Submission, release: Release, meant: st
             "lesson. If that is not what you meant, copy your answers into the current one."
         )
     if len(content) > LARGE_BYTES:
-        remarks.append(f"The file has {megabytes(len(content))}: clear the outputs that you do not need.")
+        remarks.append(f"The file has {size(len(content), decimal=True)}: clear the outputs that you do not need.")
     return remarks
 
 

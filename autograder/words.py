@@ -30,8 +30,3 @@ def some(names: Sequence[str]) -> str:
     """Names on one line, or the first of many: "ada, ben and 3 more"."""
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def megabytes(size: float) -> str:
-    """A size in bytes, in words: "51 MB"."""
-    return f"{size / 1e6:.0f} MB"

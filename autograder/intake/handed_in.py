@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.errors import Unreadable
-from autograder.words import megabytes, shown
+from autograder.limits import size
+from autograder.words import shown
 
 NOTEBOOK_BYTES = 50_000_000
 FILES = 1000
@@ -146,9 +147,9 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"{shown(name)} is not a file: submit the notebook itself.")
         if status.st_size > limit:
+            held, most = size(status.st_size, decimal=True), size(limit, decimal=True)
             raise Unreadable(
-                f"{shown(name)} has {megabytes(status.st_size)}, more than the {megabytes(limit)} that are read: "
-                "clear its outputs and submit it again."
+                f"{shown(name)} has {held}, more than the {most} that are read: clear its outputs and submit it again."
             )
         return file.read(limit)
 
@@ -343,7 +344,7 @@ def _unzipper(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], 
 def _within_limit(content: bytes, name: str) -> bytes:
     if len(content) > NOTEBOOK_BYTES:
         raise Unreadable(
-            f"{shown(name)} has, unpacked, more than the {megabytes(NOTEBOOK_BYTES)} that are read: clear its outputs "
-            "and submit it again."
+            f"{shown(name)} has, unpacked, more than the {size(NOTEBOOK_BYTES, decimal=True)} that are read: "
+            "clear its outputs and submit it again."
         )
     return content

@@ -20,6 +20,8 @@ from typing import Any
 
 import nh3
 
+from autograder.limits import size
+
 Output = dict[str, Any]
 """One output of a code cell, as nbformat 4 has it."""
 
@@ -65,7 +67,8 @@ class WholeNotebook:
         self.left -= len(json.dumps(clean))
         if self.left > 0:
             return clean
-        note = f"[the outputs of this notebook are above {_size(NOTEBOOK_BYTES)}: from here on they are left out]\n"
+        most = size(NOTEBOOK_BYTES, decimal=True)
+        note = f"[the outputs of this notebook are above {most}: from here on they are left out]\n"
         return [_stream("stdout", note)]
 
 
@@ -242,11 +245,7 @@ class _Budget:
             return ""
         self.said.add(purse)
         kept = encoded[:left].decode("utf-8", "ignore")
-        return f"{kept}\n[{_size(len(encoded) - left)} more left out]\n"
-
-
-def _size(count: int) -> str:
-    return f"{count} bytes" if count < 1000 else f"{count / 1000:.0f} kB" if count < 1e6 else f"{count / 1e6:.0f} MB"
+        return f"{kept}\n[{size(len(encoded) - left, decimal=True)} more left out]\n"
 
 
 def _joined(value: object) -> str:

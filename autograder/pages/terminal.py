@@ -27,7 +27,7 @@ ENOUGH_FOR_A_PACE = 20
 GAP, WIDEST = "   ", 40
 """Between two columns; and characters of the widest."""
 
-COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
+_COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 
 
 def print_class(graded: ClassResult, console: Console | None = None) -> None:
@@ -51,6 +51,11 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
     pace = f", {60 * len(now) / graded.seconds:.0f} submissions a minute" if len(now) >= ENOUGH_FOR_A_PACE else ""
     boxes = f"; {graded.boxes}" if now else ""
     console.print(f"{graded.seconds:.1f} s{pace}{boxes}", highlight=False)
+
+
+def colour_of(outcome: Outcome) -> str:
+    """The colour that an outcome has on a terminal."""
+    return _COLOURS.get(outcome, "yellow")
 
 
 def _print_by_hand(graded: ClassResult, console: Console) -> None:
@@ -188,7 +193,7 @@ def _outcomes(submission: Record) -> str:
     for result in submission.exercises:
         by_outcome.setdefault(result.outcome, []).append(result)
     parts = [
-        f"[{COLOURS.get(outcome, 'yellow')}]{len(results)} {outcome}[/]{escape(_which(results, submission))}"
+        f"[{colour_of(outcome)}]{len(results)} {outcome}[/]{escape(_which(results, submission))}"
         for outcome, results in sorted(by_outcome.items(), key=lambda item: item[0] is not Outcome.PASSED)
     ]
     remarks = [submission.problem] if submission.problem else []

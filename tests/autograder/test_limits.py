@@ -35,3 +35,10 @@ def test_the_clock_on_the_wall_stands_ten_times_as_far_and_at_least_a_minute() -
 )
 def test_sizes_are_told_in_the_units_in_which_they_are_set(count: int, words: str) -> None:
     assert size(count) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(999, "999 bytes"), (1499, "1 kB"), (50_000_000, "50 MB"), (2_100_000_000, "2100 MB")]
+)
+def test_files_are_told_in_decimal_units(count: int, words: str) -> None:
+    assert size(count, decimal=True) == words

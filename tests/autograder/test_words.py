@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from autograder.words import MOST_NAMES, count, megabytes, printable, shown, some
+from autograder.words import MOST_NAMES, count, printable, shown, some
 
 
 def test_a_number_has_its_unit():
@@ -15,10 +15,6 @@ def test_a_student_s_word_is_short_and_harmless():
 
 def test_text_for_a_terminal_does_nothing_there():
     assert printable("a < b\x1b]0;x\x07") == "a < b?]0;x?"
-
-
-def test_sizes_are_told_in_megabytes():
-    assert megabytes(50_000_000) == "50 MB"
 
 
 def test_of_many_names_the_first_are_told():
