@@ -8,6 +8,9 @@ from typing import Any
 
 from course_lib.checking import Outcome
 
+SET_ASIDE = "set aside by --force"
+"""Why a record counts no longer that is about to be replaced."""
+
 
 @dataclass(frozen=True)
 class Conditions:

@@ -14,10 +14,8 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.file import read_only
-from autograder.gradebook.record import HandGrade, Record
+from autograder.gradebook.record import SET_ASIDE, HandGrade, Record
 from course_lib.checking import Outcome
-
-SET_ASIDE = "Set aside by --force, and not graded again yet."
 
 
 def standings(course: Course, lessons: list[str]) -> dict[str, list[Record]]:
@@ -52,7 +50,7 @@ def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) 
         nothing = tuple(
             replace(one, points=None, outcome=Outcome.UNGRADED, misconception=None) for one in record.exercises
         )
-        return replace(record, exercises=nothing, problem=SET_ASIDE)
+        return replace(record, exercises=nothing, problem=f"{SET_ASIDE.capitalize()}, and not graded again yet.")
     return replace(record, by_hand=by_hand.get(record.student, ()))
 
 

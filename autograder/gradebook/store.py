@@ -62,9 +62,10 @@ from course_lib.checking import Outcome
 WAS_GRADED, WAS_SET_ASIDE = "graded", "set aside"
 """What can happen to a grade."""
 
+_OF_A_RECORD = ("digest", "notebook", "handed_in", "slot", "problem", "seconds", "void")
 _OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name != "cases"]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
-"""What has a column of its own name."""
+"""What has a column of its own name, and stands there as it is."""
 
 
 def begin_run(connection: Connection, run: RunRecord) -> int:
@@ -131,17 +132,9 @@ def _save_submission(connection: Connection, run: int, record: Record) -> int:
         "run": run,
         "conditions": _conditions_id(connection, record.conditions),
         "graded": _now(),
-        "digest": record.digest,
-        "notebook": record.notebook,
-        "handed_in": record.handed_in,
-        "slot": record.slot,
-        "repairs": _json(record.repairs),
-        "problem": record.problem,
-        "remarks": _json(record.remarks),
         "by_hand": "",  # the page has been written without
-        "seconds": record.seconds,
-        "files": _json(record.files),
-        "void": record.void,
+        **{name: getattr(record, name) for name in _OF_A_RECORD},
+        **{name: _json(getattr(record, name)) for name in ("repairs", "remarks", "files")},
     }
     statement = sqlite.insert(GRADED).values(lesson=record.lesson, student=record.student, **values)
     statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=values)
@@ -208,10 +201,8 @@ def _save_changes(connection: Connection, event: int, changes: Iterable[Change])
 
 
 def _columns(when: str, standing: Standing | None) -> dict[str, object]:
-    return {
-        f"{when}_{field.name}": None if standing is None else getattr(standing, field.name)
-        for field in fields(Standing)
-    }
+    names = ("outcome", "points", "misconception")
+    return {f"{when}_{name}": getattr(standing, name, None) for name in names}
 
 
 # --- reading
@@ -238,18 +229,12 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
         row.student: Record(
             student=row.student,
             lesson=row.lesson,
-            digest=row.digest,
-            notebook=row.notebook,
-            handed_in=row.handed_in,
-            slot=row.slot,
             conditions=conditions[row.conditions],
             exercises=tuple(exercises.get(row.id, ())),
             repairs=tuple(json.loads(row.repairs)),
-            problem=row.problem,
             remarks=tuple(json.loads(row._mapping.get("remarks", "[]"))),  # version 2 has none
-            seconds=row.seconds,
             files={name: (digest, size) for name, (digest, size) in json.loads(row.files).items()},
-            void=row.void,
+            **{name: row._mapping[name] for name in _OF_A_RECORD},
         )
         for row in rows
     }

@@ -26,15 +26,15 @@ from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
 from autograder.gradebook.file import GradebookFile, check_room
-from autograder.gradebook.record import Record, RunRecord
+from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.grading.assignment import Assignment
 from autograder.grading.by_hand import bring_to_pages
-from autograder.grading.plan import SET_ASIDE, Plan, make_plan
+from autograder.grading.plan import Plan, make_plan
 from autograder.grading.publish import discard
-from autograder.grading.recording import Finished, passed_over, without_score
+from autograder.grading.recording import Finished, record_passed_over, record_without_score
 from autograder.grading.submission import AnswerKeys
-from autograder.grading.workers import in_parallel, told
+from autograder.grading.workers import describe_error, grade_in_parallel
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.progress import progress_bar
 from course_lib import exercises
@@ -83,22 +83,22 @@ def grade_lesson(
     start = time.perf_counter()
     course.require_exercises(exercises.find)
     console = console or Console(stderr=True)
-    with _plainly_told(), contextlib.ExitStack() as resources:
+    with _tell_plainly(), contextlib.ExitStack() as resources:
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
-        submissions = _selected(assignment, students)
+        submissions = _select_submissions(assignment, students)
         boxes = _Boxes(assignment, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
         if force or _looks_changed(course, submissions):
             boxes.begin()  # they warm up while the rest is found out
         with GradebookFile(course.gradebook) as file:
             _warn_of_an_empty_gradebook(assignment, console)
-            plan = make_plan(assignment, submissions, file, _weakest(level, min_level), force)
+            plan = make_plan(assignment, submissions, file, _find_weakest(level, min_level), force)
             done = _Done()
             if plan.tasks:
                 _check_places(assignment)
                 console.print(boxes.described(), highlight=False, soft_wrap=True)
                 done = _grade(assignment, plan, file, boxes, force, console)
-            records = _records(assignment, plan, file, done)
+            records = _collect_records(assignment, plan, file, done)
             given = bring_to_pages(assignment, file, records.keys())
     return ClassResult(
         lesson=lesson,
@@ -108,7 +108,7 @@ def grade_lesson(
         ),
         seconds=time.perf_counter() - start,
         gradings=done.gradings,
-        refused=_refused(assignment) if students is None else (),
+        refused=_list_refused(assignment) if students is None else (),
         pages=given.pages,
         replaced_pages=given.replaced_pages,
         stale_pages=given.stale_pages,
@@ -128,7 +128,7 @@ class _Done:
     unrecorded: dict[str, Record] = field(default_factory=dict)
 
 
-def _records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Done) -> dict[str, Record]:
+def _collect_records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Done) -> dict[str, Record]:
     """The records of all submissions of the plan, by student, as they stand at the end of the run."""
     records = {record.student: record for record in plan.unchanged}
     if done.gradings:
@@ -138,11 +138,11 @@ def _records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Don
     return records | done.unrecorded
 
 
-def _refused(assignment: Assignment) -> tuple[Record, ...]:
+def _list_refused(assignment: Assignment) -> tuple[Record, ...]:
     """The records of submissions that were passed over for the name of their folder; they go into no gradebook."""
     keys = AnswerKeys(assignment.course.secret())
     refused = refused_submissions(assignment.course.submitted, assignment.lesson)
-    return tuple(passed_over(assignment, keys, shown, why) for shown, why in refused.items())
+    return tuple(record_passed_over(assignment, keys, shown, why) for shown, why in refused.items())
 
 
 class _Boxes:
@@ -214,7 +214,7 @@ def _warn_of_an_empty_gradebook(assignment: Assignment, console: Console) -> Non
         )
 
 
-def _weakest(level: Level | None, minimum: Level | None) -> Level:
+def _find_weakest(level: Level | None, minimum: Level | None) -> Level:
     """The weakest level whose grades are good enough."""
     if level is not None:
         return level
@@ -236,7 +236,7 @@ def _check_places(assignment: Assignment) -> None:
             raise BadInput(f"cannot write into {there}; check that it is a folder, and who may write there")
 
 
-def _selected(assignment: Assignment, students: Sequence[str] | None) -> list[tuple[str, Path]]:
+def _select_submissions(assignment: Assignment, students: Sequence[str] | None) -> list[tuple[str, Path]]:
     """The students who handed in, and the folders of their submissions; or of these students alone."""
     submitted, lesson = assignment.course.submitted, assignment.lesson
     submissions = list_submissions(submitted, lesson)
@@ -279,7 +279,7 @@ def _grade(
         progress = resources.enter_context(progress_bar(console))
         bar = progress.add_task(lesson, total=len(plan.tasks))
         try:
-            for finished in in_parallel(assignment, zygote, keys, tasks, workers, progress.refresh):
+            for finished in grade_in_parallel(assignment, zygote, keys, tasks, workers, progress.refresh):
                 _record(gradebook, assignment, keys, run, finished, done)
                 progress.advance(bar)
         except KeyboardInterrupt:
@@ -333,9 +333,9 @@ def _record(
     except BadInput:
         raise
     except Exception as error:
-        problem = f"The gradebook could not be written: {told(error)}"
+        problem = f"The gradebook could not be written: {describe_error(error)}"
     discard(assignment, student)
-    failed = without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
+    failed = record_without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
     failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
     try:
         done.gradings[student] = _write(gradebook, run, failed)
@@ -364,7 +364,7 @@ def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> Grading:
 
 
 @contextlib.contextmanager
-def _plainly_told() -> Iterator[None]:
+def _tell_plainly() -> Iterator[None]:
     """Say in one line that the disk is full, or that a file may not be read or written."""
     try:
         yield

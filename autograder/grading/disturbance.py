@@ -23,7 +23,7 @@ class Changeable(Protocol):
         """What the cells have changed so far, in words."""
 
 
-def changing_cells(
+def find_changing_cells(
     cells: Mapping[int, tuple[str, Allowance]],
     open_box: Callable[[], AbstractContextManager[Changeable]],
 ) -> dict[int, str]:

@@ -310,7 +310,7 @@ def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """
     common = hashlib.sha256()
     own: dict[str, Any] = {}
-    standing = 0
+    code_cells = 0
     for cell in notebook["cells"]:
         meta = cell["metadata"].get("nbgrader", {})
         exercise = _exercise_of(str(meta.get("grade_id", "")))
@@ -318,10 +318,10 @@ def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
             meta = {name: value for name, value in meta.items() if name != "points"}
         content = [cell["cell_type"], cell["source"], meta, cell["metadata"].get("tags", [])]
         if exercise:
-            own.setdefault(exercise, hashlib.sha256()).update(_json([standing, *content]))
+            own.setdefault(exercise, hashlib.sha256()).update(_json([code_cells, *content]))
         elif meta or cell["cell_type"] == "code":
             common.update(_json(content))
-            standing += 1
+            code_cells += 1
     return common.hexdigest(), {exercise: digest.hexdigest() for exercise, digest in own.items()}
 
 

@@ -24,7 +24,7 @@ OUTPUT_BYTES = 64 << 20
 """Of all outputs of a submission's cells; a page shows less (`sanitise.NOTEBOOK_BYTES`)."""
 
 
-def kept_observation(observation: Observation) -> Observation:
+def keep_observation(observation: Observation) -> Observation:
     """The observation, with a word in place of a result that is too large to be right."""
     held = sum(tensor.nbytes for tensor in _tensors([observation.value, *observation.gradients]))
     if held <= RESULT_BYTES:
@@ -39,7 +39,7 @@ class OutputKeeper:
     def __init__(self) -> None:
         self._held: dict[int, int] = {}
 
-    def kept(self, place: int, outputs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def keep(self, place: int, outputs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The outputs of a cell, without data that no page shows; they take the place of what it put out before."""
         self._held[place] = sum(map(output_bytes, outputs))
         if sum(self._held.values()) <= OUTPUT_BYTES:

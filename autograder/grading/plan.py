@@ -22,7 +22,6 @@ from course_lib.checking import Outcome
 FIRST = "not graded before"
 FORCED = "graded again by --force"
 SUBMITTED_AGAIN = "handed in again"
-SET_ASIDE = "set aside by --force"
 LEFT_UNDONE = "set aside by a run with --force that was stopped before it came here"
 FAILED_BEFORE = "the grader had failed on it"
 OVERWRITTEN = "the gradebook holds other scores than were recorded"
@@ -96,8 +95,8 @@ def make_plan(
         if record is None:
             tasks.append(Task(student, folder, digest, (FIRST,), everything))
             continue
-        why = (FORCED,) if force else tuple(_reasons(assignment, record, digest, weakest, student in overwritten))
-        redefined = _redefined(assignment, record)
+        why = (FORCED,) if force else tuple(_find_reasons(assignment, record, digest, weakest, student in overwritten))
+        redefined = _find_redefined(assignment, record)
         if why:
             tasks.append(Task(student, folder, digest, why, everything, record))
         elif redefined:
@@ -108,7 +107,9 @@ def make_plan(
     return Plan(tuple(tasks), tuple(unchanged))
 
 
-def _reasons(assignment: Assignment, record: Record, digest: str, weakest: Level, overwritten: bool) -> Iterator[str]:
+def _find_reasons(
+    assignment: Assignment, record: Record, digest: str, weakest: Level, overwritten: bool
+) -> Iterator[str]:
     """Why a submission has to be graded again as a whole; nothing where it has not."""
     if record.digest != digest:
         yield SUBMITTED_AGAIN
@@ -116,7 +117,7 @@ def _reasons(assignment: Assignment, record: Record, digest: str, weakest: Level
         yield LEFT_UNDONE
     if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
         yield FAILED_BEFORE
-    yield from _differences(record.conditions, assignment.conditions)
+    yield from _compare_conditions(record.conditions, assignment.conditions)
     weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
     if weak:
         yield f"graded in boxes of level {min(weak)}, weaker than {weakest.name}"
@@ -125,10 +126,10 @@ def _reasons(assignment: Assignment, record: Record, digest: str, weakest: Level
     if {one.exercise for one in record.exercises} - set(assignment.fingerprints):
         yield "the lesson has fewer exercises"
     if not record.void:
-        yield from _missing_files(assignment, record)
+        yield from _find_missing_files(assignment, record)
 
 
-def _differences(before: Conditions, now: Conditions) -> Iterator[str]:
+def _compare_conditions(before: Conditions, now: Conditions) -> Iterator[str]:
     if before.release != now.release:
         yield "the released notebook has changed"
     if before.seed != now.seed:
@@ -140,18 +141,18 @@ def _differences(before: Conditions, now: Conditions) -> Iterator[str]:
     for name in sorted(before.settings.keys() | now.settings.keys()):
         old_setting, new_setting = before.settings.get(name), now.settings.get(name)
         if isinstance(old_setting, Mapping) and isinstance(new_setting, Mapping):
-            yield from _changed_limits(old_setting, new_setting)
+            yield from _compare_limits(old_setting, new_setting)
         elif old_setting != new_setting:
             yield f"{name}: {old_setting} -> {new_setting}"
 
 
-def _changed_limits(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
+def _compare_limits(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             yield f"{name}: {before.get(name)} -> {now.get(name)}"
 
 
-def _missing_files(assignment: Assignment, record: Record) -> Iterator[str]:
+def _find_missing_files(assignment: Assignment, record: Record) -> Iterator[str]:
     """What an earlier run has written, and is no longer there.
 
     An autograded notebook must be what was written, by its size. A feedback page that is another program's by now is
@@ -184,7 +185,7 @@ def _size(path: Path) -> int:
         return -1
 
 
-def _redefined(assignment: Assignment, record: Record) -> dict[str, str]:
+def _find_redefined(assignment: Assignment, record: Record) -> dict[str, str]:
     """The exercises that are not, or no longer, those that were graded, each with what has changed."""
     known = {one.exercise: one.fingerprint for one in record.exercises}
     return {

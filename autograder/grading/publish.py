@@ -24,7 +24,7 @@ Shown = Mapping[str, list[dict[str, Any]]]
 """For each exercise the outputs of its check cell: the verdict, in nbformat 4."""
 
 
-def of_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
+def show_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
     """Verdicts as the outputs of their check cells."""
     return {
         exercise: [
@@ -38,7 +38,7 @@ def of_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any
     }
 
 
-def shown_before(assignment: Assignment, task: Task) -> dict[str, list[dict[str, Any]]] | None:
+def read_shown(assignment: Assignment, task: Task) -> dict[str, list[dict[str, Any]]] | None:
     """The verdicts on the exercises that are not judged anew, from the notebook that was written with them.
 
     Returns:
@@ -47,14 +47,14 @@ def shown_before(assignment: Assignment, task: Task) -> dict[str, list[dict[str,
     kept = assignment.fingerprints.keys() - task.judged
     if task.earlier is None or not kept:
         return None if kept else {}
-    notebook = _written_before(assignment, task.earlier)
+    notebook = _read_written(assignment, task.earlier)
     if notebook is None:
         return None
     shown = _verdicts(assignment, notebook, kept)
     return shown if all(shown.values()) else None
 
 
-def _written_before(assignment: Assignment, record: Record) -> dict[str, Any] | None:
+def _read_written(assignment: Assignment, record: Record) -> dict[str, Any] | None:
     """The autograded notebook that was written with a record; None where it is gone, or is another."""
     try:
         content = written_files(assignment, record.student)["autograded"].read_bytes()
@@ -87,7 +87,7 @@ def rewrite_feedback(assignment: Assignment, record: Record, by_hand: tuple[Hand
     record = replace(record, by_hand=by_hand)
     if "autograded" not in record.files:  # it could not be read
         return write_feedback(assignment, record, None, {})
-    notebook = _written_before(assignment, record)
+    notebook = _read_written(assignment, record)
     if notebook is None:
         return None
     shown = _verdicts(assignment, notebook, assignment.fingerprints)

@@ -12,7 +12,7 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task
 from autograder.grading.submission import AnswerKeys
 from autograder.intake import timestamps
-from course_lib.checking import Outcome, Verdict
+from course_lib.checking import Exercise, Outcome, Verdict
 from course_lib.checking.render import case_message
 from course_lib.checking.verdict import CaseResult
 
@@ -42,48 +42,46 @@ class Finished:
         return frozenset(one.exercise for one in self.record.exercises) - self.task.judged
 
 
-def judged(
+def record_judged(
     assignment: Assignment, keys: AnswerKeys, task: Task, level: str, verdicts: Mapping[str, Verdict]
 ) -> tuple[ExerciseRecord, ...]:
     """The records of a lesson's exercises, in its order: new ones for the verdicts, earlier ones for the others."""
     earlier = {} if task.earlier is None else {one.exercise: one for one in task.earlier.exercises}
     return tuple(
-        _exercise(assignment, keys, task, level, verdicts[exercise]) if exercise in verdicts else earlier[exercise]
-        for exercise in assignment.fingerprints
+        _record_exercise(assignment, keys, task, level, verdicts[name]) if name in verdicts else earlier[name]
+        for name in assignment.fingerprints
     )
 
 
-def _exercise(assignment: Assignment, keys: AnswerKeys, task: Task, level: str, verdict: Verdict) -> ExerciseRecord:
-    exercise = verdict.exercise.id
-    return ExerciseRecord(
-        exercise=exercise,
-        cell=assignment.cells[exercise],
-        fingerprint=assignment.fingerprints[exercise],
-        seed=keys.seed(exercise, keys.slot(task.student)),
+def _record_exercise(
+    assignment: Assignment, keys: AnswerKeys, task: Task, level: str, verdict: Verdict
+) -> ExerciseRecord:
+    return replace(
+        _unscored(assignment, keys, task.student, verdict.exercise, verdict.outcome),
         level=level,
-        outcome=verdict.outcome,
         points=verdict.points,
-        max_points=verdict.max_points,
         misconception=verdict.misconception.id if verdict.misconception else None,
         note=stable(verdict.note),
-        cases=tuple(map(_case, verdict.cases)),
+        cases=tuple(map(_record_case, verdict.cases)),
     )
 
 
-def _case(result: CaseResult) -> CaseRecord:
+def _record_case(result: CaseResult) -> CaseRecord:
     case = result.case
     message = stable(case_message(result))
     return CaseRecord(case.name, case.part, result.hidden, result.outcome, message, result.actual.seconds)
 
 
-def without_score(assignment: Assignment, keys: AnswerKeys, task: Task, outcome: Outcome, problem: str) -> Finished:
+def record_without_score(
+    assignment: Assignment, keys: AnswerKeys, task: Task, outcome: Outcome, problem: str
+) -> Finished:
     """A submission that could not be graded: no exercise has a score."""
-    exercises = _unscored(assignment, keys, task.student, outcome)
-    record = new_record(assignment, keys, task, exercises, problem=stable(problem))
+    exercises = tuple(_unscored(assignment, keys, task.student, one, outcome) for one in assignment.exercises)
+    record = make_record(assignment, keys, task, exercises, problem=stable(problem))
     return Finished(replace(task, judged=frozenset(assignment.fingerprints)), record)
 
 
-def passed_over(assignment: Assignment, keys: AnswerKeys, student: str, why: str) -> Record:
+def record_passed_over(assignment: Assignment, keys: AnswerKeys, student: str, why: str) -> Record:
     """The record of a submission that is not looked at, for its folder's name is no student's id."""
     return Record(
         student=student,
@@ -93,28 +91,27 @@ def passed_over(assignment: Assignment, keys: AnswerKeys, student: str, why: str
         handed_in="",
         slot=keys.slot(student),
         conditions=assignment.conditions,
-        exercises=_unscored(assignment, keys, student, Outcome.UNREADABLE),
+        exercises=tuple(_unscored(assignment, keys, student, one, Outcome.UNREADABLE) for one in assignment.exercises),
         problem=why,
     )
 
 
-def _unscored(assignment: Assignment, keys: AnswerKeys, student: str, outcome: Outcome) -> tuple[ExerciseRecord, ...]:
-    return tuple(
-        ExerciseRecord(
-            exercise=exercise.id,
-            cell=assignment.cells[exercise.id],
-            fingerprint=assignment.fingerprints[exercise.id],
-            seed=keys.seed(exercise.id, keys.slot(student)),
-            level="",
-            outcome=outcome,
-            points=None,
-            max_points=exercise.points,
-        )
-        for exercise in assignment.exercises
+def _unscored(
+    assignment: Assignment, keys: AnswerKeys, student: str, exercise: Exercise, outcome: Outcome
+) -> ExerciseRecord:
+    return ExerciseRecord(
+        exercise=exercise.id,
+        cell=assignment.cells[exercise.id],
+        fingerprint=assignment.fingerprints[exercise.id],
+        seed=keys.seed(exercise.id, keys.slot(student)),
+        level="",
+        outcome=outcome,
+        points=None,
+        max_points=exercise.points,
     )
 
 
-def new_record(
+def make_record(
     assignment: Assignment,
     keys: AnswerKeys,
     task: Task,

@@ -36,14 +36,14 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
     """
     exercise = find_exercise(exercise_id)
     file, name = _split(target, exercise)
-    written = _written(file)
+    written = _read(file)
     if not re.search(rf"\b{name}\b", written):
-        raise BadInput(_nowhere(file, name, written, exercise))
+        raise BadInput(_explain_absence(file, name, written, exercise))
     source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
     level = choose_level(min_level)
     limits = Limits()
     cells = [
-        Cell(CellKind.CODE, _lesson_gives(exercise, source)),
+        Cell(CellKind.CODE, _quote_lesson(exercise, source)),
         Cell(CellKind.ANSWER, source, exercise=exercise.id),
         Cell(CellKind.CHECK, "", exercise=exercise.id),
     ]
@@ -56,11 +56,11 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
         )
     verdict = graded.verdicts[exercise.id]
     if verdict.outcome is Outcome.NEVER_DEFINED:
-        raise BadInput(_nowhere(file, name, written, exercise))
+        raise BadInput(_explain_absence(file, name, written, exercise))
     return verdict, level
 
 
-def _lesson_gives(exercise: Exercise, source: str) -> str:
+def _quote_lesson(exercise: Exercise, source: str) -> str:
     """What the lesson's notebook imports and defines that an answer mentions, for a cell that was pasted into a file.
 
     Empty where there is no released notebook at hand, and where the file is no Python.
@@ -96,7 +96,7 @@ def _split(target: str, exercise: Exercise) -> tuple[str, str]:
     return file, name
 
 
-def _written(file: str) -> str:
+def _read(file: str) -> str:
     """The file's text."""
     try:
         return Path(file).read_text(encoding="utf-8-sig")
@@ -106,7 +106,7 @@ def _written(file: str) -> str:
         raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from error
 
 
-def _nowhere(file: str, name: str, source: str, exercise: Exercise) -> str:
+def _explain_absence(file: str, name: str, source: str, exercise: Exercise) -> str:
     """What to say of a file without the answer: which functions it has, and how to name one of them."""
     tree = syntax_tree(source)
     statements = [] if tree is None else tree.body

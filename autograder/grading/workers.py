@@ -32,11 +32,11 @@ from autograder.box import Zygote
 from autograder.errors import DISK_FULL, Unreadable
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task
-from autograder.grading.publish import discard, of_verdicts, shown_before, write_feedback, write_graded
-from autograder.grading.recording import Finished, judged, new_record, without_score
+from autograder.grading.publish import discard, read_shown, show_verdicts, write_feedback, write_graded
+from autograder.grading.recording import Finished, make_record, record_judged, record_without_score
 from autograder.grading.submission import AnswerKeys, grade_cells
 from autograder.intake.submission import read_submission
-from autograder.repair import Cell, CellKind, repair, require_lesson
+from autograder.repair import Cell, repair, require_lesson
 from course_lib.checking import Outcome
 
 AHEAD = 3
@@ -62,7 +62,7 @@ WORKER_MEMORY = 4 << 30
 _DEATH_SIGNAL = 1  # of prctl
 
 
-def in_parallel(
+def grade_in_parallel(
     assignment: Assignment,
     zygote: Zygote,
     keys: AnswerKeys,
@@ -102,7 +102,7 @@ def in_parallel(
             for task in running.values():
                 if task.student in died:
                     problem = "The grader's own process died over this submission, twice."
-                    yield without_score(assignment, keys, task, Outcome.UNGRADED, problem)
+                    yield record_without_score(assignment, keys, task, Outcome.UNGRADED, problem)
                 else:
                     died.add(task.student)
                     waiting.append(task)
@@ -116,14 +116,14 @@ def _pool(assignment: Assignment, zygote: Zygote, workers: int) -> Executor:
     """
     if zygote.start == "fork":
         context = multiprocessing.get_context("fork")
-        channels = _numbered(context.SimpleQueue(), workers)
+        channels = _number_channels(context.SimpleQueue(), workers)
         gc.freeze()  # else each collection in a worker writes to all that it shares with this process, and copies it
         return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, channels))
-    channels = _numbered(SimpleQueue(), workers)
+    channels = _number_channels(SimpleQueue(), workers)
     return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(assignment, zygote, channels))
 
 
-def _numbered(channels: Any, count: int) -> Any:
+def _number_channels(channels: Any, count: int) -> Any:
     """A queue from which each worker takes the number of its channel."""
     for channel in range(count):
         channels.put(channel)
@@ -169,8 +169,8 @@ def _grade_one(task: Task) -> Finished:
     except Exception as error:  # whatever it is, it must not stop the class
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
-        problem = f"The grader failed: {told(error)}"
-        finished = without_score(worker.assignment, worker.keys, task, Outcome.UNGRADED, problem)
+        problem = f"The grader failed: {describe_error(error)}"
+        finished = record_without_score(worker.assignment, worker.keys, task, Outcome.UNGRADED, problem)
     return replace(finished, record=replace(finished.record, seconds=time.perf_counter() - start))
 
 
@@ -198,7 +198,7 @@ def _alarm(computed: float, passed: float) -> Iterator[None]:
             signal.setitimer(timer, 0)
 
 
-def told(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """An error of the grader's own, with the place where it happened."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"
@@ -212,11 +212,11 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         repaired = repair(submission, assignment.release)
     except Unreadable as problem:
         return _unreadable(worker, task, problem.reason)
-    kept = shown_before(assignment, task)
+    kept = read_shown(assignment, task)
     if kept is None:  # nothing to keep: everything is judged
         kept, task = {}, replace(task, judged=frozenset(assignment.fingerprints))
     graded = grade_cells(
-        [_unless_kept(cell, task) for cell in repaired.cells],
+        [_skip_if_kept(cell, task) for cell in repaired.cells],
         open_box=lambda seconds: worker.zygote.open_box(
             channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds
         ),
@@ -225,30 +225,28 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         skip_demos=assignment.skip_demos,
         allowances=assignment.course.exercise_limits,
     )
-    record = new_record(
+    record = make_record(
         assignment,
         worker.keys,
         task,
-        judged(assignment, worker.keys, task, worker.zygote.level.name, graded.verdicts),
+        record_judged(assignment, worker.keys, task, worker.zygote.level.name, graded.verdicts),
         notebook=submission.digest,
         handed_in=submission.timestamp,
         repairs=repaired.repairs,
         remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
     )
-    shown = kept | of_verdicts(graded.verdicts)
+    shown = kept | show_verdicts(graded.verdicts)
     notebook, files = write_graded(assignment, record, repaired, graded, shown)
     return Finished(task, replace(record, files=files), notebook, graded.starved)
 
 
-def _unless_kept(cell: Cell, task: Task) -> Cell:
-    """A cell as it is to be run: the check of an exercise that is not judged anew is passed by, like a text."""
-    if cell.kind is CellKind.CHECK and cell.exercise not in task.judged:
-        return replace(cell, kind=CellKind.MARKDOWN)
-    return cell
+def _skip_if_kept(cell: Cell, task: Task) -> Cell:
+    """A cell as it is to be graded: the check of an exercise that is not judged anew is skipped."""
+    return cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell
 
 
 def _unreadable(worker: _Worker, task: Task, reason: str) -> Finished:
-    finished = without_score(worker.assignment, worker.keys, task, Outcome.UNREADABLE, reason)
+    finished = record_without_score(worker.assignment, worker.keys, task, Outcome.UNREADABLE, reason)
     discard(worker.assignment, task.student)
     files = write_feedback(worker.assignment, finished.record, None, {})
     return replace(finished, record=replace(finished.record, files=files))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -37,6 +37,7 @@ class Cell:
         outputs: the submitted outputs, not sanitised.
         attachments: sanitised images of a markdown cell.
         position: its place in the submitted notebook, counted from 1; 0 where it was put back.
+        skipped: whether grading passes it by: it is neither run nor checked.
     """
 
     kind: CellKind
@@ -49,6 +50,7 @@ class Cell:
     outputs: object = ()
     attachments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     position: int = 0
+    skipped: bool = False
 
     @property
     def is_demo(self) -> bool:
@@ -58,12 +60,21 @@ class Cell:
     @property
     def is_code(self) -> bool:
         """Whether this is a code cell, for Jupyter."""
-        return self.runs or self.kind is CellKind.CHECK
+        return self.kind in (CellKind.CODE, CellKind.ANSWER, CellKind.CHECK)
 
     @property
     def runs(self) -> bool:
         """Whether this is code to be run: a check is looked at from outside instead."""
-        return self.kind in (CellKind.CODE, CellKind.ANSWER)
+        return self.kind in (CellKind.CODE, CellKind.ANSWER) and not self.skipped
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether an exercise's answer is checked here."""
+        return self.kind is CellKind.CHECK and self.exercise is not None and not self.skipped
+
+    def skip(self) -> Cell:
+        """The same cell, passed by."""
+        return replace(self, skipped=True)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from autograder.grading.publish import of_verdicts
+from autograder.grading.publish import show_verdicts
 from autograder.pages.feedback import render_feedback
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Observation, Outcome, Verdict, decide, render
@@ -58,7 +58,7 @@ def test_a_failure_at_any_single_hidden_case_can_be_shown(exercise: Exercise) ->
         assert not verdict.drawing_failed
         assert exercise.id in verdict.text()
         assert json.dumps(verdict.record())
-        assert of_verdicts({exercise.id: verdict})
+        assert show_verdicts({exercise.id: verdict})
     assert 'class="katze-verdict' in page(exercise, verdicts[-1])
 
 

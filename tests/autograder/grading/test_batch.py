@@ -23,10 +23,11 @@ from rich.console import Console
 from autograder.box import Limits
 from autograder.course.course import SECRET_BYTES, Course
 from autograder.errors import BadInput, Interrupted
+from autograder.gradebook.record import SET_ASIDE
 from autograder.gradebook.writer import GradebookWriter
 from autograder.grading import assignment, batch, plan, publish, workers
 from autograder.grading.batch import grade_lesson
-from autograder.grading.plan import FORCED, LEFT_UNDONE, SET_ASIDE, SUBMITTED_AGAIN, Task
+from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN, Task
 from autograder.grading.recording import Finished
 from autograder.grading.submission import AnswerKeys
 from course_lib.checking import Outcome
@@ -161,14 +162,14 @@ def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monk
     first = everything(course)
     assert any("0x…" in row[-1] and "~" in row[-1] for row in first if row[0] == "tell" and row[-1])
 
-    in_order = batch.in_parallel
+    in_order = batch.grade_in_parallel
 
     def backwards(
         assignment: object, zygote: object, keys: object, tasks: list[Task], *more: Any
     ) -> Iterator[Finished]:
         return in_order(assignment, zygote, keys, tasks[::-1], *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(batch, "in_parallel", backwards)
+    monkeypatch.setattr(batch, "grade_in_parallel", backwards)
     grade_lesson(course, LESSON, workers=2, force=True)
     assert everything(course) == first
 
@@ -264,14 +265,14 @@ def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> No
 def test_ctrl_c_says_how_much_is_done_and_how_to_go_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ada", "ben", "eve"):
         hand_in(course, name)
-    in_parallel = batch.in_parallel
+    grade_in_parallel = batch.grade_in_parallel
 
     def stopped_after_one(*arguments: Any) -> Iterator[Finished]:
-        yield next(in_parallel(*arguments))
+        yield next(grade_in_parallel(*arguments))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(batch, "in_parallel", stopped_after_one)
+        patch.setattr(batch, "grade_in_parallel", stopped_after_one)
         with pytest.raises(Interrupted, match="1 of 3 done, and recorded; run `katze grade 01_attention` to go on"):
             grade_lesson(course, LESSON)
     assert set(why(grade_lesson(course, LESSON))) == {"ben", "eve"}

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from autograder.grading import kept_outputs as keeping
-from autograder.grading.kept_outputs import OutputKeeper, kept_observation
+from autograder.grading.kept_outputs import OutputKeeper, keep_observation
 from course_lib.checking import Observation
 from course_lib.checking.observation import Foreign
 
@@ -18,13 +18,13 @@ def stream(text: str) -> dict[str, Any]:
 
 def test_a_result_of_some_size_is_kept() -> None:
     observation = Observation(True, {"a": [torch.zeros(1000, 1000), 1]}, (torch.ones(3), None))
-    assert kept_observation(observation) is observation
+    assert keep_observation(observation) is observation
 
 
 def test_a_result_that_is_too_large_becomes_a_word() -> None:
     large = torch.zeros(1000, 1000, dtype=torch.float64)
     for value, gradients in (([large, (large,)], (None,)), (torch.zeros(2), (torch.zeros(3000, 1000),))):
-        kept = kept_observation(Observation(True, value, gradients))
+        kept = keep_observation(Observation(True, value, gradients))
         assert isinstance(kept.value, Foreign)
         assert kept.value.type_name.startswith("result of 1")
         assert kept.gradients == (None,)
@@ -34,18 +34,18 @@ def test_outputs_are_kept_until_they_are_too_much_together() -> None:
     keeper = OutputKeeper()
     megabytes = "x" * (20 << 20)
     for place in (0, 1, 2, 2, 1):
-        assert keeper.kept(place, [stream(megabytes)]) == [stream(megabytes)]
+        assert keeper.keep(place, [stream(megabytes)]) == [stream(megabytes)]
     for place in (3, 4):
-        [note] = keeper.kept(place, [stream(megabytes)])
+        [note] = keeper.keep(place, [stream(megabytes)])
         assert note["text"] == "[katze] The outputs of this cell were left out: all together are above 64 MB.\n"
-    assert keeper.kept(5, []) == []
-    assert keeper.kept(6, [stream("x")]) == [stream("x")]
+    assert keeper.keep(5, []) == []
+    assert keeper.keep(6, [stream("x")]) == [stream("x")]
     assert keeping.OUTPUT_BYTES == 64 << 20
 
 
 def test_of_data_that_no_page_shows_the_type_is_kept() -> None:
     data = {"application/json": [[]] * 1000, "text/plain": "1", "text/html": "<p>"}
     output = {"output_type": "execute_result", "data": data, "metadata": {"a": [[]]}, "execution_count": 3}
-    [kept] = OutputKeeper().kept(0, [output])
+    [kept] = OutputKeeper().keep(0, [output])
     assert kept == {**output, "data": {**data, "application/json": ""}, "metadata": {}}
     assert data["application/json"]

@@ -401,3 +401,10 @@ def test_an_answer_that_only_works_with_what_it_may_not_use_breaks_the_rule() ->
     written = "def attention_weights(scaled):\n    if 'bar_for_good' in globals():\n        raise KeyError\n"
     written += "    e = (scaled - scaled.amax(-1, keepdim=True)).exp()\n    return e / e.sum(-1, keepdim=True)"
     assert outcomes(grade(answer("attention.weights", written))) == {"attention.weights": ("rule_broken", 0)}
+
+
+def test_a_skipped_check_gives_no_verdict_and_is_counted_all_the_same() -> None:
+    defined, check = answer(SCORES, RIGHT_SCORES)
+    graded = grade([defined, check.skip(), code("raise Hang()")])
+    assert graded.verdicts == {}
+    assert graded.notices[2].startswith("Stopped in cell 3: ")

@@ -1,0 +1,179 @@
+"""One answer on its way to a verdict: its cases are run in a box, and judged from outside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from autograder.box import BoxLost, CellResult
+from autograder.box.endings import more_memory
+from autograder.grading.kept_outputs import keep_observation
+from autograder.limits import Allowance, Limits
+from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, diagnose
+from course_lib.checking.diagnosis import UNKNOWN
+from course_lib.checking.judge import rule_broken
+from course_lib.checking.observation import ENDINGS, Raised, nothing_written
+from course_lib.checking.rules import Code
+from course_lib.checking.verdict import earned
+
+_NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
+"""What a NameError says."""
+
+
+class AnyBox(Protocol):
+    """What grading needs of a box."""
+
+    @property
+    def share(self) -> float:
+        """How many seconds of the submission's time it has used up."""
+
+    @property
+    def starved(self) -> bool:
+        """Whether it was stopped for its time while the machine was busy with something else."""
+
+    def changes(self) -> list[str]:
+        """What the cells have changed of Python and torch themselves."""
+
+    def run_cell(self, source: str, allowed: Allowance) -> CellResult:
+        """Run one cell."""
+
+    def observe_cases(
+        self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str], allowed: Allowance
+    ) -> Iterable[Observation]:
+        """Call a name of the student's on one case after another, until one of `ENDINGS`."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A name that is not there.
+
+    Attributes:
+        name: empty where the exception does not say it.
+        when_run: whether code that ran has missed it; else it is the answer itself that is not there.
+    """
+
+    name: str
+    when_run: bool
+
+    @classmethod
+    def of(cls, raised: Raised | None) -> Missing | None:
+        """What a NameError misses; None where it is another exception, or none."""
+        if raised is None or raised.type_name != "NameError":
+            return None
+        said = _NOT_DEFINED.search(raised.message)
+        return cls(said[1] if said else "", when_run=True)
+
+
+class OneAnswer:
+    """An exercise's answer, its verdict once there is one, and which limit has stopped it."""
+
+    def __init__(self, key: AnswerKey, limits: Limits, allowed: Allowance) -> None:
+        self.key = key
+        self.verdict: Verdict | None = None
+        self.stopped = ""
+        self._limits = limits
+        self._allowed = allowed
+        self._visible: list[Observation] | None = None
+        self._diagnosis = UNKNOWN
+        self._hidden_failed = False
+
+    def apply_rules(self, code: Code, place: int) -> None:
+        """Decide at once where the answer, as it is before the check's place, uses a forbidden name."""
+        exercise = self.key.exercise
+        rule = code.broken_rule(exercise.name, exercise.forbidden, cells=place)
+        if rule is not None:
+            self.verdict = rule_broken(exercise, rule.name, rule.place)
+
+    def check_in_place(self, box: AnyBox) -> bool:
+        """Run the visible cases, or all where the hidden ones have failed before; whether to go on in this box."""
+        if self.verdict is not None or (self._visible is not None and not self._hidden_failed):
+            return True
+        answer = _AnswerInBox(box, self.key.exercise, self._allowed)
+        seen = answer.observe(self.key.visible)
+        ended = seen[-1].failure in ENDINGS or nothing_written(seen)
+        if self._hidden_failed and not ended:
+            seen += answer.observe(self.key.hidden, hidden=True)
+        if answer.lost is None:  # the box may be lost over a diagnosis: the verdict stands without it
+            self._diagnosis = diagnose(self.key, seen, answer.observe)
+        if self._hidden_failed or ended:
+            self.verdict = self._name_limit(decide(self.key, seen, self._diagnosis), answer.lost)
+        self._visible = seen
+        return answer.lost is None and not self._hidden_failed
+
+    def check_hidden(self, box: AnyBox) -> bool:
+        """Run the hidden cases, after the last cell; whether the box lives on."""
+        if self.verdict is not None or self._visible is None:
+            return True
+        answer = _AnswerInBox(box, self.key.exercise, self._allowed)
+        observations = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
+        verdict = self._name_limit(decide(self.key, observations, self._diagnosis), answer.lost)
+        before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
+        spoiled = verdict.points != before or verdict.outcome is Outcome.RULE_BROKEN
+        self._hidden_failed = answer.lost is None and spoiled
+        if not self._hidden_failed:
+            self.verdict = verdict
+        return answer.lost is None
+
+    def find_missing(self) -> Missing | None:
+        """The name for want of which a visible case failed, if there is one."""
+        seen = self._visible or []
+        if any(observation.failure is Outcome.NEVER_DEFINED for observation in seen):
+            return Missing(self.key.exercise.name, when_run=False)
+        found = (Missing.of(observation.raised) for observation in seen)
+        return next((missing for missing in found if missing is not None), None)
+
+    def forget(self) -> None:
+        """Check again from the start."""
+        self.verdict, self._visible = None, None
+
+    def leave_unreached(self, boxes: int = 0) -> Verdict:
+        """The verdict where the submission's time was used up; or where its cells have ended so many boxes."""
+        why = f"The {self._limits.submission_seconds:g} s for the whole submission were used up"
+        if boxes:
+            why = f"More than {boxes} cells ended Python itself"
+        self.stopped = "" if boxes else "never reached (submission_seconds)"
+        note = f"{why} before this exercise was reached."
+        return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
+
+    def _name_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
+        """The verdict with a sentence on the limit that the answer ran into, if it did."""
+        self.stopped = ""
+        if lost is not None and lost.outcome is verdict.outcome:
+            self.stopped = with_setting(lost.reason, lost.setting)
+            return replace(verdict, note=f"Your answer was stopped: {lost.told}.")
+        if verdict.outcome is Outcome.OUT_OF_MEMORY:
+            reason = more_memory(self._allowed.applied(self._limits))
+            self.stopped = with_setting(reason, "memory_bytes")
+            return replace(verdict, note=f"Your answer was stopped: {reason}.")
+        return verdict
+
+
+def with_setting(reason: str, setting: str) -> str:
+    """A reason for the instructor: with the name that the limit has in `nbgrader_config.py`."""
+    return f"{reason} ({setting})" if setting else reason
+
+
+class _AnswerInBox:
+    """A student's answer, called in its box. A box that is lost becomes an observation of its own."""
+
+    def __init__(self, box: AnyBox, exercise: Exercise, allowed: Allowance) -> None:
+        self._box = box
+        self._exercise = exercise
+        self._allowed = allowed
+        self.lost: BoxLost | None = None
+
+    def observe(self, cases: Sequence[Case], hidden: bool = False) -> list[Observation]:
+        """What it does on these cases, up to the first that ends the run or the box."""
+        wanted = self._exercise
+        seen: list[Observation] = []
+        try:
+            for one in self._box.observe_cases(
+                wanted.name, cases, hidden=hidden, forbidden=wanted.forbidden, allowed=self._allowed
+            ):
+                seen.append(keep_observation(one))  # those before a loss count
+        except BoxLost as lost:
+            self.lost = lost
+            seen.append(Observation(returned=False, failure=lost.outcome))
+        return seen
