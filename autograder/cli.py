@@ -303,9 +303,9 @@ def _preflight(options: argparse.Namespace) -> int:
 
 def _log(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.log import print_story, story
+    from autograder.log import print_story, story_of
 
-    told = story(Course.find(options.course), options.student, options.lesson)
+    told = story_of(Course.find(options.course), options.student, options.lesson)
     if options.json:
         _write_json(options.json, told)
     if options.json != "-":

@@ -82,7 +82,7 @@ class Advice:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Examination:
     """What `katze doctor` found.
 
     Attributes:
@@ -114,18 +114,20 @@ class Diagnosis:
         return {**asdict(self), "is_well": self.is_well}
 
 
-def examine(folder: Path | None = None) -> Diagnosis:
+def examine(folder: Path | None = None) -> Examination:
     """Look at this machine, and at the course in `folder` or above it, if there is one."""
     findings = (*_of_machine(), *_of_software(), *_of_course(folder))
     if sys.platform == "win32":
         advice = Advice("wsl --install", "Grade inside WSL, which is Linux; students need no boxes.")
-        return Diagnosis(findings, (), "", "L1", advice)
+        return Examination(findings, (), "", "L1", advice)
     if not sys.platform.startswith("linux"):
         levels = (_L0, _L1, LevelFinding("L2", False, "Landlock and seccomp are Linux's"))
-        return Diagnosis(findings, levels, "L1", "L1", Advice("", "Level L2 and above need Linux, or a Linux machine"))
+        return Examination(
+            findings, levels, "L1", "L1", Advice("", "Level L2 and above need Linux, or a Linux machine")
+        )
     levels = (_L0, _L1, *_of_linux())
     holding = [one.level for one in levels if one.holds and one.level != "L4"]
-    return Diagnosis(findings, levels, holding[-1], "L2", _advice(levels))
+    return Examination(findings, levels, holding[-1], "L2", _advice(levels))
 
 
 _L0 = LevelFinding("L0", True, "no confinement; never taken by itself")
@@ -268,7 +270,7 @@ def _problem_of(gradebook: Path) -> str:
 _MARKS = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}
 
 
-def print_diagnosis(diagnosis: Diagnosis, console: Console | None = None) -> None:
+def print_diagnosis(diagnosis: Examination, console: Console | None = None) -> None:
     """Everything that was found, the levels, and below them what to do."""
     console = console or Console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)

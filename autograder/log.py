@@ -19,7 +19,7 @@ from autograder.gradebook import store
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
 from autograder.grading.submission import SLOTS
-from autograder.pages.terminal import colour_of, told
+from autograder.pages.terminal import colour_of, standing_in_words
 from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
@@ -29,7 +29,7 @@ from course_lib.exercises import UnknownName
 _VERSIONS = ("Katze", "Python", "torch", "numpy")
 
 
-def story(course: Course, student: str, lesson: str) -> dict[str, Any]:
+def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
     """Everything that was recorded of one submission, as JSON data. Hidden inputs are named, never shown.
 
     Raises:
@@ -225,7 +225,8 @@ def _print_event(event: Mapping[str, Any], console: Console) -> None:
     _print(console, 2, (f"{_moment(event['at'])}  ", "dim"), (f"{event['kind']}{points}", ""))
     _print(console, 6, ("; ".join(event["why"]), "dim"))
     for change in event["changes"]:
-        before, after = (told(Standing(**change[when]) if change[when] else None) for when in ("before", "after"))
+        standings = (Standing(**change[when]) if change[when] else None for when in ("before", "after"))
+        before, after = map(standing_in_words, standings)
         _print(console, 6, (f"{change['exercise']}: {before} -> {after}", ""))
 
 

@@ -9,13 +9,14 @@ from course_lib import exercises
 from tests.test_imports import module_name, python_files
 
 SAME_MEANING = {
+    "main": "where a command begins",
+    "progress_bar": "a bar in the terminal, of training steps or of submissions",
     "race": "what is measured, and `show`'s picture of it",
 }
 """Names that several modules have because they mean the same, and what that is."""
 
 NEVER_SIDE_BY_SIDE = {
     "Kind": "`checking` knows kinds of differences, `exercises.common` kinds of inputs; neither leaves its room",
-    "score": "`checking.render` puts a verdict's points into words; lesson 09 has a stand-in for an encoder's score",
 }
 """Names of two meanings in rooms that nobody enters together."""
 
@@ -23,10 +24,11 @@ NEVER_SIDE_BY_SIDE = {
 def public_names() -> dict[str, set[str]]:
     """Each public function or class at the top of a module, with the modules that define it."""
     found = defaultdict(set)
-    for path in python_files("course_lib"):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
-                found[node.name].add(module_name(path))
+    for path in (*python_files("course_lib"), *python_files("autograder")):
+        if "answers" not in path.parts and path.parent.parent.name != "exercises":  # nobody else uses a lesson's own
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                    found[node.name].add(module_name(path))
     return found
 
 

@@ -72,7 +72,7 @@ def find_modules(root: Path) -> dict[str, Path]:
 
 def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
     """The modules that are not withheld and import none that is, however indirectly."""
-    imports = {name: imported(path, name) | set(_parents(name)) for name, path in modules.items()}
+    imports = {name: imported_modules(path, name) | set(_parents(name)) for name, path in modules.items()}
     banned = {name for name in modules if any(_within(name, hidden) for hidden in withheld)}
     while True:
         more = {name for name, used in imports.items() if name not in banned and used & banned}
@@ -82,7 +82,7 @@ def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
 
 
 @functools.cache
-def imported(path: Path, name: str) -> frozenset[str]:
+def imported_modules(path: Path, name: str) -> frozenset[str]:
     """The names of the modules that a module imports when it is imported itself.
 
     Args:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 import course_lib
-from autograder.box.library import find_modules, imported, permitted
+from autograder.box.library import find_modules, imported_modules, permitted
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions
@@ -99,7 +99,7 @@ class Assignment:
     def fingerprints(self) -> Mapping[str, str]:
         """Of each exercise: its definition, its own cells in the release, and its limits."""
         return {
-            exercise.id: fingerprints.joined(
+            exercise.id: fingerprints.in_course(
                 fingerprints.of_exercise(exercise),
                 self._of_release[1].get(exercise.id, ""),
                 self.course.exercise_limits.get(exercise.id, NO_ALLOWANCE).changes(),
@@ -175,5 +175,5 @@ def _grading_code() -> set[Path]:
         if name in found or not path.is_file() or not name.startswith(("autograder.", "course_lib.checking")):
             continue
         found[name] = path
-        waiting.extend(imported(path, name))
+        waiting.extend(imported_modules(path, name))
     return set(found.values())

@@ -34,7 +34,7 @@ from autograder.grading.plan import Plan, make_plan
 from autograder.grading.publish import discard
 from autograder.grading.recording import Finished, record_passed_over, record_without_score
 from autograder.grading.submission import AnswerKeys
-from autograder.grading.workers import describe_error, grade_in_parallel
+from autograder.grading.workers import error_in_words, grade_in_parallel
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.progress import progress_bar
 from course_lib import exercises
@@ -333,7 +333,7 @@ def _record(
     except BadInput:
         raise
     except Exception as error:
-        problem = f"The gradebook could not be written: {describe_error(error)}"
+        problem = f"The gradebook could not be written: {error_in_words(error)}"
     discard(assignment, student)
     failed = record_without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
     failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))

@@ -75,7 +75,7 @@ def of_exercise(exercise: Exercise) -> dict[str, object]:
     }
 
 
-def joined(exercise: Mapping[str, object], cells: str, limits: Mapping[str, object]) -> str:
+def in_course(exercise: Mapping[str, object], cells: str, limits: Mapping[str, object]) -> str:
     """The fingerprint of an exercise in a course, in parts that `changed` can tell apart.
 
     Args:

@@ -108,7 +108,7 @@ def write_graded(
     """
     notebook = repaired.notebook(_outputs(graded), shown)
     text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-    files = {"autograded": write(written_files(assignment, record.student)["autograded"], text)}
+    files = {"autograded": write_whole(written_files(assignment, record.student)["autograded"], text)}
     return notebook, files | write_feedback(assignment, record, notebook, shown)
 
 
@@ -128,7 +128,7 @@ def write_feedback(assignment: Assignment, record: Record, notebook: Mapping[str
             for slot in assignment.release.slots
         ],
     )
-    return {"feedback": write(path, page)}
+    return {"feedback": write_whole(path, page)}
 
 
 def discard(assignment: Assignment, student: str) -> None:
@@ -137,7 +137,7 @@ def discard(assignment: Assignment, student: str) -> None:
         path.unlink(missing_ok=True)
 
 
-def write(path: Path, text: str) -> tuple[str, int]:
+def write_whole(path: Path, text: str) -> tuple[str, int]:
     """Write a file, whole or not at all; returns its SHA-256 and its size."""
     content = text.encode()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -169,7 +169,7 @@ def _grade_one(task: Task) -> Finished:
     except Exception as error:  # whatever it is, it must not stop the class
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
-        problem = f"The grader failed: {describe_error(error)}"
+        problem = f"The grader failed: {error_in_words(error)}"
         finished = record_without_score(worker.assignment, worker.keys, task, Outcome.UNGRADED, problem)
     return replace(finished, record=replace(finished.record, seconds=time.perf_counter() - start))
 
@@ -198,7 +198,7 @@ def _alarm(computed: float, passed: float) -> Iterator[None]:
             signal.setitimer(timer, 0)
 
 
-def describe_error(error: Exception) -> str:
+def error_in_words(error: Exception) -> str:
     """An error of the grader's own, with the place where it happened."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"

@@ -128,7 +128,7 @@ def _is_explosive(fragment: str) -> bool:
     return len(repeated) * tags > HTML_COPIES or sum(repeated) * tags > HTML_COPIED_CHARACTERS
 
 
-def text(value: object) -> str:
+def clean_text(value: object) -> str:
     """Text without control characters, except tab, newline, carriage return and colours (ANSI)."""
     return _CONTROL.sub("", _joined(value)).replace("\r\n", "\n")
 
@@ -259,7 +259,7 @@ def _output(output: dict[str, Any], budget: _Budget) -> Output | None:
     match output.get("output_type"):
         case "stream":
             name = "stderr" if output.get("name") == "stderr" else "stdout"
-            written = budget.cut(text(output.get("text")))
+            written = budget.cut(clean_text(output.get("text")))
             return _stream(name, written) if written else None
         case "error":
             return _error(output, budget)
@@ -289,11 +289,11 @@ def _append(clean: list[Output], output: Output | None) -> None:
 
 def _error(output: dict[str, Any], budget: _Budget) -> Output:
     lines = output.get("traceback")
-    trace = "\n".join(text(line) for line in lines) if isinstance(lines, list) else ""
+    trace = "\n".join(clean_text(line) for line in lines) if isinstance(lines, list) else ""
     return {
         "output_type": "error",
-        "ename": text(output.get("ename"))[:200] or "Error",
-        "evalue": text(output.get("evalue"))[:2000],
+        "ename": clean_text(output.get("ename"))[:200] or "Error",
+        "evalue": clean_text(output.get("evalue"))[:2000],
         "traceback": budget.cut(trace, "error").split("\n") if trace else [],
     }
 
@@ -304,14 +304,14 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
         return {}
     shown = dict(_images(bundle, budget))
     if not shown and "text/html" in bundle and budget.text and budget.html:
-        fragment = text(bundle["text/html"])
+        fragment = clean_text(bundle["text/html"])
         budget.html = max(0, budget.html - len(fragment))
         table = html(fragment)
         if table.strip() and len(table.encode("utf-8", "replace")) <= budget.text:
             budget.text -= len(table.encode("utf-8", "replace"))
             shown["text/html"] = table
     if "text/plain" in bundle:
-        plain = budget.cut(text(bundle["text/plain"]))
+        plain = budget.cut(clean_text(bundle["text/plain"]))
         if plain:
             shown["text/plain"] = plain
     if not shown:

@@ -27,7 +27,7 @@ Points = Mapping[str, Mapping[str, float | None]]
 
 
 @dataclass
-class Table:
+class GradeTable:
     """A table of grades.
 
     Attributes:
@@ -58,7 +58,7 @@ class Export:
         remarks: a sentence each.
     """
 
-    table: Table
+    table: GradeTable
     remarks: list[str] = field(default_factory=list)
 
 
@@ -87,7 +87,7 @@ def export(
     remarks = [remark for lesson, results in graded.items() for remark in _remarks(lesson, results)]
     if roster is None:
         students = sorted({student for column in points.values() for student in column})
-        table = Table([student_heading], [[student] for student in students])
+        table = GradeTable([student_heading], [[student] for student in students])
     else:
         table = _read(roster)
         students = _ids(roster, table, student_heading)
@@ -124,7 +124,7 @@ def _strangers(points: Points, students: Sequence[str]) -> list[str]:
     return said
 
 
-def _read(path: Path) -> Table:
+def _read(path: Path) -> GradeTable:
     """A file that a learning platform has exported: commas, semicolons or tabs, in UTF-8."""
     try:
         content = path.read_bytes()
@@ -146,10 +146,10 @@ def _read(path: Path) -> Table:
         if len(row) > width:
             raise BadInput(f"row {number} of the roster {path} has {len(row)} cells, its first row {width}; mend it")
     encoding = "utf-8-sig" if content.startswith(codecs.BOM_UTF8) else "utf-8"
-    return Table(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding)
+    return GradeTable(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding)
 
 
-def _ids(path: Path, table: Table, heading: str) -> list[str]:
+def _ids(path: Path, table: GradeTable, heading: str) -> list[str]:
     """The student of each row of a roster; empty in rows that are nobody's, as Canvas's of possible points is."""
     if heading not in table.headings:
         known = ", ".join(filter(None, table.headings))
@@ -162,7 +162,7 @@ def _ids(path: Path, table: Table, heading: str) -> list[str]:
     return students
 
 
-def _fill(table: Table, heading: str, points: Sequence[float | None]) -> None:
+def _fill(table: GradeTable, heading: str, points: Sequence[float | None]) -> None:
     """Write points into the column of this name; where there is no score, the cell stays as it is."""
     if heading not in table.headings:
         table.headings.append(heading)

@@ -147,14 +147,14 @@ def _changed(change: Change) -> str:
     before, after = change.before, change.after
     if before and after and before.points is not None and replace(before, points=after.points) == after:
         return f"{change.exercise}: {_ending(after)}, {before.points:g} -> {_worth(after)}"
-    return f"{change.exercise}: {told(before)} -> {told(after)}"
+    return f"{change.exercise}: {standing_in_words(before)} -> {standing_in_words(after)}"
 
 
 def _by_reason(again: Mapping[str, Grading]) -> Counter[str]:
     return Counter(reason for one in again.values() for reason in one.why)
 
 
-def told(standing: Standing | None) -> str:
+def standing_in_words(standing: Standing | None) -> str:
     """How an exercise stands, in a few words: "wrong (keys_as_rows), 0 points"."""
     if standing is None:
         return "not in the lesson"

@@ -13,7 +13,7 @@ from autograder.repair.cells import Cell, CellKind, Repaired
 from autograder.repair.matching import Matching
 from autograder.repair.receipt import receipt
 from autograder.repair.release import Release, Slot, tags_of
-from autograder.repair.text import defined, has_own_code, imported
+from autograder.repair.text import defined, has_own_code, imported_names
 
 
 def repair(submission: Submission, release: Release) -> Repaired:
@@ -166,7 +166,7 @@ class _Repair:
             before = [self.placed[n] for n in codes if n <= first]
             if any(placed.index == index for placed in before):
                 continue
-            missing = names.difference(*(imported(placed.cell.source) for placed in before))
+            missing = names.difference(*(imported_names(placed.cell.source) for placed in before))
             if missing:
                 self.events["imports"] += sorted(missing)
                 self.placed.insert(codes[0] if codes else 0, _Placed(_ordinary(self.release, index, "restored"), index))

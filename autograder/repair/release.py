@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.intake.submission import Submission, SubmittedCell
 from autograder.repair.cells import CellKind
-from autograder.repair.text import defined, imported, marker, plain
+from autograder.repair.text import defined, imported_names, marker, plain
 
 FLAGS = ("grade", "solution", "locked", "task")
 """What nbgrader's metadata say that a cell is for."""
@@ -48,7 +48,7 @@ class Release:
         for index in self.lesson_cells.values():
             cell = self.notebook["cells"][index]
             if cell["cell_type"] == "code" and not {"demo", "katze-install"} & set(tags_of(cell)):
-                found[index] = frozenset(imported(cell["source"]))
+                found[index] = frozenset(imported_names(cell["source"]))
         return {index: names for index, names in sorted(found.items()) if names}
 
     def place_of(self, grade_id: object) -> int:

@@ -52,7 +52,7 @@ PATIENCE = 100_000
 
 
 @dataclass(frozen=True)
-class Task:
+class ToyTask:
     """Examples to learn from, and others to test on.
 
     Attributes:
@@ -83,7 +83,7 @@ def _task(
     seed: int,
     labels: Sequence[str] = (),
     more_words: Sequence[str] = (),
-) -> Task:
+) -> ToyTask:
     """Draw different examples until there are enough for both sides; `draw` may say None, and is asked again."""
     if training < 1 or held_out < 1:
         raise ValueError(f"a task needs examples on both sides, not {training} and {held_out}")
@@ -108,7 +108,7 @@ def _task(
     texts = [text for draft in drafts for pair in draft.texts for text in pair if text is not None]
     vocabulary = WordVocabulary.from_sentences([*texts, *more_words])
     examples = [_encoded(draft, vocabulary) for draft in drafts]
-    return Task(examples[:training], examples[training:], vocabulary, tuple(labels))
+    return ToyTask(examples[:training], examples[training:], vocabulary, tuple(labels))
 
 
 def _encoded(draft: _Draft, vocabulary: WordVocabulary) -> LabelledText:
@@ -128,7 +128,7 @@ PEOPLE = frozenset({"woman", "queen", "man", "king", "boy", "child", "girl"})
 """Those of the living who are no animals."""
 
 
-def person_or_animal(training: int = 6000, held_out: int = 500, seed: int = 0) -> Task:
+def person_or_animal(training: int = 6000, held_out: int = 500, seed: int = 0) -> ToyTask:
     """Sequence classification: is the subject of the main clause a person or an animal?
 
     There is one of either kind in every sentence, such as *the dog followed the queen*, so that the words alone say
@@ -163,7 +163,7 @@ ROLES = ("other", "subject", "verb", "object", "preposition", "its noun")
 """The parts that words play in a clause."""
 
 
-def roles(training: int = 4000, held_out: int = 400, seed: int = 0) -> Task:
+def roles(training: int = 4000, held_out: int = 400, seed: int = 0) -> ToyTask:
     """Token classification: what does each word do? *the cat* is subject, object, or behind a preposition."""
 
     def draw(rng: random.Random) -> tuple[Sentence, _Draft]:
@@ -202,7 +202,7 @@ QUESTIONS = {"who": "who did it ?", "verb": "what did they do ?", "whom": "to wh
 """What is asked about the main clause."""
 
 
-def who_did_what(training: int = 6000, held_out: int = 400, seed: int = 0) -> Task:
+def who_did_what(training: int = 6000, held_out: int = 400, seed: int = 0) -> ToyTask:
     """Question answering: where in *because a dog slept , the cat saw a bird* is the answer to *who did it ?*
 
     Asked for is the subject, the verb or the object of the main clause; a subordinate clause has its own, which are
@@ -234,7 +234,7 @@ def _words_before_main(sentence: Sentence) -> int:
 # --- A choice --------------------------------------------------------------------------------------------------
 
 
-def word_order(training: int = 6000, held_out: int = 400, seed: int = 0) -> Task:
+def word_order(training: int = 6000, held_out: int = 400, seed: int = 0) -> ToyTask:
     """Multiple choice: how does *weil*, or *gestern*, go on: with the verb first, second, or last?
 
     The three choices have the same words, so that a bag of embeddings can only guess.
@@ -263,7 +263,7 @@ def word_order(training: int = 6000, held_out: int = 400, seed: int = 0) -> Task
 # --- Words ---------------------------------------------------------------------------------------------------------
 
 
-def habits(training: int = 4000, held_out: int = 400, seed: int = 0) -> Task:
+def habits(training: int = 4000, held_out: int = 400, seed: int = 0) -> ToyTask:
     """Masked language modelling, each word being its own label: what belongs together in a small world?
 
     Everyone there has one number, one determiner, one adjective and one verb, and everything one preposition, so

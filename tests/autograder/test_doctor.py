@@ -18,7 +18,7 @@ from autograder import box, doctor, machine
 from autograder.box import Level
 from autograder.box.confinement import container
 from autograder.cli import main
-from autograder.doctor import Diagnosis, Finding, LevelFinding, examine, print_diagnosis
+from autograder.doctor import Examination, Finding, LevelFinding, examine, print_diagnosis
 from autograder.gradebook.writer import GradebookWriter
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,12 +61,12 @@ def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
     return Machine(monkeypatch)
 
 
-def command(diagnosis: Diagnosis) -> str:
+def command(diagnosis: Examination) -> str:
     assert diagnosis.advice is not None
     return diagnosis.advice.command
 
 
-def holding(diagnosis: Diagnosis) -> dict[str, bool | None]:
+def holding(diagnosis: Examination) -> dict[str, bool | None]:
     return {one.level: one.holds for one in diagnosis.levels}
 
 
@@ -195,7 +195,7 @@ def test_what_is_not_installed_is_found(made_up: Machine, monkeypatch: pytest.Mo
     assert by_name["no-such-package"] == Finding("software", "no-such-package", "not installed", False)
 
 
-def shown(diagnosis: Diagnosis) -> str:
+def shown(diagnosis: Examination) -> str:
     console = Console(file=io.StringIO(), width=100)
     print_diagnosis(diagnosis, console)
     assert isinstance(console.file, io.StringIO)
@@ -206,13 +206,13 @@ def test_it_is_shown_with_marks_and_the_command_on_a_line_of_its_own() -> None:
     advice = doctor.Advice("sudo apt install bubblewrap " + "x" * 200, "Install it.")
     findings = (Finding("machine", "Landlock", "version 7", True), Finding("course", "course", "[red]none[/]"))
     levels = (LevelFinding("L2", True, "Landlock, seccomp"), LevelFinding("L3", False, "bubblewrap is not installed"))
-    text = shown(Diagnosis(findings, levels, "L2", "L2", advice))
+    text = shown(Examination(findings, levels, "L2", "L2", advice))
     assert "✓   Landlock" in text
     assert "✗   L3" in text
     assert "[red]none[/]" in text
     assert "Grading works here, in boxes at level L2." in text
     assert f"\n  {advice.command}\n" in text
-    assert "Grading wants boxes at level L2; there are: L1." in shown(Diagnosis((), (), "L1", "L2", None))
+    assert "Grading wants boxes at level L2; there are: L1." in shown(Examination((), (), "L1", "L2", None))
 
 
 def test_the_command_on_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading import assignment
 from autograder.grading.batch import grade_lesson
-from autograder.log import print_story, story
+from autograder.log import print_story, story_of
 from course_lib import exercises
 from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course
 
@@ -50,12 +50,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 def printed(course: Course, student: str) -> str:
     out = io.StringIO()
-    print_story(story(course, student, LESSON), Console(file=out, width=100))
+    print_story(story_of(course, student, LESSON), Console(file=out, width=100))
     return out.getvalue()
 
 
 def test_the_story_holds_everything_that_was_recorded(course: Course) -> None:
-    told: dict[str, Any] = json.loads(json.dumps(story(course, "hana", LESSON)))
+    told: dict[str, Any] = json.loads(json.dumps(story_of(course, "hana", LESSON)))
     assert (told["points"], told["max_points"], told["counts"]) == (19, 19, True)  # two by hand
     assert (told["automatic_points"], told["waiting_by_hand"]) == (17, 0)
     assert told["handed_in"] == "2026-11-20 10:00:00 UTC"
@@ -76,7 +76,7 @@ def test_the_story_holds_everything_that_was_recorded(course: Course) -> None:
 
 
 def test_hidden_inputs_are_named_and_not_shown(course: Course) -> None:
-    told = story(course, "hana", LESSON)
+    told = story_of(course, "hana", LESSON)
     assert 0 <= told["hidden_inputs"]["slot"] < told["hidden_inputs"]["slots"] == 32
     with contextlib.closing(sqlite3.connect(course.gradebook)) as book:
         seeds = [str(seed) for (seed,) in book.execute("SELECT DISTINCT seed FROM katze_exercise")]
@@ -102,9 +102,9 @@ def test_it_reads_as_a_story(course: Course) -> None:
 
 
 def test_repairs_and_problems_are_told(course: Course) -> None:
-    assert story(course, "zoe", LESSON)["repairs"][0] in " ".join(printed(course, "zoe").split())
+    assert story_of(course, "zoe", LESSON)["repairs"][0] in " ".join(printed(course, "zoe").split())
     assert "no score" in printed(course, "zora")
-    assert story(course, "zora", LESSON)["problem"].split()[0] in printed(course, "zora")
+    assert story_of(course, "zora", LESSON)["problem"].split()[0] in printed(course, "zora")
     assert "formgrader" not in printed(course, "zora")  # which has no notebook of hers to open
 
 
@@ -136,7 +136,7 @@ def test_a_failure_is_told_in_full_and_once(course: Course) -> None:
 def test_what_was_set_aside_shows_no_points_as_standing(course: Course) -> None:
     with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
         book.execute("UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
-        told, text = story(course, "hana", LESSON), printed(course, "hana")
+        told, text = story_of(course, "hana", LESSON), printed(course, "hana")
         book.execute("UPDATE katze_submission SET void = '' WHERE student = 'hana'")
     assert told["points"] is None
     assert text.splitlines()[0].split(None, 2)[2] == "set aside: to be graded again"
@@ -151,13 +151,13 @@ def test_a_student_s_words_do_nothing_to_the_terminal(course: Course) -> None:
 
 def test_who_is_not_there_is_told(course: Course, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="did you mean hana"):
-        story(course, "hanna", LESSON)
+        story_of(course, "hanna", LESSON)
     with pytest.raises(BadInput, match="nothing of 02_masking has been graded yet"):
-        story(course, "hana", "02_masking")
+        story_of(course, "hana", "02_masking")
     with pytest.raises(BadInput, match="no lesson '03_foo' .*there are: .*01_attention, 02_masking"):
-        story(course, "hana", "03_foo")
+        story_of(course, "hana", "03_foo")
     with pytest.raises(BadInput, match="no gradebook .* yet; grade a lesson"):
-        story(make_course(tmp_path), "hana", LESSON)
+        story_of(make_course(tmp_path), "hana", LESSON)
 
 
 def test_the_command_prints_it_or_gives_json(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,5 +175,5 @@ def test_the_command_prints_it_or_gives_json(course: Course, capsys: pytest.Capt
 def test_it_can_be_read_while_a_run_writes(course: Course) -> None:
     with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        assert story(course, "hana", LESSON)["points"] == 19
+        assert story_of(course, "hana", LESSON)["points"] == 19
         other.execute("ROLLBACK")

@@ -39,7 +39,7 @@ class Bubblewrap:
         """`bwrap`, everything unshared, with no more than the interpreter needs."""
         python = interpreter()
         return [
-            str(program() or "bwrap"),
+            str(bwrap_path() or "bwrap"),
             *("--unshare-all", "--cap-drop", "ALL"),
             *mounts([Path(folder) for folder in self.packages]),
             *("--ro-bind", python, python),
@@ -57,7 +57,7 @@ class Bubblewrap:
         """Nothing is left behind: what runs inside is of the command's process group, and ends with its channels."""
 
 
-def program() -> str | None:
+def bwrap_path() -> str | None:
     """Where `bwrap` is installed, if it is."""
     return shutil.which("bwrap") if sys.platform.startswith("linux") else None
 

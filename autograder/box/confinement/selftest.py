@@ -64,7 +64,7 @@ def self_test(level: Level = Level.L2) -> list[str]:
         return ["no Landlock"]
     if not seccomp.supported():
         return [f"no seccomp filter for {os.uname().machine}"]
-    if level is Level.L3 and bubblewrap.program() is None:
+    if level is Level.L3 and bubblewrap.bwrap_path() is None:
         return ["bubblewrap is not installed"]
     try:
         if level is Level.L4:

@@ -68,7 +68,7 @@ class Setup:
     seed: int | None
 
 
-def live(wire: int, shell: BoxShell, setup: Setup) -> None:
+def live_in_box(wire: int, shell: BoxShell, setup: Setup) -> None:
     """The whole life of a box, in a process of its own. Never returns.
 
     Args:

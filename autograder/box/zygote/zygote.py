@@ -106,9 +106,11 @@ def main(argument: str) -> None:
     grants = _open_grants(start) if level >= Level.L2 else []
     if start.folder is not None:
         [wire] = start.sockets
-        child.live(wire, shell, child.Setup(level, Limits(**start.limits), start.folder, tuple(grants), start.seed))
+        child.live_in_box(
+            wire, shell, child.Setup(level, Limits(**start.limits), start.folder, tuple(grants), start.seed)
+        )
     sockets = [*start.sockets, *(_connect(start.door) for _ in range(start.channels))]
-    Zygote(shell, level, tuple(grants), sockets, Path(start.library).parent).serve()
+    ZygoteProcess(shell, level, tuple(grants), sockets, Path(start.library).parent).serve()
 
 
 def _connect(door: str) -> int:
@@ -165,7 +167,7 @@ def _importable(name: str) -> bool:
         return False
 
 
-class Zygote:
+class ZygoteProcess:
     """Forks boxes, keeps them as unreaped children until told, and cleans up behind them."""
 
     def __init__(
@@ -241,7 +243,7 @@ class Zygote:
             return
         if process == 0:
             ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-            child.live(wire, self._shell, setup)
+            child.live_in_box(wire, self._shell, setup)
         os.close(wire)
         self._boxes[process] = channel
         handle = os.pidfd_open(process)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box.library import copy_library, find_modules, imported, permitted
+from autograder.box.library import copy_library, find_modules, imported_modules, permitted
 from autograder.errors import BadInput
 
 
@@ -52,7 +52,7 @@ def test_exercises_are_never_among_the_modules(tmp_path: Path) -> None:
 def test_relative_imports_count_from_the_package(tmp_path: Path) -> None:
     path = tmp_path / "c.py"
     path.write_text("from . import d\nfrom ..e import f\nfrom .g.h import i")
-    assert {"a.b.d", "a.e", "a.e.f", "a.b.g.h"} <= set(imported(path, "a.b.c"))
+    assert {"a.b.d", "a.e", "a.e.f", "a.b.g.h"} <= set(imported_modules(path, "a.b.c"))
 
 
 def test_the_copy_holds_python_files_only_and_nothing_withheld(tmp_path: Path) -> None:

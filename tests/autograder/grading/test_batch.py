@@ -365,14 +365,14 @@ def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_g
 
 
 def full_for(student: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = publish.write
+    write_whole = publish.write_whole
 
     def write_or_fail(path: Path, text: str) -> tuple[str, int]:
         if student in path.parts:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        return write(path, text)
+        return write_whole(path, text)
 
-    monkeypatch.setattr(publish, "write", write_or_fail)
+    monkeypatch.setattr(publish, "write_whole", write_or_fail)
 
 
 def test_a_full_disk_stops_the_run_and_the_next_one_goes_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

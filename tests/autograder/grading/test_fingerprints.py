@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from autograder.grading.fingerprints import changed, joined, of_exercise, of_modules, of_release, of_submission
+from autograder.grading.fingerprints import changed, in_course, of_exercise, of_modules, of_release, of_submission
 from course_lib import exercises
 from course_lib.checking import Exercise
 from tests.autograder.small_lesson import released
@@ -160,19 +160,19 @@ def test_a_class_counts_by_what_it_does(tmp_path: Path, old: str, new: str, same
     ],
 )
 def test_what_has_changed_in_an_exercise_is_told(tmp_path: Path, change: tuple[str, str], words: str) -> None:
-    before = joined(fingerprint(tmp_path), "c", {"call_seconds": 2})
-    assert changed(before, joined(fingerprint(tmp_path, change), "c", {"call_seconds": 2})) == words
-    both = changed(before, joined(fingerprint(tmp_path, change), "c", {"call_seconds": 10}))
+    before = in_course(fingerprint(tmp_path), "c", {"call_seconds": 2})
+    assert changed(before, in_course(fingerprint(tmp_path, change), "c", {"call_seconds": 2})) == words
+    both = changed(before, in_course(fingerprint(tmp_path, change), "c", {"call_seconds": 10}))
     assert both == f"{words}; its limit call_seconds 2 -> 10"
 
 
 def test_points_that_are_shared_out_otherwise_are_told() -> None:
     parts: dict[str, object] = {"definition": "a", "texts": "b"}
-    before = joined({**parts, "points": {"values": 2, "gradient": 1}}, "c", {})
-    assert changed(before, joined({**parts, "points": {"values": 1, "gradient": 2}}, "c", {})) == (
+    before = in_course({**parts, "points": {"values": 2, "gradient": 1}}, "c", {})
+    assert changed(before, in_course({**parts, "points": {"values": 1, "gradient": 2}}, "c", {})) == (
         "how its points are shared out"
     )
-    assert changed(before, joined({**parts, "points": {"values": 2, "gradient": 1}}, "d", {})) == (
+    assert changed(before, in_course({**parts, "points": {"values": 2, "gradient": 1}}, "d", {})) == (
         "its cells in the release"
     )
 

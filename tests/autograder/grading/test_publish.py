@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.publish import write
+from autograder.grading.publish import write_whole
 
 
 def test_a_file_is_written_with_its_folders_and_told_by_digest_and_size(tmp_path: Path) -> None:
     path = tmp_path / "autograded" / "ada" / "page.html"
-    digest, size = write(path, "Köln")
+    digest, size = write_whole(path, "Köln")
     assert path.read_text(encoding="utf-8") == "Köln"
     assert (digest, size) == (hashlib.sha256("Köln".encode()).hexdigest(), 5)
     assert [file.name for file in path.parent.iterdir()] == ["page.html"]
@@ -22,7 +22,7 @@ def test_what_cannot_be_written_leaves_the_file_of_before_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "page.html"
-    write(path, "before")
+    write_whole(path, "before")
     write_bytes = Path.write_bytes
 
     def half(self: Path, content: bytes) -> int:
@@ -31,12 +31,12 @@ def test_what_cannot_be_written_leaves_the_file_of_before_and_nothing_else(
 
     monkeypatch.setattr(Path, "write_bytes", half)
     with pytest.raises(OSError, match="No space left"):
-        write(path, "after")
+        write_whole(path, "after")
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_what_a_killed_run_left_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / ".page.html.part").write_text("half")
-    write(tmp_path / "page.html", "whole")
+    write_whole(tmp_path / "page.html", "whole")
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]

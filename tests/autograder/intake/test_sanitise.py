@@ -465,7 +465,10 @@ def test_many_outputs_are_cut_and_streams_joined():
 
 
 def test_control_characters_go_and_colours_stay():
-    assert sanitise.text("a\x1b[31mred\x1b[0m\x07\x1b]0;title\x07\x00b\ud800\r\n") == "a\x1b[31mred\x1b[0m]0;titleb\n"
+    assert (
+        sanitise.clean_text("a\x1b[31mred\x1b[0m\x07\x1b]0;title\x07\x00b\ud800\r\n")
+        == "a\x1b[31mred\x1b[0m]0;titleb\n"
+    )
 
 
 def test_sanitising_twice_changes_nothing():

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.errors import BadInput
 from autograder.gradebook.record import HandGrade, Record
-from autograder.pages.export import Table, export
+from autograder.pages.export import GradeTable, export
 from course_lib.checking import Outcome
 from tests.autograder.records import exercise_record, record
 
@@ -34,7 +34,7 @@ def result(student: str, points: float | None, lesson: str = LESSON) -> Record:
 GRADED = {LESSON: [result("ada", 17.5), result("ben", None), result("zoe", 0.0)]}
 
 
-def rows(table: Table) -> list[list[str]]:
+def rows(table: GradeTable) -> list[list[str]]:
     """What a program reads that is given the file."""
     text = table.content().decode("utf-8-sig")
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=table.delimiter))

@@ -40,7 +40,7 @@ from course_lib.text.batches import Windows, pad, translation_data
 from course_lib.text.tokenization import PADDING_ID, WordVocabulary
 from course_lib.toys import tasks
 from course_lib.toys.grammar import toy_translation
-from course_lib.toys.tasks import Task
+from course_lib.toys.tasks import ToyTask
 from course_lib.training.loop import TrainingConfig, train
 from course_lib.training.schedules import linear_schedule
 
@@ -255,17 +255,17 @@ def test_a_masked_language_models_output_is_its_embedding() -> None:
 # --- That they learn -------------------------------------------------------------------------------------------
 
 
-def encoder(task: Task, layers: int = 2) -> BERT:
+def encoder(task: ToyTask, layers: int = 2) -> BERT:
     return BERT(BERTConfig(len(task.vocabulary), 48, 48, 4, layers, 96, dropout=0.0, attention_dropout=0.0))
 
 
-def learn(model: nn.Module, task: Task, steps: int, peak: float = 5e-3) -> nn.Module:
+def learn(model: nn.Module, task: ToyTask, steps: int, peak: float = 5e-3) -> nn.Module:
     config = TrainingConfig(steps, linear_schedule(peak, steps // 10, steps))
     train(model, labelled_data(task.training, max_tokens=1000), head_loss, config, "cpu")
     return model.eval()
 
 
-def answers(model: nn.Module, task: Task) -> tuple[Tensor, Tensor]:
+def answers(model: nn.Module, task: ToyTask) -> tuple[Tensor, Tensor]:
     """What the model says of the held-out examples, and what is right, without what is not to be learned."""
     batch = collate_labelled(task.held_out)
     with torch.no_grad():
@@ -280,12 +280,12 @@ def majority(right: Tensor) -> float:
 
 
 @cache
-def acting() -> Task:
+def acting() -> ToyTask:
     return tasks.person_or_animal()
 
 
 @cache
-def parts() -> Task:
+def parts() -> ToyTask:
     return tasks.roles()
 
 

@@ -17,7 +17,7 @@ from course_lib.toys.tasks import (
     QUESTIONS,
     ROLES,
     SEP_ID,
-    Task,
+    ToyTask,
     habits,
     person_or_animal,
     roles,
@@ -30,31 +30,31 @@ ENGLISH_VERBS = {verb.english for verb in EVERY_VERB}
 GERMAN_VERBS = {form for verb in EVERY_VERB for form in (verb.singular, verb.plural)}
 CONJUNCTION_WORDS = {english for english, _ in CONJUNCTIONS}
 
-TASKS: list[Callable[..., Task]] = [person_or_animal, roles, who_did_what, word_order, habits]
+TASKS: list[Callable[..., ToyTask]] = [person_or_animal, roles, who_did_what, word_order, habits]
 
 
-def words(task: Task, example: LabelledText, choice: int = 0) -> list[str]:
+def words(task: ToyTask, example: LabelledText, choice: int = 0) -> list[str]:
     return [task.vocabulary.words[i] for i in example.inputs[choice].ids]
 
 
 @pytest.mark.parametrize("make", TASKS)
 class TestEvery:
-    def test_has_as_many_examples_as_asked_for_all_different(self, make: Callable[..., Task]) -> None:
+    def test_has_as_many_examples_as_asked_for_all_different(self, make: Callable[..., ToyTask]) -> None:
         task = make(training=300, held_out=50)
         assert (len(task.training), len(task.held_out)) == (300, 50)
         texts = [tuple(tuple(text.ids) for text in example.inputs) for example in [*task.training, *task.held_out]]
         assert len(set(texts)) == 350
 
-    def test_follows_from_its_seed(self, make: Callable[..., Task]) -> None:
+    def test_follows_from_its_seed(self, make: Callable[..., ToyTask]) -> None:
         first, again, other = ([example.inputs for example in make(20, 5, seed=seed).training] for seed in (1, 1, 2))
         assert first == again
         assert first != other
 
-    def test_inputs_begin_with_cls_and_end_with_sep(self, make: Callable[..., Task]) -> None:
+    def test_inputs_begin_with_cls_and_end_with_sep(self, make: Callable[..., ToyTask]) -> None:
         for example in make(20, 5).training:
             assert all(text.ids[0] == CLS_ID and text.ids[-1] == SEP_ID for text in example.inputs)
 
-    def test_nothing_to_draw_is_refused(self, make: Callable[..., Task]) -> None:
+    def test_nothing_to_draw_is_refused(self, make: Callable[..., ToyTask]) -> None:
         with pytest.raises(ValueError, match="examples on both sides, not 0 and 5"):
             make(training=0, held_out=5)
 

@@ -118,4 +118,4 @@ def test_the_interpreter_is_a_file_of_its_own_and_no_link() -> None:
 
 def test_there_is_no_bubblewrap_but_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert bubblewrap.program() is None
+    assert bubblewrap.bwrap_path() is None

@@ -64,7 +64,7 @@ def test_an_enclosure_that_lets_something_through_is_found(monkeypatch: pytest.M
     """A process that is in no enclosure at all, tested as if it were at L3."""
     if self_test():
         pytest.skip("no boxes at level L2 here")
-    monkeypatch.setattr(selftest.bubblewrap, "program", lambda: "bwrap")
+    monkeypatch.setattr(selftest.bubblewrap, "bwrap_path", lambda: "bwrap")
     monkeypatch.setattr(selftest, "enclosure_at", lambda level, limits, boxes: Nothing())
     shared = [f"it shares the {kind} namespace" for kind in ("mnt", "pid", "net", "ipc", "uts")]
     assert self_test(Level.L3) == ["the enclosure lets it read files", "the enclosure lets it connect", *shared]
