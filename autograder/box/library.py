@@ -24,7 +24,7 @@ _CHILD_SIDE = (
     "box/processes.py",
     *(f"box/confinement/{name}.py" for name in ("landlock", "seccomp", "grants", "levels", "attempts")),
     *(f"box/inside/{name}.py" for name in ("recorder", "pristine", "shell", "kernels", "substitutes", "child")),
-    *(f"box/zygote/{name}.py" for name in ("pages", "zygote")),
+    *(f"box/zygote/{name}.py" for name in ("large_pages", "zygote")),
 )
 
 

@@ -36,7 +36,7 @@ def standings(course: Course, lessons: list[str]) -> dict[str, list[Record]]:
 
 
 def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[Record]:
-    listed = store.students(connection)
+    listed = store.known_students(connection)
     records = {student: one for student, one in store.records(connection, lesson).items() if student in listed}
     if not records:
         course.release_notebook(lesson)  # a misspelt lesson is told with those that there are

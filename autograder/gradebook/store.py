@@ -278,7 +278,7 @@ def graded_lessons(connection: Connection) -> list[str]:
     return list(connection.scalars(select(GRADED.c.lesson).distinct().order_by(GRADED.c.lesson)))
 
 
-def students(connection: Connection) -> set[str]:
+def known_students(connection: Connection) -> set[str]:
     """The students that nbgrader knows."""
     return set(connection.scalars(select(STUDENT.c.id)))
 

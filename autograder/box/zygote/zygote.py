@@ -37,7 +37,7 @@ from autograder.box.inside import child
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
 from autograder.box.inside.shell import BoxShell, LastValue, Publisher
-from autograder.box.zygote.pages import use_large_pages
+from autograder.box.zygote.large_pages import use_large_pages
 from autograder.limits import Limits
 
 _MESSAGE_BYTES = 1 << 16

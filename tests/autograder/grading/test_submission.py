@@ -1,4 +1,7 @@
-"""Grading one submission, with a box that is a dictionary: what runs, what is replayed, what is shown."""
+"""Grading one submission, with a box that is a dictionary: what runs, what is replayed, what is shown.
+
+Tests `replay.py` and `one_answer.py` as well.
+"""
 
 from __future__ import annotations
 
