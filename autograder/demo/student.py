@@ -81,6 +81,7 @@ class Student:
         write: how it becomes a file.
         expected: how the exercises come out that are no `otherwise`.
         otherwise: the outcome of all the others: full points if passed, no score if unreadable, else none.
+        unanswered: their outcome where no answer file names them, as none names a new exercise.
         level: the weakest boxes in which it may be run; in weaker ones it would get at what it is after.
     """
 
@@ -92,14 +93,21 @@ class Student:
     write: Callable[[Path, Notebook], None] = write_plainly
     expected: Mapping[str, Expected] = field(default_factory=dict)
     otherwise: Outcome = Outcome.PASSED
+    unanswered: Outcome = Outcome.NOT_ATTEMPTED
     level: Level = Level.L1
 
     def expects(self, exercise: Exercise) -> Expected:
         """How this exercise should come out."""
         if exercise.id in self.expected:
             return self.expected[exercise.id]
+        if self.otherwise.has_score and not self.answers_to(exercise):
+            return no_points(self.unanswered)
         points = float(exercise.points) if self.otherwise is Outcome.PASSED else 0.0
         return Expected(self.otherwise, points if self.otherwise.has_score else None)
+
+    def answers_to(self, exercise: Exercise) -> bool:
+        """Whether one of the answer files names this exercise."""
+        return exercise.id in self._cells(exercise.lesson)
 
     def hand_in(self, release: Notebook, lesson: str, path: Path) -> None:
         """Write this submission.

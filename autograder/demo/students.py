@@ -35,7 +35,7 @@ CLASS = (
     Student("emil_torch_functions", Group.RIGHT, "torch's functions, those that are allowed", ("torch_functions",)),
     # Not finished.
     Student("fay_half_done", Group.UNFINISHED, "about half of the exercises", ("half_done",)),
-    Student("gus_untouched", Group.UNFINISHED, "the release as it was", (), otherwise=Outcome.NOT_ATTEMPTED),
+    Student("gus_untouched", Group.UNFINISHED, "the release as it was", ()),
     # Wrong.
     Student(
         "hana_slides_numbers",
@@ -97,7 +97,7 @@ CLASS = (
         Group.HOSTILE,
         "patches what reports, inside the box, how answers did",
         ("patched_observer",),
-        otherwise=Outcome.WRONG,
+        unanswered=Outcome.WRONG,
     ),
     Student(
         "ute_input_hook",
@@ -140,7 +140,6 @@ CLASS = (
         Group.HOSTILE,
         "every check claims 100 points, one is replaced by the number 100",
         (),
-        otherwise=Outcome.NOT_ATTEMPTED,
     ),
     # Right answers in notebooks that have been through something.
     Student("yuri_check_deleted", Group.MANGLED, "a check cell is gone"),
@@ -177,12 +176,7 @@ EDITS: Mapping[str, Mapping[str, Callable[[Notebook], None]]] = {
 
 EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
     "01_attention": {
-        "fay_half_done": {
-            "attention.weights": no_points(Outcome.NOT_ATTEMPTED),
-            "attention.scaled_dot_product": no_points(Outcome.NOT_ATTEMPTED),
-            "attention.dot_product_variance": no_points(Outcome.NOT_ATTEMPTED),
-            "attention.softmax_jacobian": no_points(Outcome.NOT_ATTEMPTED),
-        },
+        "fay_half_done": {"attention.weights": no_points(Outcome.NOT_ATTEMPTED)},  # a note alone
         "hana_slides_numbers": {
             "attention.scale": wrong("divided_by_number_of_keys"),
             "attention.output": wrong("first_query_everywhere"),
@@ -228,12 +222,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         },
     },
     "02_masking": {
-        "fay_half_done": {
-            "masking.combined_mask": no_points(Outcome.NOT_ATTEMPTED),
-            "masking.multiplicative_weights": no_points(Outcome.NOT_ATTEMPTED),
-            "masking.masked_self_attention": no_points(Outcome.NOT_ATTEMPTED),
-            "masking.attention_pooling": no_points(Outcome.NOT_ATTEMPTED),
-        },
+        "fay_half_done": {"masking.multiplicative_weights": no_points(Outcome.NOT_ATTEMPTED)},  # begun, and left
         "hana_slides_numbers": {
             "masking.masked_self_attention": wrong("unscaled_scores_masked"),
             "masking.attention_pooling": wrong("mean_pooling_with_padding"),
@@ -280,7 +269,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         },
     },
 }
-"""By student, the exercises that come out in another way than the student's `otherwise`."""
+"""By student, the exercises that come out in another way than the student's `otherwise` and `unanswered`."""
 
 
 def _submissions(lesson: str) -> tuple[Student, ...]:

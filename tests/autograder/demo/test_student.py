@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -144,11 +145,19 @@ def test_the_three_ways_to_hand_in_a_strange_file(released: Notebook, tmp_path: 
 
 def test_what_is_expected_of_an_exercise() -> None:
     scores, scale = exercises.find(SCORES), exercises.find("attention.scale")
-    listed = student(expected={SCORES: wrong("keys_as_rows")})
+    listed = student("reference", expected={SCORES: wrong("keys_as_rows")})
     assert listed.expects(scores) == (Outcome.WRONG, 0.0, "keys_as_rows")
     assert listed.expects(scale) == (Outcome.PASSED, 1.0, None)
-    assert student(otherwise=Outcome.RAISED).expects(scale) == no_points(Outcome.RAISED)
+    assert student("reference", otherwise=Outcome.RAISED).expects(scale) == no_points(Outcome.RAISED)
     assert student(otherwise=Outcome.UNREADABLE).expects(scale) == Expected(Outcome.UNREADABLE, None)
+
+
+def test_an_exercise_that_nobody_has_an_answer_for_is_not_attempted() -> None:
+    new = replace(exercises.find(SCORES), id="attention.new")
+    for someone in STUDENTS[LESSON]:
+        if someone.unanswered is Outcome.NOT_ATTEMPTED and someone.otherwise.has_score:
+            assert someone.expects(new) == no_points(Outcome.NOT_ATTEMPTED)
+    assert student("exits", unanswered=Outcome.WRONG).expects(new) == no_points(Outcome.WRONG)
 
 
 @pytest.mark.parametrize("lesson", STUDENTS)
