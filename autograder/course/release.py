@@ -351,9 +351,8 @@ def _cell_place(course: Course, lesson: str, grade_id: str) -> str:
 
 def _exercise_place(course: Course, exercise: Exercise) -> str:
     """The line of an exercise's points; its file alone where they are not written out there."""
-    task = exercise.id.partition(".")[2]
-    own = f"{LESSONS[exercise.lesson]}.{task}" if exercise.lesson in LESSONS else exercise.cases.__module__
-    module = import_module(own)
+    package, task = LESSONS.get(exercise.lesson), exercise.id.partition(".")[2]
+    module = import_module(f"{package}.{task}" if package else exercise.cases.__module__)
     wanted = rf'[ ]+id="{re.escape(exercise.id)}",\n(?:[ ]+.*\n)*?[ ]+points='
     return _place(Path(str(module.__file__)), wanted, course.root)
 

@@ -118,12 +118,23 @@ def test_the_text_names_points_minutes_and_section_as_the_exercise_does(
         assert len(re.findall(line, prose)) == 1, f"{exercise.id}: exactly one line must be like {line}"
 
 
-def test_the_table_of_contents_adds_up(lesson: str, notebook: NotebookNode, prose: str) -> None:
-    rows = re.findall(r"^\| \d+ \| .* \| (\d+) \| (\d+) \|$", notebook.cells[0].source, flags=re.M)
-    total = sum(exercise.points for exercise in exercises.of_lesson(lesson)) + sum(written(prose).values())
-    listed = sum(int(points) for points, _minutes in rows)
-    assert listed == total, f"the table of contents adds up to {listed} points, the exercises to {total}"
-    assert len(rows) == len(exercises.of_lesson(lesson)) + len(written(prose))
+def test_the_table_and_the_headings_count_the_exercises(lesson: str, notebook: NotebookNode, prose: str) -> None:
+    """The written ones included, in the order of the text; what each is worth, the test above compares."""
+    line = r"^### Exercise (\d+) · .*\n`[\w.]+` · (\d+) points?.* · about (\d+) minutes$"
+    tasks = re.findall(line, prose, flags=re.M)
+    assert len(tasks) == len(exercises.of_lesson(lesson)) + len(written(prose))
+    numbers = [int(number) for number, _points, _minutes in tasks]
+    assert numbers == [*range(1, len(tasks) + 1)], "renumber the headings `### Exercise N` in the order of the text"
+    rows = re.findall(r"^\| (\d+) \| .* \| (\d+) \| (\d+) \|$", notebook.cells[0].source, flags=re.M)
+    assert rows == tasks, "mend the table at the top: a row `| N | ... | points | minutes |` for each exercise"
+
+
+def test_marking_schemes_are_of_the_written_exercises(lesson: str, prose: str) -> None:
+    page = (ROOT / "solutions" / lesson / "README.md").read_text(encoding="utf-8")
+    schemes = re.findall(r"^\*\*Exercise (\d+), marking scheme\*\* \((\d+) points?\)", page, flags=re.M)
+    line = r"^### Exercise (\d+) · .*\n`[\w.]+` · (\d+) points?, read by a person"
+    asked = re.findall(line, prose, flags=re.M)
+    assert schemes == asked, "mend `**Exercise N, marking scheme** (points)` in the instructors' page"
 
 
 def test_the_answer_stands_before_its_check_and_before_what_shows_it(lesson: str, notebook: NotebookNode) -> None:
