@@ -14,10 +14,17 @@ from autograder.demo.student import Student
 from autograder.demo.students import STUDENTS
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
+from course_lib import exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"
 BY_NAME = {student.name: student for student in STUDENTS[LESSON]}
+
+CHECKED = sum(exercise.points for exercise in exercises.of_lesson(LESSON))
+"""What the lesson's checks are worth. The class earns at most 17 of it, however many exercises are added."""
+
+MOST = CHECKED + 2
+"""With its question in words."""
 
 
 def make_course(folder: Path) -> Course:

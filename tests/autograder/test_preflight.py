@@ -18,7 +18,7 @@ from autograder.cli import main
 from autograder.errors import BadInput, Unreadable
 from autograder.preflight import LOOK, READY, UNREADABLE, Preflight, State, preflight, print_preflight, write_mended
 from autograder.repair import Release
-from tests.autograder.answered_lesson import LESSON, RELEASED, Notebook, filled, graded, released
+from tests.autograder.answered_lesson import EXERCISES, LESSON, RELEASED, Notebook, filled, graded, released
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_notebook_with_all_answers_is_ready(save: Save) -> None:
     found = preflight(save(filled()))
     assert (found.status, found.lesson, found.repairs, found.remarks) == (READY, LESSON, (), ())
     assert {answer.state for answer in found.answers} == {State.WRITTEN}
-    assert sum(answer.points for answer in found.answers) == 19
+    assert sum(answer.points for answer in found.answers) == sum(exercise.points for exercise in EXERCISES) + 2
     assert "Ready to submit. Nothing was run" in shown(found)
 
 
@@ -52,7 +52,7 @@ def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:
     found = preflight(save(released()))
     assert found.status == LOOK
     assert {answer.state for answer in found.answers} == {State.UNTOUCHED}
-    assert "Look at this before you submit: 9 exercises." in shown(found)
+    assert f"Look at this before you submit: {len(EXERCISES) + 1} exercises." in shown(found)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ class TestRunning:
         graded(notebook, "attention.scale", "answer")["source"] = "def scale_scores(scores, d_head):\n    return scores"
         found = preflight(save(notebook), run=True)
         verdicts = {answer.exercise: answer.verdict for answer in found.answers if answer.verdict}
-        assert len(verdicts) == 8
+        assert len(verdicts) == len(EXERCISES)
         assert [name for name, verdict in verdicts.items() if not verdict.passed] == ["attention.scale"]
         assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
         assert "Not yet right: Your answer returns the scores unchanged." in shown(found)
@@ -304,5 +304,5 @@ class TestCommand:
         assert main(["preflight", str(path), "--json", "--write", str(out)]) == READY
         record = json.loads(capsys.readouterr().out)
         assert record["ready"]
-        assert [entry["state"] for entry in record["exercises"]] == ["written"] * 9
+        assert [entry["state"] for entry in record["exercises"]] == ["written"] * (len(EXERCISES) + 1)
         assert out.exists()
