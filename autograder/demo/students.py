@@ -105,6 +105,7 @@ CLASS = (
         "turns every later cell into the number 100, her own answers with them",
         ("reference", "input_hook"),
         otherwise=Outcome.NEVER_DEFINED,
+        unanswered=Outcome.NEVER_DEFINED,
     ),
     Student(
         "vera_always_equal",
