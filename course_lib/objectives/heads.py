@@ -89,7 +89,8 @@ class FrozenEncoder(Reader):
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
         """What the encoder returns, without gradients."""
         with torch.no_grad():
-            return self.encoder.read(ids, segments, mask)
+            output: BERTOutput = self.encoder(ids, segments, mask)
+        return output
 
 
 # --- Heads on an encoder ---------------------------------------------------------------------------------------
