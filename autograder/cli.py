@@ -248,7 +248,7 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    gc.disable()  # what is imported is no garbage, and looking for some takes a fifth of the time
+    gc.disable()  # what is imported is not garbage, and looking for some takes a fifth of the time
     from autograder.course.course import Course
     from autograder.grading.batch import grade_lesson
     from autograder.intake.misplaced import misplaced

@@ -330,7 +330,7 @@ def _known(name: str) -> Exercise | None:
 
 
 def syntax_error(source: str) -> str:
-    """Where a cell is no Python, and why, magics apart; empty where it is."""
+    """Where a cell is not Python, and why, magics apart; empty where it is."""
     try:
         ast.parse(TransformerManager().transform_cell(source))
     except SyntaxError as error:

@@ -11,8 +11,8 @@ A folder holds one file an exercise, `<exercise>.py`, in blocks; above each stan
     # %% right | with einsum
     # %% wrong | softmax over the queries | softmax_over_queries
 
-The third field, where it is there, is the name that the mistake should get. A block is no module: it runs beside what
-its lesson's notebook imports and gives.
+The third field, where it is there, is the name that the mistake should get. A block is not a module: it runs beside
+what its lesson's notebook imports and gives.
 """
 
 from __future__ import annotations

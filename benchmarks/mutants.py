@@ -157,7 +157,7 @@ def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
         for index, child in hanging:
             if isinstance(child, ast.AST) and not _left_alone(child):
                 yield node, field, index, child
-                if _number(child) is None:  # the 1 of -1 is no number by itself
+                if _number(child) is None:  # the 1 of -1 is not a number by itself
                     yield from _places(child)
 
 

@@ -21,7 +21,7 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[T
 
 
 def padding_mask(lengths: Int[Tensor, " batch"], max_length: int) -> Bool[Tensor, "batch max_length"]:
-    """True at the words of each sequence, False at the padding behind them: one mask per length (S4)."""
+    """True at the words of each sequence, False at the padding after them: one mask per length (S4)."""
     return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
 
 

@@ -4,7 +4,7 @@
     GPT:         ids                    -> logits   [batch, words, vocabulary]
     BERT:        ids, segments          -> states   [batch, words, d_model], and one vector for all of them
 
-All three are the same blocks; they differ in who may attend to whom, and in what stands before and behind.
+All three are the same blocks; they differ in who may attend to whom, and in what stands before and after.
 
 Vaswani et al. (2017), section 3; Radford et al. (2019), "Language Models are Unsupervised Multitask Learners";
 Devlin et al. (2019), "BERT"; slides S1 to S4.
@@ -62,7 +62,7 @@ class States:
     """What a stack of decoding blocks returns.
 
     Attributes:
-        states: a vector for each word; `logits` makes of it the scores of the word behind.
+        states: a vector for each word; `logits` makes of it the scores of the next word.
         self_alpha: each block's self-attention weights, [batch, heads, words, keys]; empty unless asked for.
         cross_alpha: each block's cross-attention weights, [batch, heads, words, source]; likewise.
     """
@@ -138,7 +138,7 @@ class Transformer(FromPretrained, nn.Module):
         """The decoder's vectors, without the output layer.
 
         Args:
-            target: ids; padding must stand behind the words, where being causal hides it.
+            target: ids; padding must come after the words, where being causal hides it.
             encoded: of the source.
             cache: the words before `target`; those of `target` are added.
             need_weights: return the attention weights too.
@@ -217,7 +217,7 @@ class GPT(FromPretrained, nn.Module):
 
         Args:
             ids: the words.
-            mask: True at words, False at padding, before or behind them; None where there is none.
+            mask: True at words, False at padding, before or after them; None where there is none.
             cache: the words before `ids`; those of `ids` are added.
 
         Raises:

@@ -33,7 +33,7 @@ def split_heads(x: Float[Tensor, "batch words d_model"], heads: int) -> Float[Te
 
 
 def join_heads(x: Float[Tensor, "batch heads words d_head"]) -> Float[Tensor, "batch words d_model"]:
-    """The inverse of `split_heads`: each word's pieces, one behind the other."""
+    """The inverse of `split_heads`: each word's pieces, one after the other."""
     return x.transpose(1, 2).flatten(2)
 
 

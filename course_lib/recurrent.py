@@ -95,9 +95,9 @@ class RecurrentEncoder(Reader):
 def read_sequences(
     recurrence: nn.GRU, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"] | None
 ) -> tuple[Float[Tensor, "batch words d_model"], Float[Tensor, "layers batch d_state"]]:
-    """Every word's state, and each layer's state behind the last word, however many words there are.
+    """Every word's state, and each layer's state after the last word, however many words there are.
 
-    Backwards, a network begins at the last word and not at the padding behind it: torch needs the lengths.
+    Backwards, a network begins at the last word and not at the padding after it: torch needs the lengths.
 
     Raises:
         ValueError: padding stands before a word, or a sequence has no words.
@@ -107,7 +107,7 @@ def read_sequences(
         return states, last
     lengths = mask.sum(dim=1)
     if not torch.equal(mask, padding_mask(lengths, mask.shape[1])):
-        raise ValueError("padding must stand behind the words: a recurrent network reads from the first to the last")
+        raise ValueError("padding must come after the words: a recurrent network reads from the first to the last")
     if not lengths.all():
         raise ValueError("a sequence has no words: all of it is padding")
     packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
@@ -152,7 +152,7 @@ class RecurrentLanguageModel(nn.Module):
 
         Args:
             ids: the words.
-            mask: True at words, False at padding, which must stand behind them; None where there is none.
+            mask: True at words, False at padding, which must come after them; None where there is none.
 
         Raises:
             TypeError, ValueError: as for `GPT`; padding before a word; a text without words.
@@ -165,7 +165,7 @@ class RecurrentLanguageModel(nn.Module):
         mask: Bool[Tensor, "batch words"] | None = None,
         state: Float[Tensor, "layers batch d_model"] | None = None,
     ) -> tuple[Float[Tensor, "batch words vocabulary"], Float[Tensor, "layers batch d_model"]]:
-        """The same, going on from `state`, with the state behind the last word.
+        """The same, going on from `state`, with the state after the last word.
 
         Raises:
             ValueError: both a mask and a state: words that go on are not padded.
@@ -231,7 +231,7 @@ class RecurrentDecoded:
 
     Attributes:
         logits: of the word after each target word.
-        state: behind the last target word.
+        state: after the last target word.
         alpha: each target word's attention weights over the source; None without attention.
     """
 
@@ -279,7 +279,7 @@ class RecurrentSeq2Seq(nn.Module):
         return self.decode(target, self.encode(source)).logits
 
     def encode(self, source: Int[Tensor, "batch source"]) -> RecurrentEncoded:
-        """Read the source, forwards and backwards; padding must stand behind its words.
+        """Read the source, forwards and backwards; padding must come after its words.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary; padding before a word; a source without words.

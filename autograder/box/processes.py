@@ -93,7 +93,7 @@ def _doing(states: Iterable[str]) -> Doing:
 
 
 def _fields(stat: Path) -> list[str]:
-    """The fields behind the name, which may hold anything; the state comes first."""
+    """The fields after the name, which may hold anything; the state comes first."""
     return stat.read_text(errors="replace").rpartition(")")[2].split()
 
 

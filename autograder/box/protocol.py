@@ -281,7 +281,7 @@ class Encoder:
         raise TypeError(f"a {kind.__name__} is not plain data")
 
     def _dict_key(self, key: object) -> Json:
-        """A key among which one at least is no string: JSON has no such objects."""
+        """A key among which one at least is not a string: JSON has no such objects."""
         if not is_key(key):
             raise TypeError("a dict with keys that are neither strings nor tuples of strings is not plain data")
         return self.value(key)

@@ -57,7 +57,7 @@ def _given(cell: Mapping[str, Any]) -> list[_Given]:
 
 
 def _is_computed(statement: ast.stmt) -> bool:
-    """Whether this gives a name to something that is no plain constant."""
+    """Whether this gives a name to something that is not a plain constant."""
     return isinstance(statement, ast.Assign) and not (
         isinstance(statement.value, ast.Constant) and all(isinstance(one, ast.Name) for one in statement.targets)
     )

@@ -207,8 +207,8 @@ def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Co
 def _source_notebook(course: Course, lesson: str, path: Path) -> NotebookNode:
     try:
         written = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
-    except Exception as error:  # jupytext raises what it likes on a file that is no notebook
-        raise BadInput(f"{lesson}: {path} is no notebook: {_first_line(error)}") from error
+    except Exception as error:  # jupytext raises what it likes on a file that is not a notebook
+        raise BadInput(f"{lesson}: {path} is not a notebook: {_first_line(error)}") from error
     cells = [*_opening_cells(course, lesson), *(_clean_cell(lesson, cell) for cell in written.cells)]
     for cell, identity in zip(cells, _identities(cells), strict=True):
         cell["id"] = identity

@@ -29,7 +29,7 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
     """What each submission may use, and what single exercises may use instead.
 
     Raises:
-        BadInput: an unknown name, or a value that is no limit.
+        BadInput: an unknown name, or a value that is not a limit.
     """
     section = config.get("Katze", {})
     known = [field.name for field in dataclasses.fields(Limits) if field.name not in _INTERNAL]

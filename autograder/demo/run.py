@@ -57,7 +57,7 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
         0 if every submission came out as it should, else 1.
 
     Raises:
-        BadInput: `folder` is something that the demo did not make, this is no course, or there are no boxes here.
+        BadInput: `folder` is something that the demo did not make, this is not a course, or there are no boxes here.
     """
     console = Console(highlight=False)
     level = choose_level()
@@ -96,7 +96,7 @@ def make_course(folder: Path, home: Course) -> Course:
 
 def _clear(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise BadInput(f"{folder} is no folder; name another place for the demo")
+        raise BadInput(f"{folder} is not a folder; name another place for the demo")
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     if not (folder / MARKER).is_file():

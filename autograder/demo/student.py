@@ -4,7 +4,7 @@ Answers lie in `answers/<lesson>/<name>.py`, in cells as in a notebook:
 
     # %% attention.scores          goes into the answer cell of this exercise (or its written answer)
     # %% own                       a cell of the student's own, in front of the first answer
-    # %% demo                      goes behind the text of the first cell tagged `demo`
+    # %% demo                      goes after the text of the first cell tagged `demo`
     # %% draft attention.scores    a copy of the answer cell, in front of it
 """
 
@@ -244,5 +244,5 @@ def write_link_to(neighbour: str) -> Callable[[Path, Notebook], None]:
 
 
 def write_garbage(path: Path, notebook: Notebook) -> None:
-    """Write something that is no notebook: a picture, with the notebook's name."""
+    """Write something that is not a notebook: a picture, with the notebook's name."""
     path.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 40)

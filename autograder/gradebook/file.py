@@ -256,7 +256,7 @@ def _check_version(path: Path, found: Sequence[str]) -> None:
     if list(found) == [_versions()[-1]]:
         return
     if not found:
-        raise BadInput(f"{path} is no complete gradebook of nbgrader; move it away, or restore it from a copy")
+        raise BadInput(f"{path} is not a complete gradebook of nbgrader; move it away, or restore it from a copy")
     if found[0] not in _versions():
         raise BadInput(f"the gradebook {path} was made by a newer nbgrader; update nbgrader, then grade")
     raise BadInput(

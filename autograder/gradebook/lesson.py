@@ -78,7 +78,7 @@ class LessonRows:
         points = {cell.name: cell.points for cell in self.grades.values()}
         for name, score in scores.items():
             if name not in points:
-                raise ValueError(f"{name} is no graded cell of the lesson")
+                raise ValueError(f"{name} is not a graded cell of the lesson")
             if score is not None and not 0 <= score <= points[name]:
                 raise ValueError(f"{name}: a score of {score} is not between 0 and {points[name]}")
 

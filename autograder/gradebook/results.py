@@ -36,7 +36,7 @@ class ClassResult:
         seconds: wall-clock time of the whole run.
         gradings: for each student whose submission this run has graded, why and what changed; that of others stands
             as an earlier run has recorded it.
-        refused: the submissions that were passed over, for their folder's name is no student's id; they are in no
+        refused: the submissions that were passed over, for their folder's name is not a student's id; they are in no
             gradebook.
         pages: the students whose feedback page was written anew because a person has given points or a comment.
         replaced_pages: those whose page was written anew because another program had put its own in its place.

@@ -60,7 +60,7 @@ def grade_lesson(
 ) -> ClassResult:
     """Grade what has changed among the submissions to a lesson; write gradebook, autograded notebooks and feedback.
 
-    A submission whose folder is no student id is passed over, and named in the result.
+    A submission whose folder is not a student id is passed over, and named in the result.
 
     Args:
         course: the course.

@@ -1,4 +1,4 @@
-"""Which cells change Python or torch itself, and so may be why the exercises behind them fail."""
+"""Which cells change Python or torch itself, and so may be why the exercises after them fail."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
 def _quote_lesson(exercise: Exercise, source: str) -> str:
     """What the lesson's notebook imports and defines that an answer mentions, for a cell that was pasted into a file.
 
-    Empty where there is no released notebook at hand, and where the file is no Python.
+    Empty where there is no released notebook at hand, and where the file is not Python.
     """
     for folder in (None, Path(__file__).parent):
         with contextlib.suppress(BadInput, SyntaxError):

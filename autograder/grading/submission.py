@@ -112,7 +112,7 @@ def grade_cells(
 ) -> Graded:
     """Run the cells of a repaired submission and judge every answer it checks.
 
-    Visible cases run where the check stands. Hidden ones run behind the last cell, so that no cell can show
+    Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show
     their inputs; where they fail, a fresh box runs them where the check stands and shows nothing, for a later
     cell may have changed what the answer uses.
 

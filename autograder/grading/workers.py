@@ -74,7 +74,7 @@ def grade_in_parallel(
 
     A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
     only the submission over which it dies again goes ungraded. Nor does a busy machine cost anybody a point: where it
-    may be why a time limit was hit, the submission is graded once more behind the others, alone.
+    may be why a time limit was hit, the submission is graded once more after the others, alone.
     """
     waiting, died, starved = deque(tasks), set[str](), set[str]()
     while waiting:

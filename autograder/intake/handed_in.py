@@ -118,7 +118,7 @@ def unpack(name: str, content: bytes, lesson: str) -> HandedIn:
 
 
 def open_folder(name: str, parent: int | None) -> int:
-    """A descriptor of a folder that is no link.
+    """A descriptor of a folder that is not a link.
 
     Raises:
         Unreadable: it is a link.

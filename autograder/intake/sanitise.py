@@ -215,7 +215,7 @@ def attachments(submitted: object) -> dict[str, dict[str, str]]:
 def without_missing_attachments(source: str, names: set[str]) -> str:
     """Markdown in which every `attachment:` names one of `names`; nbconvert fails at any other.
 
-    To be called before `markdown`, which then sees that the others are no images any more.
+    To be called before `markdown`, which then sees that the others are no longer images.
     """
 
     def known(match: re.Match[str]) -> str:

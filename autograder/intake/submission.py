@@ -70,8 +70,8 @@ class Submission:
 def list_submissions(submitted: Path, lesson: str) -> list[tuple[str, Path]]:
     """Everyone who submitted a lesson, with the folder of the submission, in order of their ids.
 
-    Files and hidden folders are no submissions. A link is listed, so that it is reported when it is read. Folders
-    whose names are no student ids are left to `refused_submissions`.
+    Files and hidden folders are not submissions. A link is listed, so that it is reported when it is read. Folders
+    whose names are not student ids are left to `refused_submissions`.
 
     Args:
         submitted: the course's folder of submissions, `<student>/<lesson>/`.

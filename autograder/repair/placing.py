@@ -172,7 +172,7 @@ class _Repair:
                 self.placed.insert(codes[0] if codes else 0, _Placed(_ordinary(self.release, index, "restored"), index))
 
     def _place_for(self, slot: Slot) -> int:
-        """Behind the answer that it checks, else behind the cell of the release that comes before it."""
+        """After the answer that it checks, else after the cell of the release that comes before it."""
         answers = self._answers_to(slot.exercise)
         if slot.role == "check" and answers:
             return answers[-1] + 1
@@ -191,7 +191,7 @@ class _Repair:
         return [n for n, cell in cells if names <= defined(cell.source)] or [n for n, _ in cells]
 
     def _move_checks_behind_answers(self) -> None:
-        """A check that stands before every copy of its answer goes behind the last one."""
+        """A check that stands before every copy of its answer goes after the last one."""
         for slot in self.slots:
             if slot.role != "check":
                 continue

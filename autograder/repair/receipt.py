@@ -23,7 +23,7 @@ _SENTENCES = {
     "edited": ("The check of {names} had been changed and was restored.", ""),
     "own_code": ("Code of yours in the check of {names} was kept, in a cell of its own.", ""),
     "extra_check": ("A further copy of the check of {names} was left out.", ""),
-    "moved": ("The check of {names} stood before its answer and was moved behind it.", ""),
+    "moved": ("The check of {names} stood before its answer and was moved after it.", ""),
 }
 
 

@@ -52,7 +52,7 @@ class Release:
         return {index: names for index, names in sorted(found.items()) if names}
 
     def place_of(self, grade_id: object) -> int:
-        """Where the cell with this grade_id stands; behind all others where there is none."""
+        """Where the cell with this grade_id stands; after all others where there is none."""
         return next((slot.index for slot in self.slots if slot.grade_id == grade_id), len(self.notebook["cells"]))
 
     def graded_cells_in(self, submission: Submission) -> int:

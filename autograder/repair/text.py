@@ -32,7 +32,7 @@ def defined(source: str) -> set[str]:
 
 
 def imported_names(source: str) -> set[str]:
-    """The names that a cell imports at its top level; magics are passed over, and what is no Python imports nothing."""
+    """The names that a cell imports at its top level; magics are passed over; what is not Python imports nothing."""
     tree = syntax_tree(source) if "import" in source else None
     if tree is None:
         return set()

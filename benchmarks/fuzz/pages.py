@@ -47,7 +47,7 @@ def require_harmless(html: str) -> None:
 
     Raises:
         AssertionError: it could do harm.
-        UnicodeEncodeError: it is no text.
+        UnicodeEncodeError: it is not text.
     """
     html.encode()
     found = harm(html)

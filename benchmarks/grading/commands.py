@@ -141,5 +141,5 @@ def _processor_seconds(process: int) -> float:
 
 
 def _statistics(process: int) -> list[str]:
-    """The fields behind the name in a process's `stat`, from its state on; see proc_pid_stat(5)."""
+    """The fields after the name in a process's `stat`, from its state on; see proc_pid_stat(5)."""
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

@@ -421,7 +421,7 @@ def failure_of(error: BaseException) -> Outcome:
 
 
 def raised_by(error: BaseException) -> Raised:
-    """The exception as text, with the innermost line that is the answer's own, or that is no Python."""
+    """The exception as text, with the innermost line that is the answer's own, or that is not Python."""
     line, code = 0, ""
     trace = error.__traceback__
     while trace is not None:

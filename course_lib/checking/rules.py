@@ -51,7 +51,7 @@ class Code:
     """The code of a notebook's cells, or of a file: parsed once, and asked about several answers.
 
     What takes too long to parse is passed over: cells longer than `LONGEST_CELL`, all that comes after
-    `LONGEST_CODE`, and what is no Python. A trap still watches it run.
+    `LONGEST_CODE`, and what is not Python. A trap still watches it run.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:
@@ -145,7 +145,7 @@ def _parsed(source: str) -> list[ast.stmt]:
 
 
 def syntax_tree(source: str) -> ast.Module | None:
-    """The syntax tree of a cell, its magics passed over; None where it is no Python, or too long to be parsed."""
+    """The syntax tree of a cell, its magics passed over; None where it is not Python, or too long to be parsed."""
     if len(source) > LONGEST_CELL:
         return None
     python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.splitlines())

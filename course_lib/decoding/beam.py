@@ -22,7 +22,7 @@ class Beams:
     """The best sentences found for each input, best first.
 
     Attributes:
-        words: ids, with padding behind each <e>.
+        words: ids, with padding after each <e>.
         scores: log-probability in nats, divided by the length penalty; -inf where there are fewer sentences.
     """
 

@@ -1,6 +1,6 @@
 """A batch of texts that a model goes on writing: one interface to every model, with a key-value cache or without.
 
-`Transformer` writes a translation of its input, `GPT` goes on behind it. Decoding (greedy, beam, sampling) needs to
+`Transformer` writes a translation of its input, `GPT` continues it. Decoding (greedy, beam, sampling) needs to
 know no more of a model than this.
 """
 
@@ -41,7 +41,7 @@ class Continuation(TextState, ABC):
     Attributes:
         device: where they are.
         end_id: the id that ends a text; None where texts have no end.
-        padding_id: what stands behind a text that has ended.
+        padding_id: what stands after a text that has ended.
         first: the ids that the first text begins with, before anything is written.
     """
 
@@ -56,7 +56,7 @@ class Continuation(TextState, ABC):
 
     @abstractmethod
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        """Read one more word of each text: of the word behind it."""
+        """Read one more word of each text: of the word after it."""
 
 
 @singledispatch
@@ -140,7 +140,7 @@ class _Writing(Continuation):
 
     def start(self) -> Next:
         states = self._model.states(self._words, self._mask, self._cache, need_weights=self._weights)
-        return _next(self._model, states, self._mask)  # padding may stand behind the prompt
+        return _next(self._model, states, self._mask)  # padding may come after the prompt
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
         ids, mask = words.unsqueeze(1), None
@@ -166,7 +166,7 @@ def _padding(prompt: Int[Tensor, "batch words"], padding_id: int | None) -> Bool
 
 
 def _next(model: Transformer | GPT, states: States, mask: Bool[Tensor, "batch words"] | None = None) -> Next:
-    """The logits of the word behind the last one, with the rows of alpha that belong to it."""
+    """The logits of the word after the last one, with the rows of alpha that belong to it."""
     own = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.self_alpha)
     cross = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.cross_alpha)
     return Next(model.logits(at_last_word(states.states, mask)), own, cross)

@@ -31,7 +31,7 @@ def greedy_decode(
         cached: keep keys and values; without, the same words in more time.
 
     Returns:
-        The new words, with padding behind each <e>.
+        The new words, with padding after each <e>.
     """
     return write(model, inputs, _most_probable, max_length, cached=cached)
 

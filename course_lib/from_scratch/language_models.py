@@ -21,7 +21,7 @@ from course_lib.positions import LearnedPositions
 def shifted_targets(
     ids: Int[Tensor, "batch words"],
 ) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:
-    """What a language model reads and what it should answer: at each place a word, and the word behind it (S0)."""
+    """What a language model reads and what it should answer: at each place a word, and the word after it (S0)."""
     return shift_right(ids)
 
 
@@ -76,7 +76,7 @@ class CausalLanguageModel(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.02)
 
     def forward(self, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words vocabulary"]:
-        """Logits of the word behind each word."""
+        """Logits of the word after each word."""
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
             x = block(x, is_causal=self.causal).out
@@ -96,7 +96,7 @@ def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... 
 def generate(
     model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " words"], new_words: int, context: int
 ) -> Int[Tensor, " longer"]:
-    """The prompt and `new_words` more, each the most probable behind all that stands before it (S3).
+    """The prompt and `new_words` more, each the most probable after all that stands before it (S3).
 
     Args:
         model: from ids [batch, words] to logits [batch, words, vocabulary].

@@ -115,7 +115,7 @@ def cached_attention(
         W_q, W_k, W_v: projections, applied as x W.
 
     Returns:
-        The newest word's output, and the keys and the values with its own behind them.
+        The newest word's output, and the keys and the values with its own after them.
     """
     keys = torch.cat([keys, x @ W_k], dim=-2)
     values = torch.cat([values, x @ W_v], dim=-2)
@@ -142,7 +142,7 @@ TANZTE: Tree = {
 }
 """What a model might write for *the cat danced*. Where nothing else is said, <e> follows.
 
-*hat* is the most probable word behind *die Katze*, since every sentence in the perfect tense begins with it; but behind
+*hat* is the most probable word after *die Katze*, since every sentence in the perfect tense begins with it; but after
 it these sentences part. So greedy decoding writes *die Katze hat getanzt*, two beams *eine Katze tanzte*, and three
 find the most probable sentence, *die Katze tanzte*.
 """

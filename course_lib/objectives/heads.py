@@ -399,7 +399,7 @@ class GPTClassifier(nn.Module):
         Args:
             ids: the words.
             segments: not used; a separating word does their work.
-            mask: True at words, False at padding, before or behind them; None where there is none.
+            mask: True at words, False at padding, before or after them; None where there is none.
         """
         return self._classify(self.gpt.states(ids, mask).states, mask)
 

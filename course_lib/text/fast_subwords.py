@@ -230,7 +230,7 @@ def _gpt2_ids(path: Path) -> dict[str, int]:
     try:
         ids = json.loads(_utf8(path))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is no JSON, as GPT-2's vocab.json is: {error}") from error
+        raise ValueError(f"{path} is not JSON, as GPT-2's vocab.json is: {error}") from error
     if not isinstance(ids, dict) or sorted(map(str, ids.values())) != sorted(map(str, range(len(ids)))):
         raise ValueError(f"{path} is no vocabulary of GPT-2's: expected each piece with an id, from 0 without gaps")
     return ids

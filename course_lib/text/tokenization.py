@@ -125,7 +125,7 @@ class JoinedPair:
 
     Attributes:
         ids: [CLS] first [SEP] second [SEP]; without a second, [CLS] first [SEP].
-        segments: for each id, 0 up to the first [SEP] and 1 behind it.
+        segments: for each id, 0 up to the first [SEP] and 1 after it.
     """
 
     ids: list[int]

@@ -160,7 +160,7 @@ class Clause:
         return [*self.subject.in_english(), self.verb.english, *preposition, *complement]
 
     def in_german(self, order: Literal["verb second", "verb first", "verb last"]) -> list[str]:
-        """The clause as a main clause, as one behind an opening, or as a subordinate one."""
+        """The clause as a main clause, as one after an opening, or as a subordinate one."""
         subject = self.subject.in_german("nominative")
         verb = self.verb.plural if self.subject.plural else self.verb.singular
         prefix = [self.verb.prefix] if self.verb.prefix else []
@@ -199,7 +199,7 @@ class Subordinate:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A main clause, perhaps with an opening before it or a subordinate clause behind it."""
+    """A main clause, perhaps with an opening before it or a subordinate clause after it."""
 
     main: Clause
     opening: tuple[str, str] | Subordinate | None = None

@@ -204,7 +204,7 @@ def _evaluate(model: M, data: TrainingData[B], loss: Loss[M, B], world: World, p
         for indices in data.plan(torch.Generator().manual_seed(0))[world.rank :: world.size]:
             batch = data.batch(indices)
             if not batch.targets:
-                continue  # a mean over nothing is no number
+                continue  # a mean over nothing is not a number
             with autocast(world.device, precision):
                 mean = loss(model, batch.to(world.device))  # type: ignore[arg-type]  # the same kind of batch
             total, targets = total + mean.cpu().double() * batch.targets, targets + batch.targets

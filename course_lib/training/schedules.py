@@ -42,7 +42,7 @@ def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
 
 
 def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
-    """Up in a straight line to `peak` at step `warmup`, then down in a straight line to 0 behind the last step.
+    """Up in a straight line to `peak` at step `warmup`, then down in a straight line to 0 after the last step.
 
     For a training whose length is known: the small rates at the end are worth many steps at a larger one. Behind its
     last step the rate stays 0.

@@ -87,7 +87,7 @@ def test_a_words_state_has_seen_both_sides() -> None:
 
 class TestRecurrentRefusals:
     def test_padding_before_words(self) -> None:
-        with pytest.raises(ValueError, match="padding must stand behind the words"):
+        with pytest.raises(ValueError, match="padding must come after the words"):
             ENCODERS["recurrent"]()(IDS, None, MASK.flip(1))
 
     def test_no_words(self) -> None:

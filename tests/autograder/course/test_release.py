@@ -303,7 +303,7 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ('answer", "sol', 'answer", "grade": true, "sol', "answer must be a code cell with grade false, solution true"),
         ("toy-why_double-written", "toy-double-check", "check must be a code cell with grade true, solution false"),
         ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' stands on 2 cells"),
-        ('tags=["demo"]', 'tags="demo"', "is no notebook: 'demo' is not of type 'array'"),
+        ('tags=["demo"]', 'tags="demo"', "is not a notebook: 'demo' is not of type 'array'"),
         ('"points": 3', '"points": 1', "toy-double-check gives 1 point, and the exercise has 3 points; mend "),
         (', "points": 3', "", "toy-double-check gives no points, and the exercise has 3 points; mend "),
         ('"points": 3', '"points": "4"', "toy-double-check gives '4' points, and the exercise has 3 points; mend "),
@@ -381,7 +381,7 @@ def test_unknown_lessons_are_bad_input_and_known_ones_are_named(course: Course) 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"# ---\n# jupyter:\n#   kernelspec: 3\n# ---\n\n# %%\n1\n"])
 def test_a_file_that_is_no_notebook_is_bad_input(course: Course, content: bytes) -> None:
     (course.solutions / "01_toy" / "01_toy.py").write_bytes(content)
-    with pytest.raises(BadInput, match="01_toy.py is no notebook: ") as caught:
+    with pytest.raises(BadInput, match="01_toy.py is not a notebook: ") as caught:
         release(course, exercises=[toy()])
     assert "\n" not in str(caught.value)
 

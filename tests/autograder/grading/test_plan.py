@@ -40,7 +40,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> Pinned:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A graded class of three; one of them handed in what is no notebook."""
+    """A graded class of three; one of them handed in what is not a notebook."""
     course = make_course(tmp_path_factory.mktemp("course"))
     for name in STUDENTS:
         hand_in(course, name, BY_NAME[name])

@@ -1,4 +1,4 @@
-"""Every form that a notebook's bytes come in: encodings, formats old and new, scripts, and what is no notebook."""
+"""Every form that a notebook's bytes come in: encodings, formats old and new, scripts, and what is not a notebook."""
 
 from __future__ import annotations
 

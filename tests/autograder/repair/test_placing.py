@@ -118,7 +118,7 @@ def test_a_check_before_its_answer_moves_behind_it():
     notebook["cells"].insert(0, moved)
     repaired = mended(notebook)
     assert order(repaired) == IN_ORDER
-    assert repaired.repairs == ("The check of small.two stood before its answer and was moved behind it.",)
+    assert repaired.repairs == ("The check of small.two stood before its answer and was moved after it.",)
 
 
 def test_all_copies_of_an_answer_run_and_the_last_one_is_graded():

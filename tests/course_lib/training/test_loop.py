@@ -444,7 +444,7 @@ class TestCtrlC:
     def test_at_any_moment_loses_nothing(
         self, tmp_path: Path, straight: tuple[Transformer, TrainingResult], owner: Any, name: str, before: bool
     ) -> None:
-        """Before what is called for the second time, or behind it."""
+        """Before what is called for the second time, or after it."""
         original, calls = getattr(owner, name), 0
 
         def interrupted(*arguments: Any, **options: Any) -> Any:

@@ -39,7 +39,7 @@ def _with(extra: Callable[[Path], None]) -> Callable[[Path, Notebook], None]:
 
 
 def _instead(make: Callable[[Path], object]) -> Callable[[Path, Notebook], None]:
-    """A way to write something that is no notebook under the notebook's name."""
+    """A way to write something that is not a notebook under the notebook's name."""
     return lambda path, notebook: make(path) and None
 
 
