@@ -206,6 +206,15 @@ MOST_MODULES = 15
 """In a folder, beside packages."""
 
 
+def test_no_module_is_a_book() -> None:
+    files = [path for package in ("autograder", "course_lib", "benchmarks") for path in python_files(package)]
+    lengths = {module_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+MOST_LINES = 700
+
+
 @pytest.mark.parametrize("path", python_files("course_lib/checking"), ids=module_name)
 def test_checking_knows_no_model_and_meets_exercises_only_when_called(path: Path) -> None:
     code = path.read_text()
