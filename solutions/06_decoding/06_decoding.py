@@ -15,11 +15,13 @@
 # # Lesson 06 · Decoding
 #
 # A cat that sees a mouse has many next steps to choose from, and takes one. Then it looks again. A decoder writes a
-# sentence just like that: it holds a probability for every next word, one word is chosen, and the question is asked anew.
+# sentence just like that: it holds a probability for every next word, one word is chosen, and the question is asked
+# again.
 #
 # The model only ever answers the question *what comes next?* How its answers become a sentence is left to us, and there
-# is more than one way: always the most probable word, several beginnings side by side, or drawing lots. At the end of this
-# lesson you will have written all three, you will know when each is the right one, and you will have made them fast.
+# is more than one way: always the most probable word, several beginnings side by side, or a roll of the dice. At the end
+# of this lesson you will have written all three, you will know when each is the right one, and you will have made them
+# fast.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -68,13 +70,14 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. No teacher at test time
 #
-# In training the decoder was spoilt. To learn *the cat danced* → *die Katze tanzte* it read the right German words,
-# shifted by one, and had to name the next one at every place. Whatever nonsense it said at word 2, at word 3 it was given
-# the right beginning again. That is **teacher forcing**, and thanks to the causal mask all places are trained at once.
+# During training the decoder was spoilt. To learn *the cat danced* → *die Katze tanzte* it read the right German words,
+# shifted by one, and had to name the next one at every place. Whatever nonsense it said at word 2, at word 3 it was
+# handed the right beginning again. That is **teacher forcing**, and thanks to the causal mask all places are trained at
+# once.
 #
-# At test time nobody knows the right words. S4 puts it plainly: there is no translation to mask, so the model must predict
-# one word, read it as if it were given, predict the next, and so on. Each word depends on those before it, and all words
-# depend on the model's own choices.
+# At test time nobody knows the right words. S4 puts it plainly: there is no translation to mask, so the model must
+# predict one word, read it as if it were given, predict the next, and so on. Each word depends on those before it, and
+# every word depends on the model's own choices.
 #
 # We need a translator to watch, and something for it to learn: clauses of the course's toy grammar, some of them with
 # *yesterday* in front. Clauses built like *the cat danced* are held out: it will never see one in training.
@@ -96,8 +99,8 @@ BEGINNER, TRAINED = 160, 500
 
 # %% [markdown]
 # The next cell trains two very small translators, one encoder block and one decoder block each, in a few seconds. The
-# second learns three times as long as the first. The first remains a **beginner**, and will be of use when we need somebody
-# who is often in doubt.
+# second learns three times as long as the first. The first remains a **beginner**, and will come in useful when we need
+# somebody who is often in doubt.
 
 # %% tags=["demo"]
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -121,8 +124,8 @@ show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1"
 
 # %% [markdown]
 # And this is the step function of a translator for one English sentence. The encoder reads the sentence once, when the
-# first word is asked for; the decoder reads the German words so far, and we keep only what it says behind the **last** of
-# them. (It says something at every place. At the others we have long decided.)
+# first word is asked for; the decoder reads the German words so far, and we keep only what it says after the **last** of
+# them. (It says something at every place. At the others we decided long ago.)
 
 
 # %%
@@ -163,7 +166,7 @@ def step_for(sentence, trained_for=TRAINED):
 # `decoding.greedy` · 3 points (2 for the values, 1 for the limit) · about 15 minutes
 #
 # Write the loop. It gets a step function, the ids of `<s>` and `<e>` (two different ones, which need not be those of this
-# lesson), and the most words that may be written, at least 1. Behind `<e>` the model is not asked again.
+# lesson), and the most words that may be written, at least 1. After `<e>` the model is not asked again.
 #
 # Shapes: `step` takes the ids so far, int64 `[words]` (a plain list of them does as well), beginning with `start_id`, and
 # returns logits `[vocabulary]`, −∞ for a word that cannot follow. The result is int64 `[new]`: the words that were written,
@@ -243,13 +246,13 @@ def word_by_word():
     show.writing(
         sentence.split(),
         steps,
-        alt="Four steps: <s> looks at the and thinks die; die looks at cat, Katze at danced; behind tanzte comes <e>.",
+        alt="Four steps: <s> looks at the and thinks die; die looks at cat, Katze at danced; after tanzte comes <e>.",
     )
 
 
 # %% [markdown]
 # The attention walks along the sentence from left to right, one English word for each German one. Does it always? German
-# puts the verb second, whatever comes first, so behind *gestern* the verb must come before the subject.
+# puts the verb second, whatever comes first, so after *gestern* the verb must come before the subject.
 
 
 # %% tags=["demo"]
@@ -265,15 +268,15 @@ def the_attention_crosses():
         panels.append(show.Panel(f"alpha: {' '.join(words[:-1])}", alpha, words, sentence.split()))
     show.matrices(
         *panels,
-        alt="Cross-attention of two sentences. The first is a diagonal; behind gestern the verb jumps ahead and back.",
+        alt="Cross-attention of two sentences. The first is a diagonal; after gestern the verb jumps ahead and back.",
     )
 
 
 # %% [markdown]
-# Row by row: to write *tanzte* behind *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*.
+# Row by row: to write *tanzte* after *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*.
 # Nobody told it which word translates which. It found out because looking there pays.
 #
-# (What it looks at while it says `<e>` matters little. It has to look somewhere, for its weights sum to 1.)
+# (What it looks at while it says `<e>` matters little. It has to look somewhere, because its weights sum to 1.)
 #
 # **And if it makes a mistake?** Then it must live with it: at the next step its own wrong word is part of the beginning, and
 # it has never seen a wrong beginning in training. Some call this *exposure bias* (Ranzato et al., 2016). Let us
@@ -293,8 +296,8 @@ def a_wrong_beginning():
 
 
 # %% [markdown]
-# Sometimes it makes the best of it, sometimes not. In no case can it take the word back. That is the price of greed, and
-# the next sections are about paying less.
+# Sometimes it makes the best of it, sometimes not. Either way, it can never take the word back. That is the price of
+# greed, and the next sections are about paying less.
 #
 # ## 3. How probable is a sentence?
 #
@@ -321,17 +324,17 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# With a minus in front, and divided by $n$, this is the loss that training minimises (but for the label smoothing). There
-# the $e_t$ are the right words; here they may be any words whose probability we want to know.
+# With a minus in front, and divided by $n$, this is the loss that training minimises (apart from the label smoothing).
+# There the $e_t$ are the right words; here they may be any words whose probability we want to know.
 #
 # ### Exercise 2 · How probable a sentence is
 # `decoding.sequence_log_probability` · 3 points (2 for the values, 1 for very small probabilities) · about 12 minutes
 #
 # Given what the model said at each place and which words stand there, compute the log-probability of the sentence, with
-# the natural logarithm. Row $t$ of `logits` is what the model said of word $t$ before it read it, so nothing has to be
+# the natural logarithm. Row $t$ of `logits` is what the model said about word $t$ before reading it, so nothing has to be
 # shifted.
 #
-# The sentence may be long, and a word in it next to impossible, as one with logit 0 beside another with 120: its
+# The sentence may be long, and a word in it next to impossible, like one with logit 0 beside another with 120: its
 # log-probability is −120, not −∞.
 #
 # Shapes: `logits` is `[..., words, vocabulary]`, all of them finite; `expected` is int64 `[..., words]`, the result is
@@ -340,7 +343,7 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 # <details><summary>Hint: from logits to log-probabilities</summary>
 #
 # `torch.log_softmax(logits, dim=-1)`. Taking the softmax first and its logarithm afterwards is the same on paper; in a
-# computer small probabilities become 0 on the way, and their logarithm −∞.
+# computer, small probabilities become 0 on the way, and their logarithm −∞.
 #
 # </details>
 #
@@ -402,9 +405,9 @@ def judged_by_the_model():
 #
 # ## 4. Where greedy decoding loses
 #
-# To see through everything, take a model so small that it fits on the page. It translates *the cat danced*, it is not sure
-# of the article, and it cannot decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. These are
-# all the sentences that it can write, and their probabilities at every branch:
+# To see everything at once, take a model so small that it fits on the page. It translates *the cat danced*, it is not
+# sure of the article, and it cannot decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*.
+# These are all the sentences that it can write, with the probabilities at every branch:
 
 # %%
 TREE = {
@@ -447,21 +450,22 @@ def in_words(ids):
 show.tree(
     TREE,
     ends={tuple(sentence.split()): letter for letter, sentence in LETTERS.items()},
-    alt="A tree of nine German sentences. Behind die Katze: hat 0.5, tanzte 0.4, tanzt 0.1. Six have letters A to F.",
+    alt="A tree of nine German sentences. After die Katze: hat 0.5, tanzte 0.4, tanzt 0.1. Six have letters A to F.",
 )
 
 # %% [markdown]
-# Greedy decoding keeps one beginning. Here is the idea of the next section in one sentence, so that you can predict before
-# you program: a search with **several beams** keeps the 2 (or 3, or $k$) most probable *beginnings* of each length, and
-# writes in the end the most probable sentence among those that it kept. One beam is greedy decoding.
+# Greedy decoding keeps one beginning. Here is the idea of the next section in one sentence, so that you can predict
+# before you program: a search with **several beams** keeps the 2 (or 3, or $k$) most probable *beginnings* of each
+# length, and in the end writes the most probable sentence among those that it kept. One beam is greedy decoding.
 #
 # ### Exercise 3 · Predict first
 # `decoding.sentence_found` · 2 points · about 10 minutes
 #
-# Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: behind each
-# word multiply on, compare all beginnings of the same length, keep the best ones. Return for each width the letter and,
-# as your reason, the probabilities of the beginnings that the search holds after the third word, the best first. The check
-# says which widths are right and, of the common mistakes, what was believed; what is right it keeps to itself.
+# Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: after each
+# word multiply, compare all beginnings of the same length, and keep the best ones. Return for each width the letter and,
+# as your reason, the probabilities of the beginnings that the search holds after the third word, the best first. The
+# check says which widths are right and, for the common mistakes, what you must have believed; the right answer it keeps
+# to itself.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
 # *second* word the list of two beams would be `[0.54, 0.4]`. Give the products as they are, not rounded.
@@ -469,7 +473,7 @@ show.tree(
 # <details><summary>Hint: beginnings of two words</summary>
 #
 # *die Katze* has 0.6 · 0.9 = 0.54, *eine Katze* 0.4 · 1 = 0.4, *die Mieze* 0.06. Two beams keep the first two, three keep
-# all. Now their continuations.
+# all. Now for their continuations.
 #
 # </details>
 
@@ -515,18 +519,18 @@ def three_ways_through_the_tree():
 
 
 # %% [markdown]
-# You can see why greed loses. *hat* is the most probable **word** behind *die Katze*, because every sentence in the perfect
-# tense begins with it. But then these sentences part, and none of them gets much. *tanzte* is less probable as a word and
-# leads to the most probable **sentence**, the lecture's own.
+# You can see why greed loses. *hat* is the most probable **word** after *die Katze*, because every sentence in the
+# perfect tense begins with it. But then these sentences part ways, and none of them gets much. *tanzte* is less probable
+# as a word and leads to the most probable **sentence**, the lecture's own.
 #
-# Auxiliaries, articles, prepositions: real languages are full of words that are probable because many different things
-# may follow.
+# Auxiliaries, articles, prepositions: real languages are full of words that are probable because so many different things
+# may follow them.
 #
 # ## 5. Several beginnings at once
 #
 # **Beam search**, then. At each step it holds a list of beginnings with their log-probabilities. It
 #
-# 1. continues every beginning by every word of the vocabulary: these are the candidates, each with the log-probability
+# 1. continues every beginning with every word of the vocabulary: these are the candidates, each with the log-probability
 #    of its beginning plus that of the new word;
 # 2. puts the sentences that are already finished among the candidates, as they are: a sentence that has its `<e>` is not
 #    continued, and its score stays;
@@ -535,8 +539,8 @@ def three_ways_through_the_tree():
 # It starts from the single beginning `<s>` with log-probability 0 and ends after `max_length` steps, or earlier when there
 # is nothing left to continue. It returns the best of what it holds.
 #
-# With as many beams as there are sentences this finds the best one for certain. With fewer it may not, as you have just
-# seen with two. The transformer paper used 4 beams (Vaswani et al., 2017, section 6.1).
+# With one beam for every sentence this is certain to find the best one. With fewer it may not, as you have just seen with
+# two. The transformer paper used 4 beams (Vaswani et al., 2017, section 6.1).
 #
 # ### Exercise 4 · Beam search
 # `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
@@ -546,11 +550,11 @@ def three_ways_through_the_tree():
 # Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
 # A sentence that has no `<e>` after `max_length` words counts as it is. The vocabulary may be smaller than `beams`.
 #
-# (Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings move
-# up into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three are
-# accepted. The checks ask only where they find the same. In each of them an ending counts only if it is among the best of
-# its step, and the search may stop early only when nothing that is still under way could become the best: not as soon as
-# one sentence is finished, nor when `beams` of them are.)
+# (Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings
+# move up into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three
+# are accepted. The checks ask only where all three find the same. In each of them an ending counts only if it is among
+# the best of its step, and the search may stop early only when nothing that is still under way could become the best: not
+# as soon as one sentence is finished, nor when `beams` of them are.)
 #
 # <details><summary>Hint: what to hold</summary>
 #
@@ -602,7 +606,7 @@ check("decoding.beam_search", hidden=True)
 
 # %% [markdown]
 # First: does the program agree with your pencil? Then the question that matters for practice: **how many beams are
-# enough?** We make up a hundred models by chance, each with four words and `<e>`, so small that a search with 1000 beams
+# enough?** We make up a hundred models at random, each with four words and `<e>`, so small that a search with 1000 beams
 # sees every sentence of up to five words, and count how often a narrow search finds the most probable one.
 
 
@@ -640,8 +644,8 @@ def how_many_beams():
 # The first few beams bring most of it, the next ones little, and each costs as much as the first. (There *is* no promise:
 # a beginning that looks hopeless may lead to the best sentence.)
 #
-# Now the translator. With the trained one greedy and beam search agree nearly always, since it is nearly always sure.
-# So let us ask the **beginner** for sentences that it has never seen, and compare the log-probabilities of what greedy
+# Now the translator. With the trained one, greedy and beam search nearly always agree, since it is nearly always sure. So
+# let us ask the **beginner** for sentences that it has never seen, and compare the log-probabilities of what greedy
 # decoding and a search with 4 beams find. Each dot is a sentence; on the dotted line both found the same.
 
 
@@ -683,33 +687,34 @@ def greedy_and_beam_on_the_translator():
 
 # %% [markdown]
 # More probable in the eyes of the model, that is. Whether the translation is also *better* is another question: a search
-# can find only what the model believes. (Where greedy decoding says a word again and again it has run into a loop: the
+# can find only what the model believes. (Where greedy decoding says a word again and again it is caught in a loop: the
 # beginner has seen few sentences with that word, and none that repeats it ten times.)
 #
-# And look at the last line. When the search finds something else it is often something **shorter**. That is no accident.
+# And look at the last line. When the search finds something different, it is often something **shorter**. That is no
+# accident.
 #
 # ## 6. Short sentences win
 #
 # Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search for the most
 # probable sentence likes short ones. With a translator of 2019 an exact search found that for more than half of the test
 # sentences the most probable translation of all was the **empty one**, `<e>` at once. (Stahlberg and Byrne, 2019, *On NMT
-# Search Errors and Model Errors: Cat Got Your Tongue?* It is really called that.) Beam search with few beams is saved by
-# not finding it.
+# Search Errors and Model Errors: Cat Got Your Tongue?* It is really called that.) What saves beam search with few beams
+# is that it does not find it.
 #
-# The common remedy: compare not the log-probabilities themselves, but these divided by a **length penalty** that grows with
-# the number of words, `<e>` included (Wu et al., 2016, equation 14):
+# The common remedy: do not compare the log-probabilities themselves, but divide them first by a **length penalty** that
+# grows with the number of words, `<e>` included (Wu et al., 2016, equation 14):
 #
 # $$\text{score}(e) = \frac{\log P(e \mid f)}{\left(\frac{5 + \text{length}}{6}\right)^{\alpha}}.$$
 #
-# Log-probabilities are negative; divided by more they come nearer to 0, so that long sentences gain. With $\alpha = 0$
-# nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ is just a number; it has nothing to do with
-# attention weights.)
+# Log-probabilities are negative; dividing by a larger number brings them nearer to 0, so long sentences gain. With
+# $\alpha = 0$ nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ is just a number; it has nothing
+# to do with attention weights.)
 #
 # ### Exercise 5 · Length penalty
 # `decoding.length_penalised` · 2 points (1 for the values, 1 for double precision) · about 8 minutes
 #
-# Write the formula. One thing to mind: torch divides whole numbers in single precision, so bring the lengths to the dtype of
-# the log-probabilities before you compute with them.
+# Write the formula. One thing to watch: torch divides whole numbers in single precision, so bring the lengths to the
+# dtype of the log-probabilities before you calculate with them.
 #
 # Shapes: `log_probability` is `[...]`, `length` is int64 of the same shape, `alpha` is a float of at least 0, the result is
 # `[...]`.
@@ -770,15 +775,15 @@ def where_the_whole_sentence_wins():
 
 
 # %% [markdown]
-# In a search the penalty is applied to sentences that are finished, when they are compared; the beginnings of one step all
-# have the same length. Note what it is not: it is no probability, and nothing in the model asks for it. It repairs a fault
-# of the model by a fault in the comparison, with a number that somebody has tuned.
+# In a search the penalty is applied to sentences that are finished, when they are compared; the beginnings of one step
+# all have the same length. Note what it is not: the result is not a probability, and nothing in the model asks for it. It
+# repairs a fault in the model with a fault in the comparison, using a number that somebody has tuned.
 #
-# ## 7. Drawing lots
+# ## 7. Rolling the dice
 #
 # For a translation we want *the best* sentence. But ask a language model to tell a story and you would not want the most
 # probable one: it is dull, it repeats itself, and it is the same every time. People don't write the most probable word
-# either (Holtzman et al., 2020, figure 2). The alternative is to **sample**: draw each word by chance, with the
+# either (Holtzman et al., 2020, figure 2). The alternative is to **sample**: draw each word at random, with the
 # probabilities that the model gives.
 #
 # Here are ten words that might follow *die Katze*:
@@ -790,9 +795,10 @@ torch.manual_seed(0)
 print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement=True).tolist()))
 
 # %% [markdown]
-# The trouble is in the **tail**. *verdampfte* has one chance in two hundred; for a real vocabulary the tail has tens of
-# thousands of words, each nearly impossible, all together not. In a text of hundreds of words one of them will come up, and
-# then the model has to go on from there. Three remedies follow. You can combine them, and most programs do.
+# The trouble is in the **tail**. *verdampfte* has one chance in two hundred; in a real vocabulary the tail has tens of
+# thousands of words, each of them nearly impossible, but not all of them together. In a text of hundreds of words one of
+# them will come up, and then the model has to go on from there. Three remedies follow. You can combine them, and most
+# programs do.
 #
 # ### 7.1 Temperature
 #
@@ -801,8 +807,8 @@ print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement
 # $$p_i = \frac{\exp(\text{logits}_i / T)}{\sum_j \exp(\text{logits}_j / T)}.$$
 #
 # With $T = 1$ nothing changes. Below 1 the differences between logits grow, so the probable becomes more probable: near 0
-# all is on the best word, which is greedy decoding. Above 1 differences shrink, and for large $T$ all words are equally
-# probable. The name comes from physics, where hot things are in disorder (Ackley, Hinton and Sejnowski, 1985).
+# the best word gets everything, which is greedy decoding. Above 1 differences shrink, and for large $T$ all words are
+# equally probable. The name comes from physics, where hot things are in disorder (Ackley, Hinton and Sejnowski, 1985).
 #
 # You know the opposite operation: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from becoming
 # too sharp. That was a temperature.
@@ -810,8 +816,8 @@ print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement
 # ### Exercise 6 · Temperature
 # `decoding.with_temperature` · 2 points (1 for the values, 1 near temperature 0) · about 6 minutes
 #
-# From logits to probabilities. With a temperature near 0, such as 0.01, the quotients are enormous: what you compute on the
-# way must neither overflow nor all become 0.
+# From logits to probabilities. With a temperature near 0, such as 0.01, the quotients are enormous: what you compute on
+# the way must not overflow, nor may all of it become 0.
 #
 # Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float of at least 0.01, the result has the shape of `logits`.
 #
@@ -845,8 +851,8 @@ check("decoding.with_temperature", hidden=True)
 # ### 7.2 Only the k most probable words
 #
 # Temperature makes the tail thinner, but leaves it there. **Top-k** cuts it off: keep the $k$ most probable words, give
-# the others probability 0, and divide by the sum so that the rest sums to 1 again (Fan et al., 2018; GPT-2's stories were
-# written with $k = 40$).
+# the others probability 0, and divide by the sum so that what is left sums to 1 again (Fan et al., 2018; GPT-2's stories
+# were written with $k = 40$).
 #
 # ### Exercise 7 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
@@ -854,8 +860,8 @@ check("decoding.with_temperature", hidden=True)
 # From probabilities to probabilities. The words that stay keep their proportions. Where `k` is larger than the vocabulary,
 # all words stay.
 #
-# Shapes: `probabilities` is `[..., vocabulary]`, `k` is an int of at least 1, the result has the shape of `probabilities`.
-# You need not mind words that are equally probable: there are none.
+# Shapes: `probabilities` is `[..., vocabulary]`, `k` is an int of at least 1, the result has the shape of
+# `probabilities`. You need not worry about words that are equally probable: there are none.
 #
 # <details><summary>Hint</summary>
 #
@@ -889,22 +895,22 @@ check("decoding.top_k", hidden=True)
 # %% [markdown]
 # ### 7.3 The nucleus
 #
-# What is a good $k$? Behind *die Katze* hundreds of verbs are fine; behind *Sehr geehrte*, with which German letters begin,
-# hardly more than two words. A fixed $k$ cuts good words off in the first case, and lets nonsense in in the second.
+# What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, with which German letters begin,
+# hardly more than two words are. A fixed $k$ cuts off good words in the first case, and lets nonsense in in the second.
 #
-# **Nucleus** sampling (top-p) fixes the mass in place of the number: sort the words by probability, and keep the **fewest**
-# whose probabilities sum to at least $p$ (Holtzman et al., 2020). Where the model is sure the nucleus is
-# small, where it is not it is large.
+# **Nucleus** sampling (top-p) fixes the mass instead of the number: sort the words by probability, and keep the
+# **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). Where the model is sure the nucleus is
+# small; where it is not, the nucleus is large.
 #
-# In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line, and it belongs to
-# the nucleus, for without it the mass would be too small.
+# In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line, and it belongs
+# to the nucleus, because without it the mass would be too small.
 #
 # ### Exercise 8 · Nucleus
 # `decoding.nucleus` · 3 points (2 for the values, 1 for p reached exactly, or not quite) · about 18 minutes
 #
 # Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary. Where words sum to exactly $p$ they
-# are enough: none more is kept. With $p = 1$ all words stay, even if their sum, by rounding, does not quite reach 1. You
-# need not mind words that are equally probable: there are none.
+# are enough: no more are kept. With $p = 1$ all words stay, even if their sum, by rounding, does not quite reach 1. You
+# need not worry about words that are equally probable: there are none.
 #
 # Shapes: `probabilities` is `[..., vocabulary]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
@@ -1016,8 +1022,8 @@ def sentences_by_chance():
 # At temperature 1 every sentence comes up as often as its probability says: **sampling word by word is sampling whole
 # sentences**. That is the chain rule once more, and no search is needed for it.
 #
-# At lower temperatures look which sentence wins. Not *die Katze tanzte*, the most probable one, but *die Katze hat
-# getanzt*: temperature sharpens each **step**, and near 0 it makes greedy decoding, with all its faults.
+# At lower temperatures, look at which sentence wins. Not *die Katze tanzte*, the most probable one, but *die Katze hat
+# getanzt*: temperature sharpens each **step**, and near 0 what you get is greedy decoding, with all its faults.
 #
 # So which way is right? Where there is one right answer, more or less (translation, a transcript, a summary of facts),
 # search. Where many answers are good and you want one of them (a story, a conversation), sample, with a nucleus or a
@@ -1025,15 +1031,15 @@ def sentences_by_chance():
 #
 # ## 8. What has been read need not be read again
 #
-# Back to S4 and test time. There it says that since words must be written one by one, the transformer *gains no speed-up
-# over a recurrent network* at test time. In training it does, since all places are computed at once.
+# Back to S4 and test time. It says there that since words must be written one by one, the transformer *gains no speed-up
+# over a recurrent network* at test time. In training it does gain, since all places are computed at once.
 #
 # Is that so? One thing is certain: $n$ words take $n$ steps in a row, for both. No trick in this section changes that. But
 # how much work is a **step**?
 #
 # Look at `step_for` again. To get the 100th word the decoder reads 99 words, projects all of them to queries, keys and
-# values, in every block, and sends all of them through the feed-forward networks. And then we throw away everything but the
-# last row. At the next step it reads the same 99 words again, and one more.
+# values, in every block, and sends all of them through the feed-forward networks. And then we throw away everything but
+# the last row. At the next step it reads the same 99 words again, plus one more.
 
 # %%
 n = 100
@@ -1046,18 +1052,18 @@ print("words read in order to write", n, "words, all so far at each step:", sum(
 # And what does the new word need of them? Its query meets their **keys**, and the weights average their **values**.
 # Nothing else. So keep these two in a **key-value cache**: at each step project only the new word, append its key and its
 # value, and attend from its query to all of them. (Shazeer, 2019, spells this out.) The keys and values of
-# cross-attention are simpler still: they come from the source, which never changes, and are made once.
+# cross-attention are simpler still: they come from the source, which never changes, so they are computed once.
 #
 # ### Exercise 9 · One step with a cache
 # `decoding.cached_attention` · 3 points · about 15 minutes
 #
 # Self-attention of the newest word, with the keys and values of all words before it. It may attend to itself. You need no
 # mask: nothing in the cache lies in the future. Return the output, and the cache with the new word's key and value
-# **behind** the others. Torch's attention, `F.scaled_dot_product_attention`, is welcome, and so is the course's,
+# **after** the others. Torch's attention, `F.scaled_dot_product_attention`, is welcome, and so is the course's,
 # `scaled_dot_product_attention` of `course_lib.attention`, which the first cell imports: both take `(q, k, v)`.
 #
-# Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., words, d_head]`, with `words` 0 at the first step; the
-# projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., 1, d_head]` and twice
+# Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., words, d_head]`, with `words` 0 at the first step;
+# the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., 1, d_head]` and two of
 # `[..., words + 1, d_head]`. Leave the tensors that come in as they are.
 #
 # <details><summary>Hint</summary>
@@ -1090,9 +1096,9 @@ check("decoding.cached_attention", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The claim is strong: *exactly the same numbers*, not nearly. Two tests. First your step, five times in a row, beside
-# causal self-attention over all five words at once. Then a whole model: the trained translator writes with the library's
-# cache and without, and we compare all its logits.
+# The claim is a strong one: *exactly the same numbers*, not nearly the same. Two tests. First your step, five times in a
+# row, beside causal self-attention over all five words at once. Then a whole model: the trained translator writes with
+# the library's cache and without, and we compare all its logits.
 
 
 # %% tags=["demo"]
@@ -1123,9 +1129,10 @@ def cached_equals_uncached():
 
 
 # %% [markdown]
-# Equal up to rounding. (A sum in another order is rounded differently; that is all.) Now measure: how long does **the next
-# word** take, when $n$ words are there already? A GPT of four blocks without a cache, the same with a cache, and a
-# recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its state.
+# Equal up to rounding. (A sum in another order is rounded differently; that is all.) Now let us measure: how long does
+# **the next word** take, when there are $n$ words already? A GPT of four blocks without a cache, the same with a cache,
+# and a recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its
+# state.
 
 # %% tags=["demo"]
 from course_lib.ground.timing import milliseconds
@@ -1166,17 +1173,17 @@ numbers = 2 * LAYERS * LONGEST * WIDTH
 print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS * WIDTH:,}")
 
 # %% [markdown]
-# On a processor the picture is plain. So what of S4's sentence?
+# On a processor the picture is plain. So what about S4's sentence?
 #
 # **What the cache changes: the work of a step.** Without it a step reads all words again, and the time for a word grows with
 # every word that is already there. With it a step reads one word. What remains of the growth is the attention itself, one
 # query against ever more keys, and that is little at these lengths.
 #
-# **What it does not change: the number of steps.** Word 100 still has to wait for word 99. Reading all words at once, as in
-# training, takes far less time than writing them one by one. In this sense S4 is right: the parallelism of training is not
-# to be had at test time. And a recurrent network needs no cache at all: its step is the same small work at any length,
-# from a state that never grows, while the cache grows with every word. It is the transformer that has to be *rescued* from
-# a disadvantage here.
+# **What it does not change: the number of steps.** Word 100 still has to wait for word 99. Reading all words at once, as
+# in training, takes far less time than writing them one by one. In this sense S4 is right: at test time you cannot have
+# the parallelism of training. And a recurrent network needs no cache at all: its step is the same small work at any
+# length, from a state that never grows, while the cache grows with every word. It is the transformer that has to be
+# *rescued* from a disadvantage here.
 #
 # (On a GPU both lines of the GPT may look flat: it can project a few hundred words in about the time it takes to start the
 # computation. There the cache pays for longer texts, larger models and larger batches, and its own size becomes the
@@ -1184,16 +1191,16 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 #
 # ## 9. All words at once?
 #
-# S4 announces, for later, ways to write the whole sentence at once. That is **non-autoregressive** decoding: no word waits
-# for another, the decoder names all words of the sentence in one step (Gu et al., 2018, *Non-Autoregressive Neural Machine
-# Translation*). One step in place of $n$: this *is* the speed-up.
+# S4 promises, for later, ways to write the whole sentence at once. That is **non-autoregressive** decoding: no word waits
+# for another, the decoder names all words of the sentence in one step (Gu et al., 2018, *Non-Autoregressive Neural
+# Machine Translation*). One step instead of $n$: there *is* the speed-up.
 #
 # What does it cost? Look at the chain rule of section 3 and take all the $e_1, \dots, e_{t-1}$ out of it:
 #
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
-# Every place chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. We compute
-# from it how probable each word is at each **place**, whatever stands elsewhere, and let every place draw its own.
+# Every place chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. From it
+# we compute how probable each word is at each **place**, whatever stands elsewhere, and let every place draw its own.
 
 
 # %% tags=["demo"]
@@ -1224,16 +1231,16 @@ for text in texts[:7]:
 print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences of the tree")
 
 # %% [markdown]
-# *tanzte getanzt*, *hat* without a participle: each word is likely in its place, and they do not belong together. Gu et al.
-# call it the **multimodality problem**: where there are several good translations, places that cannot agree on
-# one mix them. Taking the most probable word at every place is no way out, for nothing makes these words belong together
+# *tanzte getanzt*, *hat* without a participle: each word is likely in its place, but they do not belong together. Gu et
+# al. call it the **multimodality problem**: where there are several good translations, places that cannot agree on one
+# mix them. Taking the most probable word at every place is no way out, because nothing makes those words belong together
 # either. The problem vanishes only where there is a single good translation.
 #
-# The remedies give some of the speed back: train on data in which a sentence has one translation only (Gu et al. let a
-# teacher make it), or write in a few rounds, each of which revises the least certain words of the last (Ghazvininejad et
-# al., 2019, *Mask-Predict*). Another way keeps the left-to-right model and its very distribution, and lets a small model
-# run ahead whose words the large one then checks all at once (Leviathan et al., 2023, *speculative decoding*). Checking is
-# reading, and reading is parallel.
+# The remedies give back some of the speed: train on data in which each sentence has only one translation (Gu et al. let a
+# teacher make it), or write in a few rounds, each of which revises the least certain words of the one before
+# (Ghazvininejad et al., 2019, *Mask-Predict*). Another way keeps the left-to-right model and exactly its distribution,
+# and lets a small model run ahead; the large one then checks its words all at once (Leviathan et al., 2023, *speculative
+# decoding*). Checking is reading, and reading is parallel.
 #
 # So non-autoregressive decoding stands at one end, with one step and no agreement, autoregressive decoding at the other,
 # with $n$ steps and full agreement, and much current work lies between.
@@ -1248,9 +1255,9 @@ print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences 
 # - **Log-probability**: the logarithm of a probability; logarithms add up where probabilities multiply.
 # - **Exposure bias**: in training a model never reads its own mistakes, at test time it does.
 # - **Beam search**: keep the few most probable beginnings at every step.
-# - **Search error**: the search misses the sentence that the model holds for the best.
+# - **Search error**: the search misses the sentence that the model thinks best.
 # - **Length penalty**: what log-probabilities are divided by, so that long sentences can compete.
-# - **Sampling**: draw each word by chance, with the model's probabilities.
+# - **Sampling**: draw each word at random, with the model's probabilities.
 # - **Temperature**: what logits are divided by before the softmax; low is sharp, high is flat.
 # - **Top-k**: sample from the $k$ most probable words only.
 # - **Nucleus (top-p)**: sample from the fewest most probable words that have mass $p$.
@@ -1260,10 +1267,10 @@ print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences 
 #
 # ## What you have now
 #
-# Everything between a trained model and a text. The library has your functions for whole batches, with the cache inside:
-# `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in `course_lib.decoding.sampling`. Open them;
-# you will find your way.
+# Everything that lies between a trained model and a text. The library has your functions for whole batches, with the
+# cache inside: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in
+# `course_lib.decoding.sampling`. Open them; you will find your way around.
 #
-# One thing was carried along through the whole lesson without being needed for decoding: the English sentence. Take the
-# encoder away, and what is left predicts the next word from those before it. That is a language model, and the next lesson
-# builds one.
+# One thing came along through the whole lesson without being needed for decoding: the English sentence. Take the encoder
+# away, and what is left predicts the next word from those before it. That is a language model, and the next lesson builds
+# one.

@@ -3,7 +3,8 @@
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
 A model is passed in as a step function: from the words so far to the logits of the next one. The models drawn here say
-something else of every beginning, at random but always the same, so that an answer that forgets a word shows it.
+    something different after every beginning, at random but always the same, so that an answer that forgets a word
+    gives itself away.
 """
 
 from course_lib.exercises.decoding import (

@@ -101,7 +101,8 @@ def _worth_searching(
 
     The searches in `apart` find different sentences.
 
-    Some books let a finished sentence keep its place among the beams, others move it out and let another one live on.
+    Some programs let a finished sentence keep its place among the beams, others move it out and let another one live
+    on.
     """
 
     def suits(model: Model) -> bool:
@@ -220,7 +221,7 @@ def _apart_from_the_start(step: stepwise.Step, start_id: int, end_id: int, beams
 
 
 def _until_enough_are_finished(step: stepwise.Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    """What ends is set aside; with so many as there are beams, the search is over and the best of them found."""
+    """What ends is set aside; once there is one for each beam, the search is over and the best of them is found."""
     live: _Kept = [(0.0, [start_id])]
     done: _Kept = []
     for _ in range(max_length):
@@ -238,7 +239,7 @@ def _until_enough_are_finished(step: stepwise.Step, start_id: int, end_id: int, 
 
 
 def _of_each_its_own(candidates: _Kept, beams: int) -> _Kept:
-    """The best `beams` behind each beginning: nothing is ever dropped among these."""
+    """The best `beams` after each beginning: nothing is ever dropped among these."""
     beginnings = {tuple(words[:-1]) for _score, words in candidates}
     return sorted(
         (
@@ -251,7 +252,7 @@ def _of_each_its_own(candidates: _Kept, beams: int) -> _Kept:
 
 
 def _two_of_each(candidates: _Kept, beams: int) -> _Kept:
-    """The best `beams` of the candidates, of which each beginning has two at most."""
+    """The best `beams` of the candidates, at most two for each beginning."""
     beginnings = {tuple(words[:-1]) for _score, words in candidates}
     two_each = [_cut([c for c in candidates if tuple(c[1][:-1]) == beginning], 2) for beginning in beginnings]
     return _cut([sentence for two in two_each for sentence in two], beams)
@@ -371,7 +372,7 @@ def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_le
         following = torch.log_softmax(logits, dim=-1)
         vocabulary = following.shape[-1]
         stays = torch.full((vocabulary,), -math.inf, dtype=following.dtype)
-        stays[end_id] = 0.0  # behind <e> nothing but <e>, for nothing
+        stays[end_id] = 0.0  # after <e> nothing but <e>, at no cost
         following = torch.where(ended.unsqueeze(1), stays, following)
         totals = (scores.unsqueeze(1) + following).flatten()
         scores, places = totals.topk(min(beams, len(totals)))
@@ -418,7 +419,8 @@ COUNTING_DIFFERENTLY = (
     _finished_set_aside,
     _one_beam_less_for_each_finished,
 )
-"""Other honest ways of counting finished sentences. The exercise's cases are such that all find the same."""
+"""Other honest ways of counting finished sentences. The exercise's cases are chosen so that all of them find the same.
+"""
 
 
 CORRECT = (
@@ -437,7 +439,7 @@ EXERCISE = Exercise(
     title="Beam search",
     statement=(
         "beam_search(step, start_id, end_id, beams, max_length) -> int64 [new]: the most probable of the sentences "
-        "that a search finds which keeps the `beams` best at every step, finished ones among them."
+        "found by a search that keeps the `beams` best at every step, finished ones included."
     ),
     points=6,
     minutes=35,
@@ -451,7 +453,7 @@ EXERCISE = Exercise(
         Misconception(
             "greedy",
             "Your answer is what greedy decoding writes, however many beams it gets. Keep the `beams` best of all "
-            "candidates at every step; and begin with <s> once, for copies of it would stay copies.",
+            "candidates at every step; and begin with <s> once, because copies of it would stay copies.",
             lambda step, start_id, end_id, beams, max_length: stepwise.greedy(step, start_id, end_id, max_length),
         ),
         Misconception(
@@ -468,20 +470,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_word_only",
-            "Your answer rates a sentence by its last word alone. Its score is the sum of the log-probabilities of all "
-            "its words.",
+            "Your answer scores a sentence by its last word alone. Its score is the sum of the log-probabilities of "
+            "all its words.",
             partial(_searched, adds=lambda score, more, length: more),
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer rates a sentence by the mean over its words, which favours long ones. That comes in the next "
-            "section: here the score is the sum.",
+            "Your answer scores a sentence by the mean over its words, which favours long ones. That comes in the "
+            "next section: here the score is the sum.",
             partial(_searched, adds=lambda score, more, length: (score * (length - 1) + more) / length),
         ),
         Misconception(
             "only_the_last_word_read",
-            "Your answer shows the model only the last word of a beginning. It knows nothing of the others then: give "
-            "step all its words, <s> first.",
+            "Your answer shows the model only the last word of a beginning. Then it knows nothing about the others: "
+            "give step all its words, <s> first.",
             partial(_searched, sees=lambda words: words[-1:]),
         ),
         Misconception(
@@ -492,14 +494,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nothing_dropped",
-            "Your answer keeps the best `beams` behind each beginning, so that there are more and more of them. Put "
+            "Your answer keeps the best `beams` after each beginning, so that there are more and more of them. Put "
             "all candidates in one list, and keep the `beams` best of that.",
             partial(_searched, cut=_of_each_its_own),
             alone=True,
         ),
         Misconception(
             "goes_on_behind_the_end",
-            "Your answer lets sentences go on behind <e>. A finished sentence stays as it is, with the score that it "
+            "Your answer lets sentences go on after <e>. A finished sentence stays as it is, with the score that it "
             "has, and competes with the others.",
             partial(_searched, finished="go on"),
         ),
@@ -548,12 +550,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_left_out",
-            "<e> is missing at the end of your answer. The model wrote it, as any other word: keep it.",
+            "<e> is missing at the end of your answer. The model wrote it, like any other word: keep it.",
             partial(_searched, writes=lambda words, end: without_end(words, end)[1:]),
         ),
         Misconception(
             "one_word_short",
-            "Your answer may write one word less than max_length: <s> does not count.",
+            "Your answer may write one word fewer than max_length: <s> does not count.",
             partial(_searched, longer=-1),
         ),
         Misconception(
@@ -591,7 +593,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_continuations_each",
-            "Your answer continues each sentence by its two best words only. With more beams the third may be among "
+            "Your answer continues each sentence with its two best words only. With more beams the third may be among "
             "the best of all: look at every word, or at the best `beams`.",
             _two_continuations_each,
         ),

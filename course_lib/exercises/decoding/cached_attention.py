@@ -208,7 +208,7 @@ EXERCISE = Exercise(
         Misconception(
             "only_the_first_seen",
             "The newest word attends to the first word alone, as under a causal mask (is_causal=True, tril), which "
-            "takes a single query for the first. Leave the mask away: nothing in the cache lies in the future.",
+            "takes a single query for the first. Leave out the mask: nothing in the cache lies in the future.",
             partial(_one_step, seen=lambda before, new, joined: joined[..., :1, :]),
         ),
         Misconception(
@@ -224,14 +224,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "put_in_front",
-            "The newest key and value stand in front of the others. They belong behind them: torch.cat([keys, new], "
+            "The newest key and value stand in front of the others. They belong at the end: torch.cat([keys, new], "
             "dim=-2).",
             partial(_one_step, join=_in_front),
         ),
         Misconception(
             "oldest_dropped",
-            "Your answer drops the oldest word for the newest. The cache grows by one at each step: append, and keep "
-            "all.",
+            "Your answer drops the oldest word to make room for the newest. The cache grows by one at each step: "
+            "append, and keep all.",
             partial(_one_step, join=lambda before, new: _behind(before[..., 1:, :], new)),
         ),
         Misconception(
@@ -283,8 +283,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_over_the_query",
-            "Your answer takes the softmax over the queries. There is only one, so that all weights are 1: take it "
-            "over the keys, dim=-1.",
+            "Your answer takes the softmax over the queries. There is only one, so all weights are 1: take it over "
+            "the keys, dim=-1.",
             partial(_one_step, weights=lambda scaled: torch.softmax(scaled, dim=-2)),
         ),
         Misconception(
@@ -309,7 +309,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "query_of_every_word",
-            "Your answer takes the cached keys for queries, and has an output for every word. Only the newest word "
+            "Your answer uses the cached keys as queries, and has an output for every word. Only the newest word "
             "asks: its query is x W_q, and the outputs of the others were computed when they were the newest.",
             _query_of_every_word,
         ),

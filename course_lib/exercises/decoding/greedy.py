@@ -95,7 +95,7 @@ def _greedily(
         chooses: the next word, from its logits and the words so far.
         sees: what the model is shown of the words so far.
         stops: whether a sentence ends at <e>.
-        longer: how many words more than allowed.
+        longer: how many more words than allowed.
         ends: what becomes of the sentence in the end.
         keeps_start: whether <s> is returned.
     """
@@ -202,7 +202,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "start_included",
-            "Your answer begins with <s>. The model did not write <s>, it was given it: return the new words only.",
+            "Your answer begins with <s>. The model did not write <s>, it was given: return the new words only.",
             partial(_greedily, keeps_start=True),
         ),
         Misconception(
@@ -212,7 +212,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_put_behind",
-            "Your answer puts <e> behind a sentence that max_length cuts off. The model did not write it: return the "
+            "Your answer puts <e> after a sentence that max_length cuts off. The model did not write it: return the "
             "words as they are.",
             partial(_greedily, ends=lambda words, end: words if words[-1] == end else [*words, end]),
             alone=True,
@@ -226,30 +226,30 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "goes_on_behind_the_end",
-            "Your answer goes on behind <e>, up to the limit. Stop as soon as the word is end_id.",
+            "Your answer goes on after <e>, up to the limit. Stop as soon as the word is end_id.",
             partial(_greedily, stops=False),
         ),
         Misconception(
             "only_the_last_word",
-            "Your answer shows the model only the last word at each step. It knows nothing of the others then: give "
-            "step all the words so far, <s> first.",
+            "Your answer shows the model only the last word at each step. Then it knows nothing about the others: "
+            "give step all the words so far, <s> first.",
             partial(_greedily, sees=lambda words: words[-1:]),
         ),
         Misconception(
             "nothing_read",
-            "Your answer asks for the word behind <s> again and again. Append each word that was chosen, and give step "
+            "Your answer asks for the word after <s> again and again. Append each word that was chosen, and give step "
             "all the words so far.",
             partial(_greedily, sees=lambda words: words[:1]),
         ),
         Misconception(
             "newest_first",
-            "Your answer puts each new word in front of those before it, where the model reads it first. Append it "
-            "behind them.",
+            "Your answer puts each new word in front of those before it, where the model reads it first. Append it at "
+            "the end.",
             partial(_greedily, sees=lambda words: [words[0], *reversed(words[1:])]),
         ),
         Misconception(
             "asked_once",
-            "Your answer asks the model once, behind <s>, and writes its words from the most probable one down. Take "
+            "Your answer asks the model once, after <s>, and writes its words from the most probable one down. Take "
             "only the best, append it, and ask again with all the words so far.",
             _asked_once,
         ),
@@ -261,7 +261,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_more",
-            "Your answer writes one word more than max_length where the model writes no <e>.",
+            "Your answer writes one word more than max_length allows where the model writes no <e>.",
             partial(_greedily, longer=1),
         ),
         Misconception(
@@ -272,14 +272,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "none_twice",
-            "Your answer writes no word a second time. Sentences do repeat words: take the most probable one, whatever "
+            "Your answer never writes a word twice. Sentences do repeat words: take the most probable one, whatever "
             "has been written.",
             partial(_greedily, chooses=_none_twice),
         ),
         Misconception(
             "exp_overflows",
             "Your answer compares exp of the logits, which is infinite for large ones, so that different words look "
-            "alike. Compare the logits themselves: the order is the same.",
+            "alike. Compare the logits themselves: their order is the same.",
             partial(_greedily, chooses=lambda logits, words: logits.exp().argmax()),
         ),
         Misconception("start_written_into_the_code", START_ID_MESSAGE, partial(_greedily, ids=own_start)),

@@ -114,8 +114,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "single_precision",
-            "Your formula is right, but whole numbers divided by one another are of single precision in torch, and so "
-            "is your penalty. Bring the lengths to the log-probabilities' dtype first: "
+            "Your formula is right, but in torch, whole numbers divided by one another give single precision, and so "
+            "your penalty has it too. Bring the lengths to the log-probabilities' dtype first: "
             "length.to(log_probability.dtype).",
             lambda log_probability, length, alpha: log_probability / ((5 + length) / 6) ** alpha,
             alone=True,
@@ -161,13 +161,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "six_not_raised",
-            "Your answer raises only 5 + length to the power alpha. The exponent belongs to the whole fraction, the 6 "
-            "included.",
+            "Your answer raises only 5 + length to the power alpha. The exponent belongs to the whole fraction, "
+            "including the 6.",
             partial(_penalised, raised=lambda base, alpha: (6 * base) ** alpha / 6),
         ),
         Misconception(
             "only_six_raised",
-            "Your answer raises only the 6 to the power alpha, for ** binds more strongly than /. Put the whole "
+            "Your answer raises only the 6 to the power alpha, because ** binds more strongly than /. Put the whole "
             "fraction in parentheses: ((5 + length) / 6) ** alpha.",
             partial(_penalised, raised=lambda base, alpha: 6 * base / 6**alpha),
         ),
@@ -196,8 +196,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_length_divided",
-            "Your answer divides only the length by 6, for / binds more strongly than +. Put the sum in parentheses: "
-            "(5 + length) / 6.",
+            "Your answer divides only the length by 6, because / binds more strongly than +. Put the sum in "
+            "parentheses: (5 + length) / 6.",
             partial(_penalised, base=lambda words: 5 + words / 6),
         ),
         Misconception(
@@ -212,7 +212,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_not_counted",
-            "Your answer counts one word less than `length`, which is right as it comes: <e> is a word like any other.",
+            "Your answer counts one word fewer than `length`, which is right as it comes: <e> is a word like any "
+            "other.",
             partial(_penalised, words=lambda length: length - 1),
         ),
         Misconception(
@@ -222,12 +223,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "longest_for_all",
-            "Your answer takes the length of the longest sentence for all. Each is divided by a penalty of its own.",
+            "Your answer uses the length of the longest sentence for all of them. Each is divided by a penalty of its "
+            "own.",
             partial(_penalised, words=torch.max),
         ),
         Misconception(
             "number_of_sentences",
-            "Your answer takes the number of sentences for their length. How long each is, `length` says.",
+            "Your answer mistakes the number of sentences for their length. `length` says how long each one is.",
             partial(_penalised, words=lambda length: length.new_tensor(length.numel())),
         ),
         Misconception(

@@ -35,7 +35,7 @@ def _gathered(restricted: Tensor, probabilities: Tensor, _stay: Tensor) -> Tenso
 
 
 EDGE = "p reached exactly, or not quite"
-"""The part of `nucleus` where the mass may be p without a word more, or miss 1 by rounding."""
+"""The part of `nucleus` where the mass may be exactly p, or miss 1 by rounding."""
 
 
 def _nucleus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -105,7 +105,7 @@ def _first_so_many(probabilities: Tensor, p: float) -> Tensor:
 
 
 def _to_the_first_true(probabilities: Tensor, p: float) -> Tensor:
-    """Up to the word that argmax finds to cross p; where none does that is the first."""
+    """Up to the word that argmax finds to cross p; where none does, that is the first."""
     ordered = probabilities.sort(dim=-1, descending=True).values
     return _so_many(probabilities, (ordered.cumsum(dim=-1) >= p).int().argmax(dim=-1, keepdim=True) + 1)
 
@@ -201,8 +201,8 @@ EXERCISE = Exercise(
     name="nucleus",
     title="Nucleus",
     statement=(
-        "nucleus(probabilities [..., vocabulary], p) -> [..., vocabulary]: 0 but for the fewest most probable words "
-        "whose probabilities sum to at least p, and these divided by their sum."
+        "nucleus(probabilities [..., vocabulary], p) -> [..., vocabulary]: 0 except for the fewest most probable "
+        "words whose probabilities sum to at least p, and those divided by their sum."
     ),
     points=3,
     minutes=18,
@@ -215,8 +215,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "stops_below_p",
-            "Your answer leaves out the word with which the sum reaches p, and keeps nothing where one word alone has "
-            "that much. It belongs to the nucleus: look at the sum of the words *before* each.",
+            "Your answer leaves out the word with which the sum reaches p, and keeps nothing where one word alone is "
+            "enough. It belongs to the nucleus: look at the sum of the words *before* each.",
             partial(_nucleated, keep=partial(_nucleus_of, crossing=False)),
         ),
         Misconception(
@@ -232,13 +232,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_many_at_p",
-            "Where words sum to exactly p, your answer keeps one more. These are enough, for at least p is asked for: "
-            "a word stays if the sum before it is < p, not <=.",
+            "Where words sum to exactly p, your answer keeps one more. These are enough, because the sum need only be "
+            "at least p: a word stays if the sum before it is < p, not <=.",
             partial(_nucleated, keep=partial(_nucleus_of, reached=False)),
         ),
         Misconception(
             "two_at_least",
-            "Your answer keeps two words at least. Where the best alone has p, it is the nucleus.",
+            "Your answer always keeps at least two words. Where the best alone has p, it is the whole nucleus.",
             partial(
                 _nucleated,
                 keep=lambda probabilities, p: _so_many(probabilities, _count(probabilities, p).clamp(min=2)),
@@ -275,8 +275,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_in_the_vocabulary",
-            "Your answer keeps so many words as the nucleus has, but the first ones of the vocabulary: what is known "
-            "of the sorted order must go back to it, by scatter, before it meets the probabilities.",
+            "Your answer keeps the right number of words, but the first ones of the vocabulary: what you know in "
+            "sorted order must go back to the order of the vocabulary, by scatter, before it meets the probabilities.",
             partial(_nucleated, keep=_first_so_many),
         ),
         Misconception(
@@ -315,8 +315,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_number_for_all_rows",
-            "Your answer keeps as many words of every row as the nucleus of the first row has. Each row has its own "
-            "number.",
+            "Your answer keeps the same number of words in every row: as many as the nucleus of the first row has. "
+            "Each row has its own number.",
             partial(
                 _nucleated,
                 keep=lambda probabilities, p: _so_many(probabilities, int(_count(probabilities, p).flatten()[0])),
@@ -331,7 +331,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nothing_dropped",
-            "Your answer is the distribution as it came. Set the words outside of the nucleus to 0.",
+            "Your answer is the distribution as it came. Set the words outside the nucleus to 0.",
             lambda probabilities, p: probabilities.clone(),
         ),
     ),

@@ -97,8 +97,9 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "one_beginning_continued",
-            "With more than one beam you keep the best beginning alone and two or three of its continuations. Keep so "
-            "many beginnings at every step: behind two words “die Katze” and “eine Katze”, and continue both.",
+            "With more than one beam you keep the best beginning alone and two or three of its continuations. Keep "
+            "two or three beginnings at every step: after two words these include “die Katze” and “eine Katze”, and "
+            "both are continued.",
             partial(_predicted, two="A", three="A", held=([0.27], [0.27, 0.216], [0.27, 0.216, 0.054])),
         ),
         Misconception(
@@ -109,21 +110,22 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "each_beginning_continued_once",
-            "You continue each beginning by one word, its best. A beginning may be continued by several: of all that "
-            "there are, keep the most probable. “die Katze tanzte” (0.216) comes before “die Mieze tanzte” (0.06).",
+            "You continue each beginning with one word, its best. A beginning may have several continuations: of all "
+            "that there are, keep the most probable. “die Katze tanzte” (0.216) comes before “die Mieze tanzte” "
+            "(0.06).",
             partial(_predicted, three="E", held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
         ),
         Misconception(
             "each_beginning_kept",
-            "With three beams you hold “die Mieze tanzte” (0.06). A beginning need not be continued at all: of all "
-            "continuations keep the most probable, and “die Katze tanzte” (0.216) comes before it.",
+            "With three beams you hold “die Mieze tanzte” (0.06). A beginning need not be continued at all: keep the "
+            "most probable of all continuations, and “die Katze tanzte” (0.216) comes before it.",
             partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
             alone=True,
         ),
         Misconception(
             "each_article_twice",
-            "With three beams you hold “eine Katze hat” (0.4 · 0.4 = 0.16). “die Katze tanzte” (0.54 · 0.4 = 0.216) is "
-            "more probable: a beginning may be continued by several words.",
+            "With three beams you hold “eine Katze hat” (0.4 · 0.4 = 0.16). “die Katze tanzte” (0.54 · 0.4 = 0.216) "
+            "is more probable: a beginning may have several continuations.",
             partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.16])),
         ),
         Misconception(
@@ -134,14 +136,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "second_best_word",
-            "With one beam you go on with “tanzte” behind “die Katze”. It keeps only the most probable beginning, and "
+            "With one beam you go on with “tanzte” after “die Katze”. It keeps only the most probable beginning, and "
             "“hat” is more probable there: 0.5, against 0.4.",
             partial(_predicted, one="A", held=([0.216], *_HELD[1:])),
         ),
         Misconception(
             "always_the_best",
             "You predict the most probable sentence of all, A, at every width. A search sees only the next word: "
-            "behind “die Katze” the most probable one is “hat” (0.5, against 0.4), so that one beam never sees A.",
+            "after “die Katze” the most probable one is “hat” (0.5, against 0.4), so one beam never sees A.",
             partial(_predicted, one="A", two="A"),
         ),
         Misconception(
@@ -177,24 +179,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "best_at_once",
-            "You predict the most probable sentence of all, A, for one beam. Follow the tree word by word: behind “die "
+            "You predict the most probable sentence of all, A, for one beam. Follow the tree word by word: after “die "
             "Katze” greedy decoding takes “hat” (0.5, against 0.4).",
             partial(_predicted, one="A"),
         ),
         Misconception(
             "longest_sentence",
-            "One beam takes “getanzt” (0.6) behind “die Katze hat”, not “gerade” (0.4).",
+            "One beam takes “getanzt” (0.6) after “die Katze hat”, not “gerade” (0.4).",
             partial(_predicted, one="C"),
         ),
         Misconception(
             "last_words_alone",
-            "Of each beginning you give the probability of its third word alone. Multiply it by those of the first "
+            "For each beginning you give the probability of its third word alone. Multiply it by those of the first "
             "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
             partial(_predicted, held=([0.5], [0.5, 0.6], [0.5, 0.6, 0.4])),
         ),
         Misconception(
             "last_words_alone_sorted",
-            "Of each beginning you give the probability of its third word alone. Multiply it by those of the first "
+            "For each beginning you give the probability of its third word alone. Multiply it by those of the first "
             "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
             partial(_predicted, held=([0.5], [0.6, 0.5], [0.6, 0.5, 0.4])),
         ),
@@ -206,18 +208,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "whole_sentences",
-            "You give the probabilities of whole sentences, their ends included. Stop after the third word.",
+            "You give the probabilities of whole sentences, including how they end. Stop after the third word.",
             partial(_predicted, held=([0.162], [0.168, 0.162], [0.1944, 0.168, 0.162])),
         ),
         Misconception(
             "only_the_sentence_found",
-            "You give the probability of the sentence that is found, to its end. Asked for are the beginnings that are "
-            "held after the third word: as many as there are beams.",
+            "You give the probability of the sentence that is found, to its end. The question is about the beginnings "
+            "that are held after the third word: one for each beam.",
             partial(_predicted, held=([0.162], [0.168], [0.1944])),
         ),
         Misconception(
             "logarithms",
-            "You give the logarithms of the probabilities. Give these themselves.",
+            "You give the logarithms of the probabilities. Give the probabilities themselves.",
             partial(_predicted, held=tuple([math.log(p) for p in held] for held in _HELD)),
         ),
         Misconception(
@@ -243,7 +245,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "in_words",
-            "The sentences are right, and so are the probabilities. Return letters in place of words.",
+            "The sentences are right, and so are the probabilities. Return letters instead of words.",
             partial(
                 _predicted,
                 one=stepwise.SENTENCES["B"],
@@ -254,7 +256,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "small_letters",
-            "The sentences are right, and so are the probabilities. Write the letters as capitals.",
+            "The sentences are right, and so are the probabilities. Use capital letters.",
             partial(_predicted, one="b", two="e", three="a"),
             alone=True,
         ),

@@ -18,7 +18,7 @@ from course_lib.from_scratch import scoring, stepwise
 
 
 def _tree_sentence(sentence: str) -> tuple[Tensor, Tensor]:
-    """What the lesson's tree says of each word of a sentence, with an improbable 1e-4 for words it rules out."""
+    """What the lesson's tree says about each word of a sentence, with an improbable 1e-4 for words it rules out."""
     ids = [stepwise.TANZTE_WORDS.index(word) for word in sentence.split()]
     rows = [Lesson()(torch.tensor([START, *ids[:place]])) for place in range(len(ids))]
     return torch.stack(rows).clamp(min=math.log(1e-4)), torch.tensor(ids)
@@ -104,8 +104,8 @@ _NOTHING_TO_KEEP_AWAY = "Take log_softmax, in one step, and nothing has to be ke
 def _floored(name: str, floor: float) -> Misconception:
     return Misconception(
         f"floor_of_a_{name}",
-        f"Your answer is right unless a word is next to impossible: you then take its probability for {floor:g}. It is "
-        f"much smaller. {_NOTHING_TO_KEEP_AWAY}",
+        f"Your answer is right unless a word is next to impossible: then it takes the probability to be {floor:g}. It "
+        f"is much smaller. {_NOTHING_TO_KEEP_AWAY}",
         partial(_log_probability, each=partial(_by_exp, floor=floor)),
         alone=True,
     )
@@ -114,8 +114,8 @@ def _floored(name: str, floor: float) -> Misconception:
 def _raised(power: int) -> Misconception:
     return Misconception(
         f"small_number_added_1e_{power}",
-        f"Your answer adds 1e-{power} to the probabilities, so that no logarithm is of 0. That changes small ones too "
-        f"much. {_NOTHING_TO_KEEP_AWAY}",
+        f"Your answer adds 1e-{power} to the probabilities, so as never to take the logarithm of 0. That changes "
+        f"small ones too much. {_NOTHING_TO_KEEP_AWAY}",
         partial(_log_probability, each=partial(_by_exp, more=10.0**-power)),
         alone=True,
     )
@@ -194,7 +194,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "logarithm_of_the_product",
-            "Your answer multiplies the probabilities, and takes the logarithm in the end. Of a long sentence, or of "
+            "Your answer multiplies the probabilities, and takes the logarithm at the end. For a long sentence, or "
             "one with a word that is next to impossible, the product is too small for a float and becomes 0: take the "
             "logarithms first, by log_softmax, and add them up.",
             partial(_log_probability, joined=lambda logs: logs.exp().prod(dim=-1).log()),
@@ -228,7 +228,7 @@ EXERCISE = Exercise(
         _floored("nonillionth", 1e-30),
         Misconception(
             "logits_added",
-            "Your answer adds up the logits. They are no log-probabilities yet: take log_softmax over the vocabulary "
+            "Your answer adds up the logits. They are not log-probabilities yet: take log_softmax over the vocabulary "
             "first.",
             partial(_log_probability, each=_picked),
         ),
@@ -250,8 +250,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sign_turned",
-            "Your answer has the sign of the loss, which training minimises. The log-probability itself is never above "
-            "0: leave the minus away.",
+            "Your answer has the sign of the loss, which training minimises. The log-probability itself is never "
+            "above 0: leave out the minus.",
             partial(_log_probability, sign=-1),
         ),
         Misconception(
@@ -279,25 +279,26 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted_once_more",
-            "Your answer compares each row of logits with the word after its own. The rows and `expected` are aligned "
-            "already: row t is what the model said of word t.",
+            "Your answer compares each row of logits with the word after its own. The rows and `expected` are already "
+            "aligned: row t is what the model said about word t.",
             partial(_log_probability, rows=_BUT_THE_LAST, words=_BUT_THE_FIRST),
         ),
         Misconception(
             "shifted_back",
-            "Your answer compares each row of logits with the word before its own. The rows and `expected` are aligned "
-            "already: row t is what the model said of word t.",
+            "Your answer compares each row of logits with the word before its own. The rows and `expected` are "
+            "already aligned: row t is what the model said about word t.",
             partial(_log_probability, rows=_BUT_THE_FIRST, words=_BUT_THE_LAST),
         ),
         Misconception(
             "last_word_left_out",
-            "Your answer leaves out the last word, which ends the sentence. A sentence must end as well: its factor "
-            "belongs to the product.",
+            "Your answer leaves out the last word, which ends the sentence. Ending has a probability as well: its "
+            "factor belongs to the product.",
             partial(_log_probability, rows=_BUT_THE_LAST, words=_BUT_THE_LAST),
         ),
         Misconception(
             "first_word_left_out",
-            "Your answer leaves out the first word. `expected` does not begin with <s>: all of its words are factors.",
+            "Your answer leaves out the first word. `expected` does not begin with <s>: every one of its words is a "
+            "factor.",
             partial(_log_probability, rows=_BUT_THE_FIRST, words=_BUT_THE_FIRST),
         ),
         Misconception(
@@ -325,7 +326,7 @@ EXERCISE = Exercise(
         *map(_raised, (8, 9, 10, 12)),
         Misconception(
             "id_0_left_out",
-            "Your answer passes over the places where id 0 is expected, as if it were padding. All places count here.",
+            "Your answer skips the places where id 0 is expected, as if it were padding. All places count here.",
             partial(_log_probability, each=lambda logits, expected: _logs(logits, expected) * (expected != 0)),
         ),
     ),

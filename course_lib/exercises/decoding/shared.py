@@ -33,7 +33,7 @@ TREE = "worked example: the tree of the lesson"
 
 
 BEHIND_DIE_KATZE = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
-"""The lesson's distribution over ten words behind *die Katze*."""
+"""The lesson's distribution over ten words after *die Katze*."""
 
 
 BEHIND = "worked example: the ten words of the lesson"
@@ -44,7 +44,7 @@ class Model:
     """Logits that depend on every word so far; an offset of their own keeps them from being log-probabilities.
 
     Attributes:
-        seed: of all that it says.
+        seed: of everything it says.
         vocabulary: how many words it knows.
         never: a word that it never writes; None where it may write all.
         dtype: of the logits.
@@ -80,7 +80,7 @@ class Lesson:
 
 
 def written_ids(words: object, vocabulary: int) -> list[int]:
-    """What an answer has passed, if it is the ids of one sentence; else an exception that says so.
+    """What an answer has passed, if it is the ids of one sentence; otherwise an exception that says so.
 
     Raises:
         TypeError, ValueError, IndexError: it is not.
@@ -121,13 +121,13 @@ Ids = Callable[[int, int], tuple[int, int]]
 
 
 BOTH_IDS = (
-    "Your answer takes 1 for <s> and 2 for <e> (START_ID and END_ID), whatever it is given. Use start_id and end_id: "
+    "Your answer uses 1 for <s> and 2 for <e> (START_ID and END_ID), whatever it is given. Use start_id and end_id: "
     "another vocabulary numbers its words differently."
 )
 
 
 END_ID_MESSAGE = (
-    "Your answer takes 2 (END_ID) for <e>, whatever it is given. Use end_id: another vocabulary numbers its words "
+    "Your answer uses 2 (END_ID) for <e>, whatever it is given. Use end_id: another vocabulary numbers its words "
     "differently."
 )
 
@@ -207,7 +207,7 @@ def restricted_by(
 DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     (
         "not_normalised",
-        "The probabilities in your answer no longer sum to 1. Divide those that stay by their sum.",
+        "The probabilities in your answer no longer sum to 1. Divide the ones that stay by their sum.",
         lambda kept, stay: kept,
     ),
     (
@@ -219,18 +219,18 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     (
         "softmax_of_probabilities",
         "Your answer takes a softmax of the probabilities that stay, which makes them nearly equal. Divide them by "
-        "their sum: their proportions stay.",
+        "their sum: that keeps their proportions.",
         lambda kept, stay: torch.softmax(kept.masked_fill(~stay, -math.inf), dim=-1),
     ),
     (
         "all_equal",
-        "Your answer gives the same probability to all words that stay. They keep their proportions: divide by "
+        "Your answer gives the same probability to all words that stay. They should keep their proportions: divide by "
         "their sum.",
         lambda kept, stay: stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype),
     ),
     (
         "rest_in_equal_shares",
-        "Your answer shares what the dropped words had equally among those that stay. These keep their "
+        "Your answer shares out what the dropped words had equally among those that stay. They should keep their "
         "proportions: divide by their sum.",
         lambda kept, stay: (
             kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True).to(kept.dtype)
@@ -238,14 +238,14 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ),
     (
         "rest_to_the_best",
-        "Your answer gives what the dropped words had to the best one. All that stay keep their proportions: "
+        "Your answer gives what the dropped words had to the best one. All that stay should keep their proportions: "
         "divide by their sum.",
         lambda kept, stay: kept + is_largest(kept) * (1 - kept.sum(dim=-1, keepdim=True)),
     ),
     (
         "small_number_added",
-        "Your answer adds a small number, 1e-8, to the sum that it divides by, so that the result no longer sums "
-        "to 1. There is no 0 to be afraid of: the most probable word is always kept.",
+        "Your answer adds a small number, 1e-8, to the sum that it divides by, so that the result no longer sums to "
+        "1. There is no 0 to fear: the most probable word is always kept.",
         lambda kept, stay: kept / (kept.sum(dim=-1, keepdim=True) + 1e-8),
     ),
     (
@@ -260,7 +260,7 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
         lambda kept, stay: kept / kept.sum(dim=0, keepdim=True),
     ),
 )
-"""What may go wrong where the words that stay are given their probabilities: id, message, what is done."""
+"""What may go wrong where the words that stay get their probabilities: id, message, what is done."""
 
 
 def is_largest(values: Tensor) -> Tensor:
@@ -268,7 +268,7 @@ def is_largest(values: Tensor) -> Tensor:
 
 
 def all_rows_alike(keep: KeepRule) -> KeepRule:
-    """Apply to the first row what holds for it, and to all others the same."""
+    """Apply what holds for the first row to it, and the same to all others."""
     return lambda probabilities, limit: keep(probabilities.reshape(-1, probabilities.shape[-1])[0], limit).expand_as(
         probabilities
     )

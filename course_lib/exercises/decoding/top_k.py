@@ -131,8 +131,8 @@ EXERCISE = Exercise(
     name="top_k",
     title="Top-k",
     statement=(
-        "top_k(probabilities [..., vocabulary], k) -> [..., vocabulary]: 0 but for the k most probable words, whose "
-        "probabilities are divided by their sum; all words where k is larger than the vocabulary."
+        "top_k(probabilities [..., vocabulary], k) -> [..., vocabulary]: 0 except for the k most probable words, "
+        "whose probabilities are divided by their sum; all words where k is larger than the vocabulary."
     ),
     points=3,
     minutes=10,
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_few",
-            "Your answer keeps one word less than k. The k-th most probable stays as well: compare with >=, not >.",
+            "Your answer keeps one word fewer than k. The k-th most probable stays as well: compare with >=, not >.",
             partial(_topped, keep=lambda probabilities, k: _among_the_first(probabilities, k - 1)),
         ),
         Misconception(
@@ -167,8 +167,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_best",
-            "Your answer keeps only the best word, for every k. Of what topk returns, the smallest value is the last: "
-            "[..., -1:].",
+            "Your answer keeps only the best word, for every k. The smallest of the values that topk returns is the "
+            "last: [..., -1:].",
             partial(_topped, keep=lambda probabilities, k: is_largest(probabilities)),
         ),
         Misconception(
@@ -194,7 +194,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_choice_for_all_rows",
-            "Your answer keeps for every row the words that are most probable in the first. Each row has its own.",
+            "For every row, your answer keeps the words that are most probable in the first. Each row has its own.",
             partial(_topped, keep=all_rows_alike(_among_the_first)),
         ),
         Misconception(
@@ -217,8 +217,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_k_numbers",
-            "Your answer has only the k kept probabilities. Return one for every word of the vocabulary, 0 for the "
-            "others, so that it is known which is which.",
+            "Your answer has only the k kept probabilities. Return one for every word of the vocabulary, with 0 for "
+            "the others, so that it is clear which is which.",
             partial(_topped, laid_out=_only_k),
         ),
         Misconception(

@@ -157,15 +157,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "multiplied",
-            "Your answer flattens where it should sharpen, and the other way round: it multiplies the logits by the "
-            "temperature, in effect. Divide them.",
+            "Your answer flattens where it should sharpen, and the other way round: in effect, it multiplies the "
+            "logits by the temperature. Divide them.",
             partial(_tempered, divided=torch.mul),
         ),
         Misconception(
             "ignored",
-            "Your answer is the softmax of the logits, and the temperature has no effect. (Subtracting a constant from "
-            "all logits changes nothing, nor does dividing all probabilities before they are normalised.) Divide the "
-            "logits by it.",
+            "Your answer is the softmax of the logits, and the temperature has no effect. (Subtracting a constant "
+            "from all logits changes nothing; nor does dividing all probabilities before they are normalised.) Divide "
+            "the logits by it.",
             partial(_tempered, divided=lambda logits, temperature: logits),
         ),
         Misconception(
@@ -176,8 +176,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "logarithms_divided",
-            "Your answer is log-probabilities, divided by the temperature. Divide the logits, and take their softmax "
-            "afterwards.",
+            "Your answer gives log-probabilities, divided by the temperature. Divide the logits, then take their "
+            "softmax.",
             lambda logits, temperature: torch.log_softmax(logits, dim=-1) / temperature,
         ),
         Misconception(
@@ -199,12 +199,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "logits_returned",
-            "Your answer is logits still. Their softmax is to be taken.",
+            "Your answer still gives logits. Take their softmax.",
             partial(_tempered, normalised=lambda divided, dim: divided.clone()),
         ),
         Misconception(
             "logarithms",
-            "Your answer is the logarithms of the probabilities. Use softmax in place of log_softmax.",
+            "Your answer gives the logarithms of the probabilities. Use softmax instead of log_softmax.",
             partial(_tempered, normalised=lambda divided, dim: torch.log_softmax(divided, dim=dim)),
         ),
         Misconception(
@@ -215,7 +215,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "everything_normalised_together",
-            "Your answer takes one softmax of all rows together, so that all of them sum to 1. Each row does so by "
+            "Your answer takes one softmax of all rows together, so that everything sums to 1. Each row does so by "
             "itself: dim=-1.",
             partial(_tempered, normalised=lambda divided, dim: divided.flatten().softmax(0).view(divided.shape)),
         ),
@@ -226,7 +226,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sign_turned",
-            "Your answer prefers the words with the smallest logits: it has a minus too many (softmin has one inside).",
+            "Your answer prefers the words with the smallest logits: it has one minus too many (softmin has one "
+            "inside).",
             partial(_tempered, divided=lambda logits, temperature: -logits / temperature),
         ),
         Misconception(
@@ -236,8 +237,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "most_probable_word",
-            "Your answer gives all the probability to the most probable word, at every temperature. Only near "
-            "temperature 0 it comes to that.",
+            "Your answer gives all the probability to the most probable word, at every temperature. It comes to that "
+            "only near temperature 0.",
             lambda logits, temperature: _on_the_best(logits),
         ),
     ),
