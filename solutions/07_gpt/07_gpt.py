@@ -18,12 +18,12 @@
 # mornings, and each morning was a small exam: *what happens now?*
 #
 # **GPT** learns in the same way. It reads text and is asked, at every single word, for the next one. That is all. There
-# are no labels and no teacher, and out of it come grammar, some knowledge of the world, and the models that everybody
-# talks about. Tonight you build one.
+# are no labels and no teacher, and yet out come grammar, some knowledge of the world, and the models that everybody talks
+# about. Tonight you build one.
 #
-# At the end you can write a transformer language model from your blocks, train it, catch it cheating, let it write,
-# tune it for another task, and count the parameters of a real GPT-2 to the last digit, which is more than its paper
-# did.
+# By the end you will be able to write a transformer language model from your blocks, train it, catch it cheating, let it
+# write, tune it for another task, and count the parameters of a real GPT-2 to the last digit, which is more than its
+# paper did.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -37,7 +37,7 @@
 # | 8 | the parameters of GPT-2 | 3 | 18 |
 #
 # From earlier lessons come `causal_mask`, `LearnedPositions` and `EncoderBlock`, in the library's versions, so that
-# nothing hangs on yours. Results have the dtype of the numbers that came in; checks try float32 and float64.
+# nothing depends on yours. Results have the dtype of the numbers that came in; checks try float32 and float64.
 
 # %%
 import copy
@@ -65,14 +65,14 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. Every word is a question
 #
-# A **language model** gives every word a probability, given the words before it: $P(w \mid \text{context})$. By the
-# chain rule that is enough to give one to a whole text:
+# A **language model** gives every word a probability, given the words before it: $P(w \mid \text{context})$. By the chain
+# rule, that is enough to give a probability to a whole text:
 #
 # $$P(\textit{I saw the dog}) = P(\textit{I})\; P(\textit{saw} \mid \textit{I})\; P(\textit{the} \mid \textit{I saw})\;
 #   P(\textit{dog} \mid \textit{I saw the}) .$$
 #
 # How many examples does S0's sentence *I saw the dog running* give us to learn from? One, you might say. It gives four:
-# each word but the first is the answer to a question, and the words before it are the question.
+# every word except the first is the answer to a question, and the words before it are the question.
 
 # %%
 sentence = "I saw the dog running".split()
@@ -95,24 +95,24 @@ show.matrices(
 )
 
 # %% [markdown]
-# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the words
-# up to $t$ and nothing else. So the inputs are the sentence without its last word, which has no next one. The targets
-# are the sentence without its first word, which nobody predicts. The same words, **shifted by one**.
+# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the words up
+# to $t$ and nothing else. So the inputs are the sentence without its last word, which nothing follows. The targets are
+# the sentence without its first word, which nobody predicts. The same words, **shifted by one**.
 #
-# (S0 warns of a word: several questions out of one sentence are *not* what is called a batch. A batch is several
+# (S0 warns about a word: several questions from one sentence are *not* what is called a batch. A batch is several
 # sentences. We shall have both.)
 #
 # ### Exercise 1 · Shifted targets
 # `gpt.shifted_targets` · 1 point · about 4 minutes
 #
-# From a batch of texts to what the model reads and what it should say.
+# Turn a batch of texts into what the model reads and what it should say.
 #
-# Shapes: `ids` is an integer tensor `[batch, words]`, of two words at least; return a tuple of two, `[batch, words - 1]`
+# Shapes: `ids` is an integer tensor `[batch, words]`, of at least two words; return a tuple of two, `[batch, words - 1]`
 # each, inputs first (`return inputs, targets`).
 #
 # <details><summary>Hint</summary>
 #
-# Which word has no next one? Which is nobody's next one? Two slices of the second dimension.
+# Which word has no successor? Which is nobody's successor? Two slices of the second dimension.
 #
 # </details>
 
@@ -138,9 +138,9 @@ check("gpt.shifted_targets", hidden=True)
 # %% [markdown]
 # ## 2. A text to read
 #
-# Now we need text. GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so
-# small that a laptop learns it in seconds: the English half of the course's toy grammar, six thousand sentences, a full
-# stop behind each, one long stream of words.
+# Now we need text. GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so small
+# that a laptop learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a
+# full stop after it, in one long stream of words.
 
 # %%
 drawing = random.Random(7)
@@ -170,7 +170,7 @@ print(
 print(decode(training_text[:40]), "...")
 
 # %% [markdown]
-# Before you train anything, ask what you may hope for. There are two numbers to know.
+# Before you train anything, ask what you can hope for. There are two numbers to know.
 #
 # A model that knows nothing gives all words the same probability. Its loss, the mean of $-\log P(\text{next word})$, is
 # the logarithm of the size of the vocabulary.
@@ -196,9 +196,8 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a word")
 # log-probability, changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items,
 # classes]` and `[items]`.
 #
-# So S0 *collapses* the first two: all positions of all texts, one behind the other, `[batch * words, vocabulary]`.
-# After all, no question cares which text it came from. Two texts of three positions, over five words, shaded by
-# probability:
+# So S0 *collapses* the first two: all positions of all texts, one after the other, `[batch * words, vocabulary]`. After
+# all, no question cares which text it came from. Two texts of three positions, over five words, shaded by probability:
 
 # %% tags=["demo"]
 shaded = torch.softmax(2 * torch.cos(torch.arange(30.0)), dim=0).reshape(2, 3, 5) * 6
@@ -216,8 +215,8 @@ show.matrices(
 )
 
 # %% [markdown]
-# Rows stay rows. That is the whole trick, and the whole danger: `reshape` will cut the numbers into *any* shape that
-# you ask for, and say nothing if it tears the rows apart.
+# Rows stay rows. That is the whole trick, and the whole danger: `reshape` will cut the numbers into *any* shape you ask
+# for, and will not say a word if it tears the rows apart.
 #
 # ### Exercise 2 · The loss of a batch
 # `gpt.lm_loss` · 3 points (2 for the values, 1 for words of probability 0) · about 12 minutes
@@ -225,21 +224,21 @@ show.matrices(
 # The mean, over all words of all texts, of minus the log-probability of the target. You may use `nn.NLLLoss`. Some word
 # may have probability 0, so that its log-probability is $-\infty$. It is never the target, and must not matter.
 #
-# Section 6 trains with your loss, so a gradient must come back to `log_probs`. That of `F.cross_entropy` is welcome,
-# too: its own log-softmax changes nothing for the model below.
+# Section 6 trains with your loss, so a gradient must come back to `log_probs`. `F.cross_entropy` is also welcome: its own
+# log-softmax changes nothing for the model below.
 #
 # Shapes: `log_probs` is `[batch, words, vocabulary]`, `targets` is an integer tensor `[batch, words]`, the result is a
 # tensor without dimensions.
 #
 # <details><summary>Hint: collapsing</summary>
 #
-# `x.flatten(0, 1)` makes one dimension of the first two. The targets must be flattened in the same order.
+# `x.flatten(0, 1)` merges the first two dimensions into one. The targets must be flattened in the same order.
 #
 # </details>
 #
 # <details><summary>Hint: probability 0</summary>
 #
-# $0 \cdot (-\infty)$ is not 0 to a computer but NaN. So do not multiply by a one-hot vector: *pick* the number of the
+# To a computer, $0 \cdot (-\infty)$ is not 0 but NaN. So do not multiply by a one-hot vector: *pick* the number of the
 # target. `NLLLoss` picks, and so does `gather`.
 #
 # </details>
@@ -267,22 +266,22 @@ check("gpt.lm_loss", hidden=True)
 # %% [markdown]
 # ## 4. From a vector to a word
 #
-# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we
-# get probabilities for the next word out of it? By asking every word of the vocabulary how well it fits: one row of a
-# matrix $W$ for each word, a dot product, a softmax (S0).
+# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we get
+# probabilities for the next word from it? By asking every word of the vocabulary how well it fits: one row of a matrix
+# $W$ for each word, a dot product, a softmax (S0).
 #
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
 #   \qquad\text{for all words at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
 #
 # Look at $W$: a vector for each word. We have such a matrix already, at the bottom of the model: the embedding. S0 says
 # it in passing: the rows of $W$ **are word embeddings**. So why learn two? GPT uses one matrix for both, and calls the
-# output layer **tied**. Press and Wolf (2017) found that language models get better by it. And smaller: GPT-2 saves
-# tens of millions of numbers, as you will count yourself.
+# output layer **tied**. Press and Wolf (2017) found that it makes language models better. And smaller: GPT-2 saves tens
+# of millions of numbers, as you will count yourself.
 #
 # ### Exercise 3 · Tied logits
 # `gpt.tied_logits` · 2 points · about 6 minutes
 #
-# The scores of all words behind each state, before the softmax: the **logits** $W \mathbf{h}$. Gradients are compared
+# The scores that each state gives to all words, before the softmax: the **logits** $W \mathbf{h}$. Gradients are compared
 # too.
 #
 # Shapes: `states` is `[..., d_model]`, `embedding` is `[vocabulary, d_model]`, the result is `[..., vocabulary]`.
@@ -296,7 +295,7 @@ check("gpt.lm_loss", hidden=True)
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-tied_logits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tied_logits(states, embedding):
-    """A score for each word behind each state.
+    """A score for each word, given each state.
 
     states: [..., d_model]
     embedding: [vocabulary, d_model]
@@ -316,14 +315,14 @@ check("gpt.tied_logits", hidden=True)
 # %% [markdown]
 # ## 5. Only a decoder
 #
-# The transformer of the paper translates. It has an encoder that reads one language, a decoder that writes the other,
-# and cross-attention between the two. What is left of it when there is only one language?
+# The transformer of the paper translates. It has an encoder that reads one language, a decoder that writes the other, and
+# cross-attention between the two. What is left when there is only one language?
 #
-# Liu et al. (2018, section 4.2.3) had a suspicion, which S2 cites: if both sides are the same language, then the
-# encoder and the decoder learn the same things about it twice. So they dropped the encoder. Input and output become
-# **one sequence** with a separator between them, read by one stack of blocks under one causal mask. S2 calls it
-# **T-D**. Does anything get lost? Write source and target into one line and see who may attend to whom. (We take the
-# sentence that you know, although it is in two languages: the triangle is the same.)
+# Liu et al. (2018, section 4.2.3) had a suspicion, which S2 cites: if both sides are the same language, then the encoder
+# and the decoder learn the same things about it twice. So they dropped the encoder. Input and output become **one
+# sequence** with a separator between them, read by one stack of blocks under one causal mask. S2 calls it **T-D**. Does
+# anything get lost? Write source and target into one line and see who may attend to whom. (We take the sentence you
+# already know, although it is in two languages: the triangle is the same.)
 
 # %% tags=["demo"]
 line = ["the", "cat", "danced", "|", "die", "Katze", "tanzte"]
@@ -348,7 +347,7 @@ show.matrices(
 # %% [markdown]
 # All three attentions are still there, as parts of one triangle: *enc* is what the encoder did, *cross* is
 # cross-attention, *dec* is the decoder's own. Only one thing is lost: within the source, words no longer see what is to
-# their right. For that price one saves nearly half of the parameters, and gets a model that can learn from *any* text,
+# their right. At that price you save nearly half of the parameters, and get a model that can learn from *any* text,
 # translated or not.
 #
 # Without cross-attention, a decoder block has only two sublayers left: masked self-attention and the feed-forward
@@ -357,13 +356,13 @@ show.matrices(
 # 1. embedding of the words, `[batch, words, d_model]`,
 # 2. plus a learned vector for each position,
 # 3. through all blocks, under the causal mask,
-# 4. a final layer norm (the blocks are pre-norm, so that nothing else standardises their sum),
-# 5. logits by the embedding itself, `[batch, words, vocabulary]`.
+# 4. a final layer norm (the blocks are pre-norm, so nothing else standardises their sum),
+# 5. logits from the embedding itself, `[batch, words, vocabulary]`.
 #
 # ### Exercise 4 · A causal language model
 # `gpt.causal_language_model` · 5 points (4 for the values, 1 for the model without the mask) · about 25 minutes
 #
-# The constructor is given; leave the names as they are, since the check loads weights into them. Write `forward`. With
+# The constructor is given; leave the names as they are, because the check loads weights into them. Write `forward`. With
 # `causal=False` no mask is used; we shall need that once. The gradients of all parameters are compared too.
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, at most `context` words; the result is `[batch, words,
@@ -379,7 +378,7 @@ show.matrices(
 #
 # <details><summary>Hint: on a GPU</summary>
 #
-# The mask must be where the ids are: `causal_mask(words, device=ids.device)`.
+# The mask must be on the same device as the ids: `causal_mask(words, device=ids.device)`.
 #
 # </details>
 
@@ -405,7 +404,7 @@ class CausalLanguageModel(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.02)
 
     def forward(self, ids):
-        """Logits of the word behind each word.
+        """Logits of the word that follows each word.
 
         ids: int64 [batch, words]
         returns: [batch, words, vocabulary]
@@ -426,9 +425,9 @@ check("gpt.causal_language_model", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### 5.1 The same from PyTorch's parts
+# ### 5.1 The same model from PyTorch's parts
 #
-# Did you build the real thing? S0 builds it from PyTorch's own modules: `nn.TransformerEncoder`, a stack of
+# Have you built the real thing? S0 builds it from PyTorch's own modules: `nn.TransformerEncoder`, a stack of
 # `nn.TransformerEncoderLayer`s. (An *encoder*, for the reason you know: without cross-attention the mask makes all the
 # difference.) Here are the two lines of its constructor, as printed:
 
@@ -441,8 +440,8 @@ except NameError as error:
 
 # %% [markdown]
 # The slide makes `layers` and then passes `encoder_layers`, a name that nobody has defined. One name for both, and it
-# runs. Two more things to know before you copy it. Its mask is *additive*, 0 where one may look and $-\infty$ where
-# not, as in lesson 02; and PyTorch's layers take the words as the **first** dimension unless you say
+# runs. Two more things to know before you copy it. Its mask is *additive*, 0 where a word may look and $-\infty$ where it
+# may not, as in lesson 02; and PyTorch's layers take the words as the **first** dimension unless you say
 # `batch_first=True`.
 #
 # Now put the weights of *your* model into PyTorch's parts, and hold the logits side by side:
@@ -462,7 +461,7 @@ NAMES = {
 
 
 def from_torchs_parts(model):
-    """A function from ids to logits, out of nn.TransformerEncoder with the weights of `model`."""
+    """A function from ids to logits, built from nn.TransformerEncoder with the weights of `model`."""
     layer = nn.TransformerEncoderLayer(
         D_MODEL, HEADS, 4 * D_MODEL, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
     )
@@ -499,19 +498,19 @@ def ours_beside_torchs():
 
 
 # %% [markdown]
-# Equal but for rounding: with twice the digits the difference shrinks by as many. What you wrote *is* the model.
+# Equal apart from rounding: with twice the digits, the difference shrinks by as many. What you wrote *is* the model.
 #
 # ## 6. What would happen without the mask?
 #
-# Lesson 02 caught a tiny attention cheating on random symbols. S0 asks the same of a whole transformer language model:
-# as described so far, without a mask, it would reach perfect accuracy with ease. Let us be more exact. Take two models
-# of the same size, trained on the same text. The honest one has the mask. The other sees everything.
+# Lesson 02 caught a tiny attention cheating on random symbols. S0 asks the same question about a whole transformer
+# language model: as described so far, without a mask, it would reach perfect accuracy with ease. Let us be more precise.
+# Take two models of the same size, trained on the same text. The honest one has the mask. The other sees everything.
 #
-# After a long training, the honest one has some loss at every position of a text: large at the first positions, where
-# it knows little, smaller later. What is the loss of the other, position by position?
+# After long training, the honest one has some loss at every position of a text: large at the first positions, where it
+# knows little, smaller later. What is the loss of the other one, position by position?
 #
 # Decide before you scroll. Does it gain a little everywhere, because it sees more? Does it become as good everywhere as
-# the honest one is at the last position, which has seen all? Does overfitting make it worse?
+# the honest one is at the last position, which has seen everything? Does overfitting make it worse?
 #
 # ### Exercise 5 · Predict: the loss without a mask
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
@@ -551,8 +550,8 @@ check("gpt.loss_without_mask", hidden=True)
 
 # %% [markdown]
 # Now do it. Windows of 25 words are cut out of the text at random positions; the loop is the one you know. Both models
-# are yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The
-# cheat gets fewer steps. It needs no more.) Both together take about a quarter of a minute on a processor.
+# are yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The cheat
+# gets fewer steps. It needs no more.) Together they take about a quarter of a minute on a processor.
 
 
 # %% tags=["demo"]
@@ -568,7 +567,7 @@ def trained(causal=True):
 
 
 def train(causal, steps, batch=32, most=0.006):
-    """A training run; one that would take more than ten minutes is stopped after its second step."""
+    """A training run; if it would take more than ten minutes, it is stopped after its second step."""
     torch.manual_seed(0)
     model = CausalLanguageModel(**SIZES, causal=causal).to(device)
     optimiser = torch.optim.AdamW(model.parameters(), lr=most)
@@ -615,7 +614,7 @@ def the_loss_hits_zero():
     left.plot(cheat_losses, color=show.ORANGE, label="without")
     left.axhline(best_possible, color=show.GREY, linestyle=":")
     left.annotate(
-        "nobody can do better honestly", (600, best_possible), (0, -12), textcoords="offset points", ha="right"
+        "no honest model can do better", (600, best_possible), (0, -12), textcoords="offset points", ha="right"
     )
     left.set(xlabel="training step", ylabel="loss in nats", ylim=(0, 4.8), title="Training")
     left.legend()
@@ -628,26 +627,27 @@ def the_loss_hits_zero():
     right.legend(loc=(0.1, 0.15))
     show.figure(
         drawn,
-        "Left: with the mask the loss settles just above the best possible, without it falls to nearly 0. Right: without "
-        "the mask it is 0 at every position but the last.",
+        "Left: with the mask the loss settles just above the best possible, without it falls to nearly 0. Right: "
+        "without the mask it is 0 at every position except the last.",
     )
     print(f"held-out loss: with the mask {by_place.mean():.3f}, best possible {best_possible:.3f}")
     print(
-        f"without the mask: {by_place_cheat[:-1].mean():.3f} at all positions but the last, {by_place_cheat[-1]:.3f} at the last"
+        f"without the mask: {by_place_cheat[:-1].mean():.3f} at all positions except the last, "
+        f"{by_place_cheat[-1]:.3f} at the last"
     )
 
 
 # %% [markdown]
 # **The loss is nearly zero, and the model is cheating.** Wherever the target can be copied it *is* zero; what is left of
-# the curve comes from the last position, one question in 24. It lies far below the floor, so something leaks; and it
-# does so on new text as well. There is nothing here that a validation set would have told you. This is no overfitting:
-# copying works on any text. (The honest model's single positions wobble about the floor, since there are only some two
-# hundred questions at each. Its mean stays above.)
+# the curve comes from the last position, one question in 24. It lies far below the floor, so something leaks; and it does
+# so on new text as well. A validation set would have told you nothing. This is not overfitting: copying works on any
+# text. (The honest model's individual positions wobble around the floor, since there are only some two hundred questions
+# at each. Its mean stays above.)
 #
 # Only the last position is honest, because its target does not stand in the input, and there the cheat is *worse* than
-# the other, though it need not be: only one question in 24 has ever made it think.
+# the other model, though it need not be: only one question in 24 has ever made it think.
 #
-# How would you find such a leak in a model whose code is a thousand lines long? By an experiment. **Change one word,
+# How would you find such a leak in a model whose code is a thousand lines long? With an experiment. **Change one word,
 # and see which predictions move.** A prediction may only depend on the words up to its own position. Rows are
 # predictions, columns the changed word; each row is scaled to sum to 1.
 
@@ -678,14 +678,14 @@ def a_test_for_leaks():
 
 
 # %% [markdown]
-# On the left a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely on one
-# word, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any
+# On the left there is a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely on
+# one word, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any
 # model, and finds what no loss will ever show.
 #
 # ## 7. Let it write
 #
-# A language model writes by talking to itself: read the text so far, look at the distribution **behind the last word**,
-# choose a word, append it, read again. What does ours expect after a few beginnings?
+# A language model writes by talking to itself: read the text so far, look at the distribution **after the last word**,
+# choose a word, append it, read again. What does ours expect after these beginnings?
 
 
 # %% tags=["demo"]
@@ -718,15 +718,15 @@ def what_comes_next():
 # ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
 #
-# Write `new_words` words behind the prompt, the most probable one each time. `model` is a function from ids `[batch,
-# words]` to logits `[batch, words, vocabulary]`, and can read at most `context` words.
+# Write `new_words` words after the prompt, the most probable one each time. `model` is a function from ids
+# `[batch, words]` to logits `[batch, words, vocabulary]`, and can read at most `context` words.
 #
 # Shapes: `prompt` is an integer tensor `[words]`, the result is `[words + new_words]`: prompt and new words in one.
 #
 # <details><summary>Hint: which logits?</summary>
 #
-# The model answers behind *every* word, `[1, words, vocabulary]`. All those questions but the last have been answered
-# already: you want `logits[0, -1]`.
+# The model answers after *every* word, `[1, words, vocabulary]`. All of those questions except the last have been
+# answered already: you want `logits[0, -1]`.
 #
 # </details>
 #
@@ -740,7 +740,7 @@ def what_comes_next():
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-generate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def generate(model, prompt, new_words, context):
-    """The prompt, and behind it the most probable next word, again and again.
+    """The prompt, followed by the most probable next word, again and again.
 
     model: from ids [batch, words] to logits [batch, words, vocabulary]
     prompt: int64 [words], at least one
@@ -776,9 +776,9 @@ def both_write():
 
 # %% [markdown]
 # There is the cheat in daylight: at the moment of writing there is no next word to copy, and a model with a loss of
-# nearly 0 cannot put three words together.
+# nearly 0 cannot string three words together.
 #
-# The honest model writes well, and dully: the most probable word each time soon runs in circles. So let it throw
+# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it throw
 # dice, and draw each word with the probability that the model gives it. (Lesson 06 is about better dice.) Then we can
 # *grade* the author: the grammar can tell whether a sentence is one of its own.
 
@@ -786,7 +786,7 @@ def both_write():
 # %% tags=["demo"]
 @torch.no_grad()
 def sampled_sentences(model, count, most=CONTEXT - 1):
-    """Sentences drawn word by word, each from the full stop before it to its own."""
+    """Sentences drawn word by word, each running from the full stop before it to its own."""
     torch.manual_seed(1)
     ids = torch.full((count, 1), id_of["."], device=device)
     for _ in range(most):
@@ -842,22 +842,21 @@ def your_turn():
 # %% [markdown]
 # ## 8. GPT-1: what is it good for?
 #
-# In 2018 nobody wanted a machine that goes on writing. People wanted to classify, to compare, to answer. GPT-1 (Radford
-# et al., 2018) was the first to show that a transformer language model is a splendid **beginning** for all of these:
-# train it on text, which costs no labels, and then tune it for the task. *Generative pre-training*: that is what the
-# letters mean.
+# In 2018 nobody wanted a machine that just goes on writing. People wanted to classify, to compare, to answer. GPT-1
+# (Radford et al., 2018) was the first to show that a transformer language model is a splendid **beginning** for all of
+# these: train it on text, which costs no labels, and then tune it for the task. *Generative pre-training*: that is what
+# the letters mean.
 #
 # ### 8.1 No training at all
 #
-# Sometimes one need not even tune. A model that knows how probable a sentence is can already judge: **zero-shot**.
-# GPT-1 (section 5) judged whether English sentences are acceptable by their mean log-probability per word, and a
-# threshold. We can do just that. Take held-out sentences, and of each a copy that is spoiled by exchanging two
-# neighbouring words.
+# Sometimes you need not even tune. A model that knows how probable a sentence is can already judge: **zero-shot**. GPT-1
+# (section 5) judged whether English sentences are acceptable by their mean log-probability per word, and a threshold. We
+# can do just that. Take held-out sentences, and for each one a copy that is spoiled by swapping two neighbouring words.
 
 
 # %%
 def spoiled(words, spoiling):
-    """The words with two neighbours exchanged, so that they are no sentence of the grammar."""
+    """The words with two neighbours swapped, so that they are no longer a sentence of the grammar."""
     while True:
         changed = list(words)
         place = spoiling.randrange(len(words) - 2)  # the full stop stays
@@ -885,7 +884,7 @@ def zero_shot():
     right = sum(score > threshold for score in good) + sum(score <= threshold for score in bad)
     drawn, [axes] = show.frames(height=3.2)
     edges = torch.linspace(min(bad), max(good), 40).tolist()
-    axes.hist(bad, edges, color=show.ORANGE, alpha=0.75, label="two words exchanged")
+    axes.hist(bad, edges, color=show.ORANGE, alpha=0.75, label="two words swapped")
     axes.hist(good, edges, color=show.BLUE, alpha=0.75, label="as they were")
     axes.axvline(threshold, color=show.INK, linestyle=":", label="median of all: the threshold")
     axes.set(
@@ -902,12 +901,12 @@ def zero_shot():
 # was the best on seven of them; reading comprehension and question answering worked to a degree, but far from the best
 # (S2).
 #
-# (S1 dates GPT-2 to 2018. That is GPT-1: *Improving Language Understanding by Generative Pre-Training*. GPT-2's report,
-# *Language Models are Unsupervised Multitask Learners*, is of **2019**. Both have Radford as their first author.)
+# (S1 dates GPT-2 to 2018. That was GPT-1: *Improving Language Understanding by Generative Pre-Training*. GPT-2's report,
+# *Language Models are Unsupervised Multitask Learners*, is from **2019**. Both have Radford as their first author.)
 #
 # ### 8.2 Fine-tuning
 #
-# For other tasks one needs labels, but few. GPT-1's recipe (its section 3.2; S2):
+# For other tasks you do need labels, but only a few. GPT-1's recipe (its section 3.2; S2):
 #
 # - keep the whole model, and put **one linear layer** on the state of the last word (for us, of the full stop at the end);
 # - train everything, for **at most three epochs**;
@@ -918,8 +917,8 @@ def zero_shot():
 # ### Exercise 7 · The loss of fine-tuning
 # `gpt.fine_tuning_loss` · 2 points · about 8 minutes
 #
-# The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next words. `F.cross_entropy`
-# takes logits and is welcome. Gradients are compared too.
+# The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next words. You are welcome to
+# use `F.cross_entropy`, which takes logits. Gradients are compared too.
 #
 # Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, words, vocabulary]`, `targets`
 # `[batch, words]`, `weight` a number; the result is a tensor without dimensions.
@@ -988,7 +987,7 @@ EPOCHS, SEEDS = 3, 3
 
 
 def states_and_logits(model, ids):
-    """What passes through the final norm, caught on its way, and the logits."""
+    """What passes through the final norm, caught on the way, and the logits."""
     caught = []
     handle = model.norm.register_forward_hook(lambda _module, _inputs, output: caught.append(output))
     logits = model(ids)
@@ -997,7 +996,7 @@ def states_and_logits(model, ids):
 
 
 def fine_tuned(pre_trained, weight, seed, training_set, test_sets):
-    """What `judged` finds before the first epoch and after each."""
+    """What `judged` finds before the first epoch and after each one."""
     torch.manual_seed(seed)
     model = copy.deepcopy(trained()[0]) if pre_trained else CausalLanguageModel(**SIZES).to(device)
     head = nn.Linear(D_MODEL, 2).to(device)
@@ -1062,19 +1061,19 @@ def three_candidates():
 # %% [markdown]
 # Three things to see, each the mean of three runs.
 #
-# **Pre-training pays.** All learn the words that they were shown, the new model no slower than the others. But it has
-# no idea about the other words, and the pre-trained one simply knows: it was never told that *doors* and *apples* have
-# something in common, yet it has read thousands of sentences in which they stand in the same positions. Labels for half
-# of the words were enough for all of them.
+# **Pre-training pays.** All three learn the words that they were shown, the new model no slower than the others. But it
+# has no idea about the other words, and the pre-trained one simply knows: it was never told that *doors* and *apples*
+# have something in common, yet it has read thousands of sentences in which they stand in the same positions. Labels for
+# half of the words were enough for all of them.
 #
-# **Fine-tuning forgets.** All the while the loss as a language model rises: what is not trained is lost. With the
+# **Fine-tuning forgets.** All the while, the loss as a language model rises: what is not practised is lost. With the
 # auxiliary loss it rises less.
 #
-# **Does the auxiliary loss help the task?** S2 says that it speeds up convergence, and GPT-1's paper gives that as one
-# of its two reasons (section 3.2). Look at the first epoch: here it is the other way round. The model serves two
-# masters and learns the labels later; at the end it is no better for it. The paper's own ablation (section 5) is
-# careful, too: the auxiliary loss helped on the larger data sets, and not on the smaller ones. Ours is a small one.
-# Measure before you believe.
+# **Does the auxiliary loss help the task?** S2 says that it speeds up convergence, and GPT-1's paper gives that as one of
+# its two reasons (section 3.2). Look at the first epoch: here it is the other way round. The model serves two masters and
+# learns the labels later; in the end it is no better for it. The paper's own ablation (section 5) is cautious too: the
+# auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is a small one. Measure before you
+# believe.
 #
 # ## 9. GPT-2
 #
@@ -1091,27 +1090,26 @@ def three_candidates():
 #
 # ### 9.1 How large is GPT-2?
 #
-# Count them. Attention itself has nothing to learn, you remember; its four projections have. A block has
+# Count them. Attention itself has nothing to learn, as you remember; its four projections do. A block has
 #
 # - attention: $W_q$, $W_k$, $W_v$ and $W_o$, each `d_model × d_model`, each with a bias,
 # - the feed-forward network: `d_model × 4 d_model` and back, each with a bias,
 # - two layer norms: $\gamma$ and $\beta$, `d_model` numbers each;
 #
 # around them are the embedding, a learned vector for each of the `context` positions, and the final norm. The output
-# layer has no bias, and if it is tied, nothing of its own at all. How many heads there are does not matter. Do you see
-# why?
+# layer has no bias, and if it is tied, nothing of its own at all. The number of heads does not matter. Can you see why?
 #
 # ### Exercise 8 · Counting parameters
 # `gpt.count_parameters` · 3 points (2 for tied outputs, 1 for an output of its own) · about 18 minutes
 #
-# How many numbers does a GPT-2 of these sizes learn? No model is needed, only arithmetic.
+# How many numbers does a GPT-2 of these sizes learn? You need no model, only arithmetic.
 #
 # `vocabulary`, `context`, `d_model` and `layers` are ints, `tied` is a bool; the result is a plain `int`.
 #
 # <details><summary>Hint: check yourself</summary>
 #
 # The smallest, with a tied output, has about 124 million. If you are off, divide the difference by `d_model` (and by
-# `layers`, if that goes): a vocabulary, a context or a 2 tells you what is missing or counted twice.
+# `layers`, if it divides): a vocabulary, a context or a 2 tells you what is missing or counted twice.
 #
 # </details>
 #
@@ -1186,19 +1184,18 @@ def four_sizes():
 
 
 # %% [markdown]
-# All four printed numbers, to the digit. We cannot know what they did, but this is what fits: the old vocabulary in the
-# count, the new one in the model. A difference of 9,779 words costs seven and a half million parameters in the
-# smallest.
+# All four printed numbers, to the last digit. We cannot know what they did, but this fits: the old vocabulary in the
+# count, the new one in the model. A difference of 9,779 words costs seven and a half million parameters in the smallest.
 #
-# The bars tell a second story: two thirds of every block are the feed-forward network, one third is attention, and in
-# the smallest model the embedding alone is nearly a third of all. Without tying it would be counted twice.
+# The bars tell a second story: two thirds of every block is the feed-forward network, one third is attention, and in the
+# smallest model the embedding alone is nearly a third of everything. Without tying it would be counted twice.
 #
 # ### 9.2 Where do you get good text?
 #
 # A larger model wants more text, and the web has plenty, most of it rubbish. How would you tell? GPT-2's authors had
-# people do it, who did not know it: they took every page that someone had linked to on **Reddit**, if the post got **at
-# least 3 karma**. A few strangers had found it worth a click. They called the result **WebText** (Radford et al., 2019,
-# section 2.1; S3).
+# people do it for them without knowing: they took every page that someone had linked to on **Reddit**, if the post got
+# **at least 3 karma**. A few strangers had found it worth a click. They called the result **WebText** (Radford et al.,
+# 2019, section 2.1; S3).
 
 
 # %%
@@ -1214,8 +1211,8 @@ print(f"our text would fit into it {BYTES / our_bytes:,.0f} times")
 # %% tags=["demo"]
 drawn, [axes] = show.frames(width=9.0, height=2.3)
 axes.barh([0, 1], [LINKS / 1e6, DOCUMENTS / 1e6], height=0.7, color=["#c9dcf2", show.BLUE])
-axes.text(0.7, 0, "45 million links, out of posts on Reddit with at least 3 karma", va="center", fontsize=11)
-axes.text(8.7, 1, "8 million documents: text only, none twice. 40 GB", va="center", fontsize=11)
+axes.text(0.7, 0, "45 million links, from posts on Reddit with at least 3 karma", va="center", fontsize=11)
+axes.text(8.7, 1, "8 million documents: text only, no duplicates. 40 GB", va="center", fontsize=11)
 axes.set_yticks([])
 axes.set(xlabel="millions", ylim=(1.5, -0.5), title="How WebText was made")
 axes.spines["left"].set_visible(False)
@@ -1224,9 +1221,9 @@ show.figure(
 )
 
 # %% [markdown]
-# S3 sums it up as *right data + right model*. Think about the first half for a moment. Who writes on Reddit, and who
-# does not? Whose English is it, and whose view of the world? A model is a mirror of what it has read, and three karma
-# is a curious thing to choose one's reading by.
+# S3 sums it up as *right data + right model*. Think about the first half for a moment. Who writes on Reddit, and who does
+# not? Whose English is this, and whose view of the world? A model is a mirror of what it has read, and three karma is a
+# curious thing to choose one's reading by.
 #
 # ## Glossary
 #
@@ -1236,10 +1233,10 @@ show.figure(
 # - **tied output layer**: one whose matrix is the embedding; both uses train the same numbers.
 # - **decoder-only transformer (T-D)**: blocks of masked self-attention and a feed-forward network, without an encoder.
 # - **context**: the most words that a model can read at once.
-# - **leak**: a way for a model to see what it is to predict; in a causal model, any dependence on later words.
+# - **leak**: a way for a model to see what it should predict; in a causal model, any dependence on later words.
 # - **pre-training**: training on plain text, before and without any task.
 # - **fine-tuning**: further training of a pre-trained model on a task with labels.
-# - **auxiliary loss**: a second loss, added with a weight, for a task that one does not need for itself.
+# - **auxiliary loss**: a second loss, added with a weight, for a task that is not wanted for its own sake.
 # - **zero-shot**: doing a task without having been trained on any example of it.
 #
 # ## What you have now
@@ -1247,6 +1244,6 @@ show.figure(
 # A GPT: yours, equal to PyTorch's to the last digits, trained, caught, graded, tuned and counted. It reads from left to
 # right and must not look ahead, because it writes.
 #
-# But what if you do not want to write at all, and only to *understand*? Then looking ahead is no cheat but a help: you
-# saw that `causal=False` is one word in the code. It only needs another game than the next word, one in which the
+# But what if you do not want to write at all, but only to *understand*? Then looking ahead is not cheating but a help:
+# you saw that `causal=False` is one word in the code. All it needs is a game other than the next word, one in which the
 # answer is not on the page. That game is lesson 09's.

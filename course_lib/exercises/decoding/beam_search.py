@@ -419,8 +419,7 @@ COUNTING_DIFFERENTLY = (
     _finished_set_aside,
     _one_beam_less_for_each_finished,
 )
-"""Other honest ways of counting finished sentences. The exercise's cases are chosen so that all of them find the same.
-"""
+"""Other honest ways of counting finished sentences. The cases are chosen so that all of them find the same."""
 
 
 CORRECT = (

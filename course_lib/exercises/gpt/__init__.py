@@ -1,7 +1,7 @@
 """The exercises of lesson 07: a language model's targets, loss, output and blocks, what it writes, and its size.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first. The model that `gpt.generate` writes with
-is passed in, so that nobody's text hangs on somebody's model.
+is passed in, so that nobody's text depends on anybody's model.
 
 Most mistakes are settings of one function that computes the answer step by step, so that two of them combine.
 """

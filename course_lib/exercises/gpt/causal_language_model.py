@@ -56,7 +56,7 @@ def _model_case(
     part: str = CORE,
     dtype: torch.dtype = torch.float32,
 ) -> Case:
-    """A case with weights far from those that a new model begins with, so that each of them shows."""
+    """A case with weights far from those of a new model, so that each of them makes a difference."""
     weights = {
         key: 0.4 * torch.randn(value.shape, generator=generator, dtype=dtype)
         for key, value in CausalLanguageModel(**construct).state_dict().items()
@@ -95,7 +95,9 @@ def _model(
     finish: Callable[[Tensor], Tensor] = as_is,
     **construct: Any,
 ) -> nn.Module:
-    """The model with another mask made from the right one, other vectors at its bottom, other layers or logits."""
+    """The model with another mask, made from the right one, or with other vectors at the bottom, other layers or
+    logits.
+    """
 
     def compute(model: CausalLanguageModel, ids: Tensor) -> Tensor:
         right = causal_mask(ids.shape[1]) if model.causal else None
@@ -106,7 +108,7 @@ def _model(
 
 
 def _alone(**settings: Any) -> Callable[..., nn.Module]:
-    """The model with settings that do not combine with others: such pairs are rare, and a model takes its time."""
+    """The model with settings that do not combine with others: such pairs are rare, and a model takes time to run."""
     return lambda **construct: _model(**settings, **construct)
 
 
@@ -182,7 +184,7 @@ def _model_with_a_mask_for_each_text(model: CausalLanguageModel, ids: Tensor) ->
 
 @language_model
 def _model_that_reads_every_beginning(model: CausalLanguageModel, ids: Tensor) -> Tensor:
-    """Once for each length, and only the last place is asked; under the mask, for the sake of the blocks above."""
+    """Once for each length, reading off only the last place; under the mask, for the sake of the blocks above."""
 
     def read(beginning: Tensor) -> Tensor:
         x = model.positions(model.embedding(beginning))
@@ -300,19 +302,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_mask",
-            "Your model reads the words that it is to predict: where self.causal is True no mask reaches the blocks. "
-            "Pass the causal mask to each of them there, block(x, mask), and None only where self.causal is False.",
+            "Your model reads the words that it should predict: where self.causal is True, no mask reaches the "
+            "blocks. Pass the causal mask to each of them there, block(x, mask), and None only where self.causal is "
+            "False.",
             partial(_model, mask=lambda mask: None),
         ),
         Misconception(
             "mask_in_the_first_block",
-            "Your model uses the mask in its first block only, and in the others words see what is to be predicted. "
+            "Your model uses the mask in its first block only; in the others, words see what they should predict. "
             "Pass the mask to every block.",
             _alone(through=_mask_in_the_first_block),
         ),
         Misconception(
             "keys_as_rows",
-            "Your model uses the mask transposed: each word sees itself and the future, and not the past. Rows are "
+            "Your model uses the mask transposed: each word sees itself and the future, but not the past. Rows are "
             "queries: the allowed part is the lower triangle.",
             partial(_model, mask=lambda mask: mask.T),
         ),
@@ -324,14 +327,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "itself_forbidden",
-            "Your mask forbids each word to see itself. The diagonal is allowed: a word knows itself, and what it is "
+            "Your mask forbids each word to see itself. The diagonal is allowed: a word knows itself, and what it has "
             "to predict is the next one.",
             partial(_model, mask=lambda mask: mask.tril(diagonal=-1)),
         ),
         Misconception(
             "one_word_ahead",
-            "Your mask also allows the next word, which is the very one to be predicted. Query i attends to keys 0 to "
-            "i only.",
+            "Your mask also allows the next word, which is the very one it has to predict. Query i attends to keys 0 "
+            "to i only.",
             partial(_model, mask=lambda mask: torch.ones_like(mask).tril(diagonal=1)),
         ),
         Misconception(
@@ -342,7 +345,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "positions_twice",
-            "Your model adds the positions twice. self.positions(x) returns x with them added already.",
+            "Your model adds the positions twice. self.positions(x) returns x with them already added.",
             partial(_model, embed=lambda model, ids: model.embedding(ids) + _embedded(model, ids)),
         ),
         Misconception(
@@ -367,14 +370,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted_inside",
-            "Your model shifts the ids once more: in place of each word it reads the one before. Read ids as they "
+            "Your model shifts the ids once more: instead of each word it reads the one before. Read ids as they "
             "come; the mask alone keeps the next word hidden.",
             partial(_model, embed=lambda model, ids: _embedded(model, F.pad(ids[:, :-1], (1, 0)))),
         ),
         Misconception(
             "input_detached",
-            "No gradient comes back through the embeddings that your model reads (.detach(), .data, no_grad), so that "
-            "the words learn by the output layer alone. Use self.embedding(ids) as it is.",
+            "No gradient comes back through the embeddings that your model reads (.detach(), .data, no_grad), so they "
+            "learn through the output layer alone. Use self.embedding(ids) as it is.",
             _alone(embed=lambda model, ids: model.positions(model.embedding(ids).detach())),
         ),
         Misconception(
@@ -402,20 +405,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "norm_before_the_blocks",
-            "Your model applies self.norm before the first block. It belongs behind the last one, before the output.",
+            "Your model applies self.norm before the first block. It belongs after the last one, before the output.",
             partial(_model, embed=lambda model, ids: model.norm(_embedded(model, ids)), norm=False),
         ),
         Misconception(
             "every_beginning_by_itself",
             "Your model reads each beginning of the text by itself, without the mask. It does not cheat, but it is "
-            "another model, and slow: from the second block on, early words have seen later ones. One reading under "
-            "the mask is asked for.",
+            "another model, and slow: from the second block on, early words have seen later ones. Read the text once, "
+            "under the mask.",
             language_model(_beginnings),
         ),
         Misconception(
             "states_returned",
-            "Your model returns the states, d_model numbers for each word. The output layer is missing: their dot "
-            "products with all embeddings.",
+            "Your model returns the states, d_model numbers for each word. The output layer is missing: take their "
+            "dot products with all embeddings.",
             _alone(output=lambda model, x: x),
         ),
         Misconception(
@@ -432,7 +435,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_word_only",
-            "Your model answers behind the last word only. Return logits for every position, [batch, words, "
+            "Your model answers after the last word only. Return logits for every position, [batch, words, "
             "vocabulary]: in training each of them is a question.",
             partial(_model, asked=lambda x: x[:, -1]),
         ),
@@ -449,14 +452,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "output_detached",
-            "Your output layer is not the embedding itself but has its values only (.detach(), .data, torch.tensor): "
-            "no gradient comes back that way. Use self.embedding.weight itself.",
+            "Your output layer is not the embedding itself but only a copy of its values (.detach(), .data, "
+            "torch.tensor): no gradient comes back that way. Use self.embedding.weight itself.",
             _alone(output=lambda model, x: x @ model.embedding.weight.detach().T),
         ),
         Misconception(
             "norm_behind_every_block",
-            "Your answer norms behind every block. The blocks have norms of their own inside; self.norm comes once, "
-            "behind the last.",
+            "Your answer applies the norm after every block. The blocks have norms of their own inside; self.norm "
+            "comes once, after the last.",
             _alone(through=_norm_behind_every_block, norm=False),
         ),
         Misconception(

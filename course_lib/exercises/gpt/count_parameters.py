@@ -54,7 +54,7 @@ def _counted(
     output: Callable[[int, int, bool], int] = lambda vocabulary, d_model, tied: 0 if tied else vocabulary * d_model,
     finish: Callable[[int], int] = lambda count: count,
 ) -> int:
-    """The count, each part of which may be another one.
+    """The count, any part of which may be done differently.
 
     Args:
         vocabulary: how many words there are.
@@ -62,10 +62,10 @@ def _counted(
         d_model: the length of a word's vector.
         layers: blocks.
         tied: whether the output layer is the embedding.
-        sizes: what to count with in place of vocabulary, context and layers.
-        matrices: in a block, d_model² so often in attention and in the feed-forward network.
-        biases: in a block, d_model so often in attention and in the feed-forward network.
-        norms: d_model so often in a block, and at the end.
+        sizes: what to count with instead of vocabulary, context and layers.
+        matrices: in a block, how many times d_model² in attention and in the feed-forward network.
+        biases: in a block, how many times d_model in attention and in the feed-forward network.
+        norms: how many times d_model in a block, and at the end.
         more: what else is counted.
         positions: the numbers of the positions.
         output: those of the output layer.
@@ -84,7 +84,7 @@ def _gpt_1s_vocabulary(vocabulary: int, context: int, layers: int) -> tuple[int,
 
 
 def _count_a_model(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
-    """By building it, on a device that holds no numbers."""
+    """By building the model, on a device that holds no numbers."""
     with torch.device("meta"):
         parts = [nn.Embedding(vocabulary, d_model), nn.Embedding(context, d_model), nn.LayerNorm(d_model)]
         config = BlockConfig(d_model, 1, 4 * d_model)
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
         Misconception(
             "output_counted_twice",
             "Your answer counts the output layer although it is tied. It is the embedding, and the same numbers are "
-            "learned once: add it only where `tied` is False.",
+            "learned only once: add it only where `tied` is False.",
             partial(_counted, output=lambda vocabulary, d_model, tied: vocabulary * d_model),
         ),
         Misconception(
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "as_printed",
-            "Your answer is what slide S3 and the paper's table 2 print, 117M for the smallest. These are GPT-2's "
+            "Your answer is what slide S3 and the paper's table 2 print, 117M for the smallest. Those are GPT-2's "
             "blocks with the vocabulary of GPT-1, 40,478 words; count with the vocabulary that is given.",
             partial(_counted, sizes=_gpt_1s_vocabulary, finish=lambda count: round(count, -6)),
         ),
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "always_twelve_layers",
-            "Your answer counts 12 blocks, as the smallest GPT-2 has. There are `layers` of them.",
+            "Your answer counts 12 blocks, which is what the smallest GPT-2 has. There are `layers` of them.",
             partial(_counted, sizes=lambda vocabulary, context, layers: (vocabulary, context, 12)),
         ),
         Misconception(
@@ -221,14 +221,14 @@ EXERCISE = Exercise(
         Misconception(
             "three_d_model_short_in_a_block",
             "Your answer is 3 d_model short in each block. Each of the four projections has a bias of d_model; of the "
-            "feed-forward network's two biases, the first has 4 d_model numbers: as many as its layer has outputs.",
+            "feed-forward network's two biases, the first has 4 d_model numbers: one for each output of its layer.",
             partial(_counted, biases=(4, 2)),
             alone=True,
         ),
         Misconception(
             "four_d_model_short_in_a_block",
-            "Your answer is 4 d_model short in each block. So many numbers are in the biases of attention's four "
-            "projections, and so many in the two layer norms: count both.",
+            "Your answer is 4 d_model short in each block. The biases of attention's four projections have that many "
+            "numbers, and so do the two layer norms: count both.",
             partial(_counted, norms=(0, 2)),
             alone=True,
         ),
@@ -247,12 +247,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_final_norm",
-            "Your answer leaves out the final layer norm, behind the last block: 2 d_model more.",
+            "Your answer leaves out the final layer norm, after the last block: 2 d_model more.",
             partial(_counted, norms=(4, 0)),
         ),
         Misconception(
             "final_norm_in_every_block",
-            "Your answer counts three layer norms in a block. There are two, and a single one behind the last block.",
+            "Your answer counts three layer norms in a block. There are two, plus a single one after the last block.",
             partial(_counted, norms=(6, 0)),
         ),
         Misconception(
@@ -285,7 +285,7 @@ EXERCISE = Exercise(
         Misconception(
             "no_biases_and_no_norms",
             "Your answer is the matrices alone, 12 d_model² in each block and the embeddings: a good estimate. The "
-            "exact number has the biases and layer norms too.",
+            "exact number includes the biases and layer norms.",
             partial(_counted, biases=(0, 0), norms=(0, 0)),
         ),
         Misconception(
@@ -313,13 +313,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cross_attention_counted",
-            "Your answer counts two attentions and three norms in a block, as a translating decoder has them. GPT has "
-            "no cross-attention: one attention, two norms.",
+            "Your answer counts two attentions and three norms in a block, like those of a translating decoder. GPT "
+            "has no cross-attention: one attention, two norms.",
             partial(_counted, matrices=(8, 8), biases=(8, 5), norms=(6, 2)),
         ),
         Misconception(
             "attention_weights_counted",
-            "Your answer counts context times context numbers in each block. Attention's weights are computed anew "
+            "Your answer counts context times context numbers in each block. Attention's weights are computed afresh "
             "from every text, and never learned.",
             partial(_counted, more=lambda context, d_model, layers: layers * context * context),
         ),

@@ -84,14 +84,14 @@ def _tuned(
     learned: tuple[bool, bool] = (True, True),
     add: Callable[[Tensor, Tensor, float], Tensor] = lambda task, lm, weight: task + weight * lm,
 ) -> Tensor:
-    """The two losses computed, learned from or added up in another way."""
+    """The two losses computed, learned from or added up differently."""
     losses = task(class_logits, labels), lm(lm_logits, targets)
     one, other = (loss if keep else loss.detach() for loss, keep in zip(losses, learned, strict=True))
     return add(one, other, weight)
 
 
 def _of_other_words(questions: Questions) -> Callable[..., Tensor]:
-    """With the loss of language modelling of other words than all; such mistakes seldom come with another."""
+    """With the loss of language modelling over some words only; such mistakes seldom come with another."""
     return lambda class_logits, labels, lm_logits, targets, weight: _tuned(
         class_logits, labels, *questions(lm_logits, targets), weight
     )
@@ -181,12 +181,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_weighted",
-            "Your answer adds the two losses as they are. Multiply that of language modelling by weight.",
+            "Your answer adds the two losses as they are. Multiply the language-modelling loss by weight.",
             partial(_tuned, add=lambda task, lm, weight: task + lm),
         ),
         Misconception(
             "weight_on_the_labels",
-            "Your answer multiplies the wrong loss by weight. The labels count in full, language modelling is "
+            "Your answer multiplies the wrong loss by weight. The labels count in full; language modelling is "
             "weighted.",
             partial(_tuned, add=lambda task, lm, weight: weight * task + lm),
         ),
@@ -270,7 +270,7 @@ EXERCISE = Exercise(
         Misconception(
             "reshaped_not_transposed",
             "Your answer reshapes lm_logits to [batch, vocabulary, words], which tears the rows of numbers apart. "
-            "Flatten to [batch * words, vocabulary], or exchange the dimensions with transpose(1, 2).",
+            "Flatten to [batch * words, vocabulary], or swap the dimensions with transpose(1, 2).",
             partial(
                 _tuned,
                 lm=lambda logits, targets: F.cross_entropy(
@@ -280,19 +280,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "targets_in_another_order",
-            "Your answer flattens the targets in another order than lm_logits: one goes text by text, the other "
+            "Your answer flattens the targets in a different order from lm_logits: one goes text by text, the other "
             "position by position. Flatten both in the same way: targets.flatten().",
             _of_other_words(OTHER_QUESTIONS["targets_in_another_order"]),
         ),
         Misconception(
             "logits_in_another_order",
-            "Your answer flattens lm_logits in another order than the targets: one goes position by position, the "
+            "Your answer flattens lm_logits in a different order from the targets: one goes position by position, the "
             "other text by text. Flatten both in the same way: lm_logits.flatten(0, 1).",
             _of_other_words(OTHER_QUESTIONS["log_probs_in_another_order"]),
         ),
         Misconception(
             "shifted_again",
-            "Your answer shifts once more. The targets are shifted already: the one at each position belongs to the "
+            "Your answer shifts once more. The targets are already shifted: the one at each position belongs to the "
             "logits at the same position.",
             _of_other_words(OTHER_QUESTIONS["shifted_again"]),
         ),
@@ -310,8 +310,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer passes over the places whose target is word 0, as if it were padding. Here it is a word like "
-            "any other.",
+            "Your answer skips the places whose target is word 0, as if it were padding. Here it is a word like any "
+            "other.",
             _of_other_words(OTHER_QUESTIONS["word_0_left_out"]),
         ),
         Misconception(

@@ -34,9 +34,8 @@ class _DrawnModel:
     """Logits that depend on every word so far and on their positions; beyond its context the model answers nonsense.
 
     Attributes:
-        own: what each word says of the next.
-        so_far: what it says of all that come after it.
-        place: what each place says.
+        own: what each word says about the next. so_far: what it says about all that come after it. place: what each
+            place says.
         sure: what the logits are multiplied by.
     """
 
@@ -81,7 +80,7 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         model = Callback("model", _DrawnModel(own, so_far, place, sure))
         yield Case(name, (model, random_ids(generator, vocabulary, words), new_words, context), part=part)
     own, so_far, place = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
-    place[3, 0] = 100.0  # behind a prompt of two words the third new word is word 0, the lesson's full stop
+    place[3, 0] = 100.0  # after a prompt of two words the third new word is word 0, the lesson's full stop
     model = Callback("model", _DrawnModel(own, so_far, place))
     yield Case("word 0 on the way", (model, 1 + random_ids(generator, 39, 2), 8, 12))
 
@@ -103,7 +102,7 @@ def _written(
     add: Callable[[Tensor, Tensor], Tensor] = lambda ids, word: torch.cat([ids, word]),
     give: Callable[[Tensor, int, int], Tensor] = lambda ids, prompt, context: ids,
 ) -> Tensor:
-    """Text written by a loop, each step of which may be another one; a prompt is given on by its length."""
+    """Text written by a loop, any step of which may be done differently; a prompt is passed on as its length."""
     ids = begin(prompt, context)
     for _ in range(count(new_words, len(prompt))):
         ids = keep(ids, context)
@@ -195,8 +194,8 @@ EXERCISE = Exercise(
     name="generate",
     title="Writing",
     statement=(
-        "generate(model, prompt int64 [words], new_words, context) -> int64 [words + new_words]: the prompt, and "
-        "behind it the most probable next word, again and again; model(ids [batch, words]) gives logits [batch, words, "
+        "generate(model, prompt int64 [words], new_words, context) -> int64 [words + new_words]: the prompt, followed "
+        "by the most probable next word, again and again; model(ids [batch, words]) gives logits [batch, words, "
         "vocabulary] and reads at most `context` words, the last ones."
     ),
     points=3,
@@ -235,15 +234,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "prompt_cut_once",
-            "Your answer cuts the prompt to the context once, before the loop, and then the text grows beyond it. Cut "
+            "Your answer cuts the prompt to the context once, before the loop, but then the text grows beyond it. Cut "
             "at every step, and keep the whole text for the end.",
             partial(_written, begin=lambda prompt, context: prompt[-context:], read=lambda ids, context: ids),
             alone=True,
         ),
         Misconception(
             "window_cut_once",
-            "Your answer cuts what the model reads once, before the loop, and then it grows beyond the context. Cut at "
-            "every step: ids[-context:].",
+            "Your answer cuts what the model reads once, before the loop, but then it grows beyond the context. Cut "
+            "at every step: ids[-context:].",
             _window_cut_once,
         ),
         Misconception(
@@ -261,30 +260,30 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padded_to_the_context",
-            "Your answer fills the text up with word 0 in front until it is as long as the context, and the model "
-            "takes those for words. Give it a short text as it is: ids[-context:].",
+            "Your answer pads the text with word 0 in front until it is as long as the context, and the model takes "
+            "those for words. Give it a short text as it is: ids[-context:].",
             partial(_written, read=lambda ids, context: F.pad(ids, (context, 0))[-context:]),
         ),
         Misconception(
             "prompt_left_out",
-            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            "Your answer is the new words only. Return the whole text, beginning with the prompt.",
             partial(_written, give=lambda ids, prompt, context: ids[prompt:]),
         ),
-        # torch makes floats of an empty list, and stacks none: with nothing to write these two end differently.
+        # torch makes floats of an empty list, and cannot stack one: with nothing to write these two end differently.
         Misconception(
             "prompt_left_out_of_a_list",
-            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            "Your answer is the new words only. Return the whole text, beginning with the prompt.",
             partial(_written, give=lambda ids, prompt, context: torch.tensor(ids[prompt:].tolist())),
         ),
         Misconception(
             "prompt_left_out_of_a_stack",
-            "Your answer is the new words only. Return the whole text, the prompt in front.",
+            "Your answer is the new words only. Return the whole text, beginning with the prompt.",
             partial(_written, give=lambda ids, prompt, context: torch.stack(list(ids[prompt:]))),
         ),
         Misconception(
             "one_reading",
-            "Your answer writes the word behind the prompt again and again. Append the new word, let the model read "
-            "the longer text, and ask behind its last word: logits[0, -1].",
+            "Your answer writes the word after the prompt again and again. Append the new word, let the model read "
+            "the longer text, and ask for the word after its last one: logits[0, -1].",
             _from_one_reading,
         ),
         Misconception(
@@ -295,32 +294,32 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_last_word_read",
-            "Your answer lets the model read the last word only. It needs all that stands before: the last `context` "
-            "words.",
+            "Your answer lets the model read the last word only. It needs everything before it as well: the last "
+            "`context` words.",
             partial(_written, read=lambda ids, context: ids[-1:]),
         ),
         Misconception(
             "first_position_asked",
-            "Your answer takes the logits of the first position, which has read one word. The next word is behind the "
-            "last position: logits[0, -1].",
+            "Your answer takes the logits of the first position, which has read one word. The next word is predicted "
+            "at the last position: logits[0, -1].",
             partial(_written, choose=lambda logits: logits[0, 0].argmax()),
         ),
         Misconception(
             "position_before_the_last_asked",
             "Your answer takes the logits of the last position but one, which predict the last word of the text "
-            "itself. The next word is behind the last position: logits[0, -1].",
+            "itself. The next word is predicted at the last position: logits[0, -1].",
             partial(_written, choose=lambda logits: logits[0, -2:][0].argmax()),
         ),
         Misconception(
             "all_positions_asked",
-            "Your answer looks for the largest logit of all positions. The others speak of words that are there "
-            "already: the next word is behind the last position, logits[0, -1].",
+            "Your answer looks for the largest logit of all positions. The others speak of words that are already "
+            "there: the next word is predicted at the last position, logits[0, -1].",
             partial(_written, choose=lambda logits: logits[0].amax(dim=0).argmax()),
         ),
         Misconception(
             "exp_overflows",
             "Your answer takes exp of the logits, which is infinite beyond 88, and then it cannot tell the best word "
-            "from others. exp changes no order: take the largest logit itself.",
+            "from the others. exp does not change the order: take the largest logit itself.",
             partial(_written, choose=lambda logits: logits[0, -1].exp().argmax()),
         ),
         Misconception(
@@ -335,7 +334,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_at_least",
-            "Your answer writes a word even where new_words is 0. Write exactly `new_words`: then the prompt alone.",
+            "Your answer writes a word even where new_words is 0. Write exactly `new_words`: here, that leaves the "
+            "prompt alone.",
             partial(_written, count=lambda new_words, prompt: max(1, new_words)),
         ),
         Misconception(
@@ -357,12 +357,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "length_of_the_whole",
-            "Your answer stops when the whole text has `new_words` words. That many are to be added to the prompt.",
+            "Your answer stops when the whole text has `new_words` words. That many should be added to the prompt.",
             partial(_written, count=lambda new_words, prompt: new_words - prompt),
         ),
         Misconception(
             "new_words_in_front",
-            "Your answer puts the new words in front of the text. They come behind it: torch.cat([ids, word]).",
+            "Your answer puts the new words in front of the text. They come after it: torch.cat([ids, word]).",
             partial(_written, add=lambda ids, word: torch.cat([word, ids])),
         ),
         Misconception(

@@ -34,7 +34,7 @@ ZEROS = "words of probability 0"
 
 
 def _example_log_probs() -> Tensor:
-    """Made-up log-probabilities of the five words behind each word that is read, [2, 4, 5]."""
+    """Made-up log-probabilities of the five words that may follow each word that is read, [2, 4, 5]."""
     return torch.log_softmax(2 * torch.cos(torch.arange(40.0)).reshape(2, 4, 5), dim=-1)
 
 
@@ -44,7 +44,8 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     Its own log-softmax adds each word's probability to the gradient, which is less than 2e-5 of the target's. For what
     is below log_probs, the two agree everywhere.
 
-    Words of probability 0 stand at every other position only: to drop those positions is another mistake than 0 * -inf.
+    Words of probability 0 stand at every other position only: dropping those positions is a different mistake from 0 *
+        -inf.
     """
     if not hidden:
         yield Case("worked example: I saw the dog running", (_example_log_probs(), SENTENCES[:, 1:]))
@@ -61,7 +62,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     targets = possible[random_ids(generator, len(possible), batch, words)]
     yield Case(ZEROS, (_log_probs(logits), targets), part=ZEROS)
     logits = torch.rand(2, 1, 100_000, generator=generator) / 2
-    logits[..., integer(generator, 0, 100_000)] = 0.7  # the most probable word is one alone
+    logits[..., integer(generator, 0, 100_000)] = 0.7  # only one word is the most probable
     targets = random_ids(generator, 100_000, 2, 1)
     yield Case("a large vocabulary, and the gradient", (_log_probs(logits), targets), gradients=(0,))
 
@@ -89,7 +90,7 @@ def _loss(
     join: Callable[[Tensor], Tensor] = torch.mean,
     finish: Callable[[Tensor], Tensor] = torch.neg,
 ) -> Tensor:
-    """The loss step by step: of other numbers, of other questions, picked, joined or finished in another way."""
+    """The loss step by step: of other numbers, of other questions, picked, joined or finished differently."""
     return finish(join(pick(*questions(given(log_probs), targets))))
 
 
@@ -156,25 +157,25 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "reshaped_not_transposed",
-            "Your answer gives NLLLoss [batch, vocabulary, words] by reshaping, which tears the rows of numbers apart. "
-            "Reshape to [batch * words, vocabulary] instead, or exchange the two dimensions with transpose(1, 2).",
+            "Your answer gives NLLLoss [batch, vocabulary, words] by reshaping, which tears the rows of numbers "
+            "apart. Reshape to [batch * words, vocabulary] instead, or swap the two dimensions with transpose(1, 2).",
             partial(_loss, pick=_in_other_classes),
         ),
         Misconception(
             "transposed_and_reshaped",
-            "Your answer exchanges dimensions and then reshapes to [..., vocabulary], which tears the rows of numbers "
-            "apart. Flatten log_probs as they are, flatten(0, 1), or exchange dimensions without a reshape.",
+            "Your answer swaps dimensions and then reshapes to [..., vocabulary], which tears the rows of numbers "
+            "apart. Flatten log_probs as they are, flatten(0, 1), or swap dimensions without a reshape.",
             partial(_loss, given=_torn),
         ),
         Misconception(
             "targets_in_another_order",
-            "Your answer flattens the targets in another order than the log-probabilities: one goes text by text, the "
-            "other position by position. Flatten both in the same way: targets.flatten().",
+            "Your answer flattens the targets in a different order from the log-probabilities: one goes text by text, "
+            "the other position by position. Flatten both in the same way: targets.flatten().",
             partial(_loss, questions=OTHER_QUESTIONS["targets_in_another_order"]),
         ),
         Misconception(
             "log_probs_in_another_order",
-            "Your answer flattens the log-probabilities in another order than the targets: one goes position by "
+            "Your answer flattens the log-probabilities in a different order from the targets: one goes position by "
             "position, the other text by text. Flatten both in the same way: log_probs.flatten(0, 1).",
             partial(_loss, questions=OTHER_QUESTIONS["log_probs_in_another_order"]),
         ),
@@ -224,13 +225,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "probabilities",
-            "Your answer takes exp of the log-probabilities before it picks the targets'. NLLLoss wants the logarithms "
-            "as they come: it only picks, averages and changes the sign.",
+            "Your answer takes exp of the log-probabilities before it picks those of the targets. NLLLoss wants the "
+            "logarithms as they come: it only picks, averages and changes the sign.",
             partial(_loss, given=torch.exp),
         ),
         Misconception(
             "softmax_of_probabilities",
-            "Your answer gives cross_entropy probabilities, and it takes the log-softmax of them as if they were "
+            "Your answer gives cross_entropy probabilities, which takes the log-softmax of them as if they were "
             "scores. Leave exp out: log_probs are what NLLLoss wants, as they come.",
             partial(_loss, given=lambda log_probs: torch.log_softmax(log_probs.exp(), dim=-1)),
         ),
@@ -248,7 +249,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "perplexity",
-            "Your answer is exp of the loss, the perplexity. The loss itself is asked for.",
+            "Your answer is exp of the loss, the perplexity. Return the loss itself.",
             partial(_loss, finish=lambda mean: torch.exp(-mean)),
         ),
         Misconception(
@@ -258,8 +259,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_over_the_vocabulary",
-            "Your answer takes the mean of all log-probabilities, those of wrong words too. Only the target's counts "
-            "at each position.",
+            "Your answer takes the mean of all log-probabilities, including those of wrong words. Only the target's "
+            "counts at each position.",
             partial(_loss, pick=lambda log_probs, targets: log_probs),
         ),
         Misconception(
@@ -270,7 +271,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted_again",
-            "Your answer shifts once more. The targets are shifted already: the one at each position belongs to the "
+            "Your answer shifts once more. The targets are already shifted: the one at each position belongs to the "
             "log-probabilities at the same position.",
             partial(_loss, questions=OTHER_QUESTIONS["shifted_again"]),
         ),
@@ -286,8 +287,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "places_with_zeros_left_out",
-            "Your answer is right unless some word has probability 0: it passes over the whole position where there is "
-            "one. Its target counts like any other: pick that number, and leave the rest of the row alone.",
+            "Your answer is right unless some word has probability 0: it skips the whole position where there is one. "
+            "Its target counts like any other: pick that number, and leave the rest of the row alone.",
             partial(
                 _loss,
                 questions=lambda log_probs, targets: (
@@ -299,13 +300,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer passes over the places whose target is word 0, as if it were padding. Here it is a word "
-            "like any other.",
+            "Your answer skips the places whose target is word 0, as if it were padding. Here it is a word like any "
+            "other.",
             partial(_loss, questions=OTHER_QUESTIONS["word_0_left_out"]),
         ),
         Misconception(
             "every_target_at_every_place",
-            "Your answer takes all targets at every place, log_probs[:, :, targets], and not the one that belongs "
+            "Your answer takes all targets at every place, log_probs[:, :, targets], not just the one that belongs "
             "there. gather picks one for each place.",
             lambda log_probs, targets: -log_probs[:, :, targets].mean(),
         ),

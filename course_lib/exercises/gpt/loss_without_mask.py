@@ -33,7 +33,7 @@ def _only(places: slice | list[int], honest: Tensor) -> Tensor:
 
 
 def _last(loss: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The prediction that is right but at the last position, where the loss is another."""
+    """The prediction that is right except at the last position, where the loss is a different one."""
 
     def predict(honest: Tensor) -> Tensor:
         losses = torch.zeros_like(honest)
@@ -92,14 +92,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "zero_everywhere",
-            "Your prediction is right but for the last position. Its target is the word behind the last input: it is "
+            "Your prediction is right except at the last position. Its target is the word after the last input: it is "
             "not there to be copied, and the model must guess as honestly as the other.",
             torch.zeros_like,
         ),
         Misconception(
             "zero_at_a_single_word",
-            "Your prediction is right but for a text of one word. Its position is the last one, too, and its target is "
-            "not in the input.",
+            "Your prediction is right except for a text of one word. Its only position is also the last one, and its "
+            "target is not in the input.",
             lambda honest: _only([-1], honest) if honest.shape[-1] > 1 else torch.zeros_like(honest),
         ),
         Misconception(
@@ -117,13 +117,13 @@ EXERCISE = Exercise(
         Misconception(
             "as_good_as_the_best",
             "Your prediction is that every position is now as good as the best. Look at what each of them sees: where "
-            "the target itself stands in the input, nothing is left to guess, and elsewhere nothing is won.",
+            "the target itself stands in the input, nothing is left to guess, and elsewhere nothing is gained.",
             lambda honest: honest.amin(dim=-1, keepdim=True).expand_as(honest),
         ),
         Misconception(
             "mean_everywhere",
             "Your prediction gives every position the mean of the honest losses. But the positions do not share what "
-            "they know. Ask of each whether its target stands in the input, to be copied.",
+            "they know. Ask about each one whether its target stands in the input, ready to be copied.",
             lambda honest: honest.mean(dim=-1, keepdim=True).expand_as(honest),
         ),
         Misconception(
@@ -134,8 +134,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_place_further_and_zero",
-            "Your prediction is that each position is now as good as the next, and the last one perfect. But the "
-            "next word is the answer itself, so that copying it costs nothing; the last position has none to copy.",
+            "Your prediction is that each position is now as good as the next, and the last one perfect. But the next "
+            "word is the answer itself, so copying it costs nothing; the last position has none to copy.",
             lambda honest: F.pad(honest[..., 1:], (0, 1)),
         ),
         Misconception(
@@ -146,8 +146,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zero_but_the_ends",
-            "Your prediction keeps the loss of the first position beside that of the last. The target of the first, "
-            "the second word, stands in the input, too.",
+            "Your prediction keeps the loss of the first position as well as that of the last. The target of the "
+            "first, the second word, also stands in the input.",
             lambda honest: _only([0, -1], honest),
         ),
         Misconception(
@@ -158,8 +158,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_last_is_zero",
-            "Your prediction is the other way round: the last position is the only one that cannot copy, for the word "
-            "behind the last input is not in the input.",
+            "Your prediction is the other way round: the last position is the only one that cannot copy, because the "
+            "word after the last input is not in the input.",
             lambda honest: _only(slice(0, -1), honest),
         ),
         Misconception(
@@ -182,8 +182,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_as_the_first",
-            "Your prediction gives the last position the loss of the honest first one. It has read all words before, "
-            "with a mask and without: its loss is the honest one at its own place.",
+            "Your prediction gives the last position the loss of the honest first one. With or without a mask, it has "
+            "read all the words before: its loss is the honest one at its own place.",
             _last(lambda honest: honest[..., 0]),
         ),
         Misconception(
@@ -194,13 +194,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_word_only",
-            "Your prediction speaks of the last position only. Return a loss for every position.",
+            "Your prediction covers the last position only. Return a loss for every position.",
             lambda honest: honest[..., -1],
         ),
         Misconception(
             "endless",
-            "Your prediction is an infinite loss. The model still learns, and all too well: where the target stands "
-            "in the input it is copied.",
+            "Your prediction is an infinite loss. The model does learn, and all too well: where the target stands in "
+            "the input it is copied.",
             lambda honest: torch.full_like(honest, math.inf),
         ),
     ),

@@ -51,4 +51,4 @@ OTHER_QUESTIONS: Mapping[str, Questions] = {
     "targets_in_another_order": lambda given, targets: (given, position_by_position(targets)),
     "log_probs_in_another_order": lambda given, targets: (position_by_position(given), targets),
 }
-"""Other questions than all those of the batch, or other answers to them."""
+"""Not all the questions of the batch, or other answers to them."""

@@ -33,7 +33,7 @@ def _shifted(
     cut: Callable[[Tensor], tuple[Tensor, Tensor]] = lambda ids: (ids[..., :-1], ids[..., 1:]),
     give: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda inputs, targets: (inputs, targets),
 ) -> tuple[Tensor, Tensor]:
-    """Inputs and targets: of other texts, cut in another way, or given back in another way."""
+    """Inputs and targets: of other texts, cut differently, or given back differently."""
     return give(*cut(texts(ids)))
 
 
@@ -97,20 +97,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_shifted",
-            "Your inputs and targets are the same words, so that the model would learn to repeat what it reads. The "
-            "target at each position is the word behind it: ids[:, 1:].",
+            "Your inputs and targets are the same words, so the model would learn to repeat what it reads. The target "
+            "at each position is the next word: ids[:, 1:].",
             partial(_shifted, cut=_cut(read=slice(-1), asked=slice(-1))),
         ),
         Misconception(
             "not_shifted_without_the_first",
-            "Your inputs and targets are the same words, all but the first, so that the model would learn to repeat "
-            "what it reads. The inputs are all words but the last: ids[:, :-1].",
+            "Your inputs and targets are the same words, all but the first, so the model would learn to repeat what "
+            "it reads. The inputs are all words but the last: ids[:, :-1].",
             partial(_shifted, cut=_cut(read=slice(1, None), asked=slice(1, None))),
         ),
         Misconception(
             "nothing_cut_off",
-            "Your inputs and targets are both the whole text. The inputs leave out the last word, which has no next "
-            "one, and the targets the first.",
+            "Your inputs and targets are both the whole text. The inputs leave out the last word, which nothing "
+            "follows, and the targets leave out the first.",
             partial(_shifted, cut=_cut()),
         ),
         Misconception(
@@ -121,13 +121,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rolled_through_the_batch",
-            "Your targets are rolled without dims, as if the texts were one line: behind the last word of a text comes "
+            "Your targets are rolled without dims, as if the texts were one line: after the last word of a text comes "
             "the first of the next. Cut off instead: ids[:, :-1] and ids[:, 1:].",
             partial(_shifted, cut=lambda ids: (ids, ids.roll(-1))),
         ),
         Misconception(
             "rolled_and_cut",
-            "Your targets are the words before, not those behind. The target of position t is the word at t + 1: "
+            "Your targets are the words before, not the words after. The target of position t is the word at t + 1: "
             "ids[:, 1:].",
             partial(_shifted, cut=lambda ids: (ids[..., :-1], ids.roll(1, dims=-1)[..., :-1])),
         ),
@@ -139,13 +139,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "targets_not_cut",
-            "Your targets still have the first word, which nobody is to predict: one more target than inputs. Leave "
+            "Your targets still have the first word, which nobody has to predict: one more target than inputs. Leave "
             "it out: ids[:, 1:].",
             partial(_shifted, cut=_cut(read=slice(-1))),
         ),
         Misconception(
             "shifted_by_two",
-            "Your targets are two words further than the inputs. The target of each word is the very next one: cut off "
+            "Your targets are two words ahead of the inputs. The target of each word is the very next one: cut off "
             "one word on each side, ids[:, :-1] and ids[:, 1:].",
             partial(_shifted, cut=_cut(read=slice(-2), asked=slice(2, None))),
         ),
@@ -157,14 +157,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "as_many_words_as_texts",
-            "Your answer cuts at the number of texts, which len(ids) is. The number of words is ids.shape[1]; "
-            "ids[:, :-1] needs neither.",
+            "Your answer cuts at the number of texts, which is what len(ids) gives. The number of words is "
+            "ids.shape[1]; ids[:, :-1] needs neither.",
             partial(_shifted, cut=lambda ids: (ids[..., : len(ids) - 1], ids[..., 1 : len(ids)])),
         ),
         Misconception(
             "filled_up",
-            "Your targets are filled up with a word 0 at the end, as if every text ended there. Leave the last word "
-            "out of the inputs instead, so that both have words - 1 positions.",
+            "Your targets are padded with a word 0 at the end, as if every text ended there. Leave the last word out "
+            "of the inputs instead, so that both have words - 1 positions.",
             partial(_shifted, cut=lambda ids: (ids, F.pad(ids[..., 1:], (0, 1)))),
         ),
         Misconception(
@@ -180,14 +180,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_line",
-            "Your answer joins the texts into one line, so that the first word of a text is the target behind the last "
-            "of another. Cut each text by itself: ids[:, :-1] and ids[:, 1:].",
+            "Your answer joins the texts into one line, so that the first word of one text is the target after the "
+            "last word of another. Cut each text by itself: ids[:, :-1] and ids[:, 1:].",
             partial(_shifted, texts=torch.flatten),
         ),
         Misconception(
             "squeezed",
-            "Your answer loses a dimension wherever there is one text or one word left in it: squeeze() takes away "
-            "every dimension of size 1. Leave it out.",
+            "Your answer loses a dimension wherever there is one text or one word left in it: squeeze() removes every "
+            "dimension of size 1. Leave it out.",
             partial(_shifted, give=lambda inputs, targets: (inputs.squeeze(), targets.squeeze())),
         ),
     ),

@@ -39,7 +39,7 @@ def _scores(
     divided_by: Callable[[int], float] = lambda d_model: 1,
     finish: Callable[[Tensor], Tensor] = as_is,
 ) -> Tensor:
-    """Logits of other states, with other rows, without a gradient to either, in another way."""
+    """Logits of other states, with other rows, without a gradient to either, or computed differently."""
     states, embedding = (x if keep else x.detach() for x, keep in zip((states, embedding), learned, strict=True))
     return finish(product(of(states), rows(embedding)) / divided_by(states.shape[-1]))
 
@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     title="Tied logits",
     statement=(
         "tied_logits(states [..., d_model], embedding [vocabulary, d_model]) -> [..., vocabulary]: the score of each "
-        "word behind each state, the dot product of the state with the word's embedding."
+        "word given each state, the dot product of the state with the word's embedding."
     ),
     points=2,
     minutes=6,
@@ -90,12 +90,12 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "softmax_taken",
-            "Your answer is the probabilities already. Logits are the scores before the softmax: return W h.",
+            "Your answer is already the probabilities. Logits are the scores before the softmax: return W h.",
             partial(_scores, finish=lambda logits: torch.softmax(logits, dim=-1)),
         ),
         Misconception(
             "log_softmax_taken",
-            "Your answer is the log-probabilities already. Logits are the scores before the softmax: return W h.",
+            "Your answer is already the log-probabilities. Logits are the scores before the softmax: return W h.",
             partial(_scores, finish=lambda logits: torch.log_softmax(logits, dim=-1)),
         ),
         Misconception(
@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         Misconception(
             "reshaped_back",
             "Your answer multiplies embedding @ states.mT and brings the result into shape by reshaping, so that the "
-            "scores of different states are mixed. Exchange the two dimensions, or multiply states @ embedding.T.",
+            "scores of different states are mixed. Swap the two dimensions, or multiply states @ embedding.T.",
             partial(
                 _scores,
                 product=lambda states, embedding: (embedding @ states.mT).reshape(*states.shape[:-1], len(embedding)),
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_last_state",
-            "Your answer scores the word behind the last state only. In training every state is asked: one row of "
+            "Your answer scores the words for the last state only. In training every state is asked: one row of "
             "scores for each.",
             partial(_scores, of=lambda states: states[..., -1, :]),
         ),
