@@ -15,12 +15,12 @@
 # # Lesson 09 · BERT
 #
 # Somebody gives you two hundred labelled sentences and asks for a classifier. Two hundred is nothing: most words of the
-# language are not even among them. But of sentences that nobody has labelled the world is full. **BERT** reads those
-# first, with some words covered by a cat, and guesses what is under the cat. Then come your two hundred.
+# language do not even appear in them. But the world is full of sentences that nobody has labelled. **BERT** reads those
+# first, with some words covered by a cat, and guesses what is under the cat. Then it is the turn of your two hundred.
 #
-# At the end of this lesson you can say what that is worth, because you will have measured it: the same model on the same
-# two hundred sentences, once after reading and once without. You will have written BERT's input, its pre-training and
-# the heads with which one encoder solves seven kinds of tasks.
+# At the end of this lesson you will be able to say what that is worth, because you will have measured it: the same model
+# on the same two hundred sentences, once after reading and once without. You will have written BERT's input, its
+# pre-training and the heads with which one encoder solves seven kinds of task.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -33,7 +33,8 @@
 # | 7 | the best answer in a text | 4 | 18 |
 # | 8 | one of several choices | 3 | 12 |
 #
-# Nothing is downloaded. A small BERT comes with the course; it has read forty thousand little stories, in ten minutes.
+# Nothing is downloaded. A small BERT comes with the course; it has read forty thousand little stories, all in ten
+# minutes.
 
 # %%
 import functools
@@ -61,8 +62,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. Read first, learn later
 #
-# You know the decoder-only model, GPT: it predicts the next word, and so may look only to the left. If you want to
-# *write*, that is as it must be. But suppose you want to *understand* a text that lies before you, all of it. In
+# You know the decoder-only model, GPT: it predicts the next word, and so it may look only to the left. If you want to
+# *write*, that is how it must be. But suppose you want to *understand* a text that lies before you, all of it. In
 #
 # *The **station** was playing old hits* and *the **station** was crowded with travellers*
 #
@@ -79,10 +80,10 @@ show.matrices(
 )
 
 # %% [markdown]
-# What such a model can *not* do is be trained to predict the next word: it would see it. So it is given another exercise,
-# which needs no labels either. The plan has two parts (S1):
+# What you *cannot* do is train such a model to predict the next word: it would see it. So it is given a different
+# exercise, which needs no labels either. The plan has two parts (S1):
 #
-# - **Pre-training**: an encoder learns to make good vectors from a goal that has nothing to do with your task, on as much
+# - **Pre-training**: an encoder learns to make good vectors with a goal that has nothing to do with your task, on as much
 #   text as there is. BERT has two such goals: guess hidden words, and say whether one sentence follows another.
 # - **Fine-tuning**: a small **head** for your task is put on top, and everything is trained a little on your labels.
 #
@@ -94,15 +95,16 @@ show.matrices(
 # | autoregressive | $x_n$ | $x_{1:n-1}$, the past | GPT and GPT-2 (Radford et al., 2018, 2019), Transformer-XL (Dai et al., 2019), XLNet (Yang et al., 2019) |
 # | sequence to sequence | $x_{1:N}$ | a damaged $x_{1:N}$, or another language | BART (Lewis et al., 2020), T5 (Raffel et al., 2020), MarianMT (Junczys-Dowmunt et al., 2018) |
 #
-# **Encoding** is making a text into vectors; a bag of embeddings, a recurrent network or BERT can do it. **Decoding** is
-# writing item after item, so it is always autoregressive. The first family encodes, the second decodes, the third does
-# both. (XLNet stands where it does because it predicts from a past, too, though in a shuffled order.)
+# **Encoding** is turning a text into vectors; a bag of embeddings, a recurrent network or BERT can do it. **Decoding** is
+# writing item by item, so it is always autoregressive. The first family encodes, the second decodes, the third does both.
+# (XLNet stands where it does because it also predicts from a past, though in a shuffled order.)
 #
 # ## 2. What BERT reads
 #
-# S1 lists four rules. A **[CLS]** token precedes everything; its vector will stand for the whole input. Every text is
-# followed by **[SEP]**. Words are cut into **pieces** (WordPiece, which continues a word with `##`). And since two texts
-# fit into one input, each token is told which of the two it belongs to, by a **segment**. Figure 2 of the paper:
+# S1 lists four rules. A **[CLS]** token comes before everything else; its vector will stand for the whole input. Every
+# text is followed by **[SEP]**. Words are cut into **pieces** (WordPiece, which continues a word with `##`). And since
+# two texts fit into one input, each token is told which of the two it belongs to, by a **segment**. Figure 2 of the
+# paper:
 #
 # | | | | | | | | | | | | |
 # |---|---|---|---|---|---|---|---|---|---|---|---|
@@ -120,15 +122,16 @@ show.matrices(
 # >
 # > The Bulls basketball team is based in Chicago.
 #
-# *Entailed*, says the data set. To find that out, a model must compare words of both texts; in one sequence attention can.
+# *Entailed*, says the data set. To find that out, a model must compare words from both texts; within one sequence,
+# attention can.
 #
 # ### Exercise 1 · Pairs of texts
 # `bert.pair_encoding` · 3 points · about 12 minutes
 #
-# From ids to a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP]; where `seconds[i]` is None it is only
-# [CLS] `firsts[i]` [SEP]. No text is empty, and none has one of the three special ids in it. Each [SEP] belongs to the text
-# that it ends. Rows are filled up behind with `padding_id`, with segment 0, to the length of the longest. Leave the lists
-# as they are.
+# Turn ids into a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP]; where `seconds[i]` is None, it is only
+# [CLS] `firsts[i]` [SEP]. No text is empty, and none contains any of the three special ids. Each [SEP] belongs to the
+# text that it ends. Rows are padded at the end with `padding_id`, in segment 0, to the length of the longest. Leave the
+# lists as they are.
 #
 # Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, both int64
 # `[batch, words]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
@@ -152,7 +155,7 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     """A batch of texts, or pairs of texts, as BERT reads it.
 
     firsts: list of lists of ids
-    seconds: list of as many lists of ids; None where there is no second text
+    seconds: list of just as many lists of ids; None where there is no second text
     cls_id, sep_id, padding_id: ints
     returns: a tuple: ids int64 [batch, words], segments int64 [batch, words], mask bool [batch, words]
     """
@@ -227,8 +230,8 @@ def your_batch():
 
 
 # %% [markdown]
-# *Falkland* and *Chicago* fall to pieces, since our small world hardly speaks of them; but nothing is unknown. And here
-# is the sum of three embeddings, in the model itself:
+# *Falkland* and *Chicago* fall to pieces, since our small world hardly ever mentions them; but nothing is unknown. And
+# here is the sum of three embeddings, in the model itself:
 
 
 # %% tags=["demo"]
@@ -258,40 +261,42 @@ three_embeddings()
 #
 # Now the reading exercise, **masked language modelling** (MLM). S1's example:
 #
-# *The cat chased the mouse* → *The cat [MASK] the mouse*, and the model is to say $p(w \mid$ *The cat [MASK] the mouse*$)$.
+# *The cat chased the mouse* → *The cat [MASK] the mouse*, and the model should say $p(w \mid$ *The cat [MASK] the
+# mouse*$)$.
 #
 # Both sides may be used, since the word itself is gone. How many words should go? Hide most, and nothing is left to guess
-# from; hide one, and you learn from one. The paper (section 3.1) **chooses** 15 % of the tokens, [CLS] and [SEP] excepted.
+# from; hide one, and you learn from one. The paper (section 3.1) **chooses** 15 % of the tokens, leaving out [CLS] and
+# [SEP].
 #
-# There is a catch. No text that you will ever classify has a [MASK] in it. A model that only works where it sees
-# [MASK] could let everything else slide. So what is *shown* in the place of a chosen word is drawn again:
+# There is a catch. No text that you will ever classify has a [MASK] in it. A model that only works where it sees [MASK]
+# could let everything else slide. So what is *shown* in place of a chosen word is drawn in turn:
 #
 # | of the chosen words | are shown as | so that the model |
 # |---|---|---|
 # | 80 % | [MASK] | has to guess from the context |
 # | 10 % | another word, drawn at random | cannot trust even the words that it sees |
-# | 10 % | themselves | keeps what it sees in mind, too |
+# | 10 % | themselves | keeps in mind what it does see |
 #
-# At all the chosen places, and only there, the model is asked what stood there.
+# At all the chosen places, and only there, the model is asked what the word was.
 #
 # ### Exercise 2 · Predict first: how many?
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
-# Before you program it: of so many words, none of them special, how many on the average are shown as [MASK], how many as
-# another word, and how many are asked for although they stand there unchanged? Return a tuple of three floats (Python's
-# own numbers, not tensors), and do not round them: an average need not be whole.
-# (That a word drawn at random may happen to be the right one, we leave aside: nothing is taken off for it.)
+# Before you program it: of a given number of words, none of them special, how many on average are shown as [MASK], how
+# many as another word, and how many are asked for although they stand there unchanged? Return a tuple of three floats
+# (Python's own numbers, not tensors), and do not round them: an average need not be whole. (We ignore that a word drawn
+# at random may happen to be the right one: nothing is subtracted for it.)
 #
 # <details><summary>Hint</summary>
 #
-# First the share of words that are chosen at all, then the shares of these: 0.15 times 0.8, and so on.
+# First the share of words that are chosen at all, then the shares among those: 0.15 times 0.8, and so on.
 #
 # </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def expected_counts(words):
-    """How many of so many words are shown as [MASK], as another word, and unchanged but asked for.
+    """How many of these words are shown as [MASK], as another word, and unchanged but asked for.
 
     words: int
     returns: a tuple of three floats
@@ -310,17 +315,17 @@ check("bert.expected_counts", hidden=True)
 
 # %% [markdown]
 # Such a program is full of dice, and dice are hard to check. The way out is worth remembering: **roll them outside**, and
-# pass the rolls in. For every place there are three, whether it will need them or not: `chance` decides whether the word is
-# chosen, `fate` what is shown instead, `anything` is the other word.
+# pass the rolls in. There are three for every place, whether it will need them or not: `chance` decides whether the word
+# is chosen, `fate` decides what is shown instead, and `anything` is the other word.
 #
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
 #
 # Choose the words with `chance` < 0.15 that are not `special`. Show them as `mask_id` where `fate` < 0.8, as the word in
-# `anything` where `fate` is from 0.8 up to 0.9, and as they are from 0.9 on. Words that are not chosen stay. The labels are
-# the right words, their `ids`, at all the chosen places, and −100 everywhere else: that is the number that torch's
-# cross-entropy leaves out. `special` is True at [CLS], [SEP] and padding, say; where it is not, even a [MASK] that stands
-# in the text already is a word like any other.
+# `anything` where `fate` is from 0.8 up to 0.9, and as they are from 0.9 on. Words that are not chosen stay. The labels
+# are the right words, their `ids`, at all the chosen places, and −100 everywhere else: that is the number that torch's
+# cross-entropy leaves out. `special` is True at [CLS], [SEP] and padding, say; where it is not, even a [MASK] that
+# already stands in the text is a word like any other.
 #
 # Shapes: all tensors are `[batch, words]`; `ids` and `anything` are integers, `special` is boolean, `chance` and `fate` are
 # floats from 0 to 1, none of which is a border (0.15, 0.8, 0.9) itself. Return a tuple: what the model reads, then the
@@ -336,10 +341,10 @@ check("bert.expected_counts", hidden=True)
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mask_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mask_words(ids, special, chance, fate, anything, mask_id):
-    """BERT's corruption, with all that is random passed in.
+    """BERT's corruption, with everything random passed in.
 
     ids: int64 [batch, words]
-    special: bool [batch, words]; True at tokens that are never chosen, such as [CLS], [SEP], padding
+    special: bool [batch, words]; True at tokens that are never chosen, such as [CLS], [SEP] and padding
     chance, fate: [batch, words], from 0 to 1
     anything: int64 [batch, words], a word drawn at random for each place
     mask_id: int, the id of [MASK]
@@ -396,16 +401,17 @@ def what_the_model_gets_to_see():
 # %% [markdown]
 # ## 4. What is learned from
 #
-# On the states of the encoder stands a head with a score for every piece of the vocabulary, at every place. It looks like
-# the output of any language model; what differs is *where* one learns. GPT is corrected at every word. BERT is corrected at
-# 15 % of them, so that it needs more passes for the same number of corrections. That is the price for seeing both sides.
+# On top of the encoder's states sits a head with a score for every piece of the vocabulary, at every place. It looks like
+# the output of any language model; what differs is *where* it learns. GPT is corrected at every word. BERT is corrected
+# at 15 % of them, so it needs more passes for the same number of corrections. That is the price of seeing both sides.
 #
 # ### Exercise 4 · The loss of masked words
 # `bert.masked_lm_loss` · 2 points (1 for the values, 1 for large logits) · about 8 minutes
 #
 # The mean negative log-probability, in nats, of the right words at the places where something is asked. Places with the
-# label −100 count neither above nor below the fraction line; at least one place is asked. Logits may lie hundreds apart.
-# Torch's `F.cross_entropy` and `F.log_softmax` are welcome. The gradient of the logits is compared too.
+# label −100 count neither above nor below the fraction line; at least one place has another label. Logits may lie
+# hundreds apart. You are welcome to use torch's `F.cross_entropy` and `F.log_softmax`. The gradient of the logits is
+# compared too.
 #
 # Shapes: `logits` is `[batch, words, vocabulary]`, `labels` is an integer tensor `[batch, words]`, the result is a single
 # number `[]` with the dtype of `logits`.
@@ -438,9 +444,9 @@ check("bert.masked_lm_loss", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# All this has been done once, by `python -m course_lib.toys.small_bert`: 40,000 texts of a small world, in which people bake,
-# paint and phone each other, animals chase, graze and growl, and both see, follow and find. Nobody told the model which
-# nouns are people. Its head for words lies beside the encoder's weights; it is this, and its output rows are the word
+# All this has been done once, by `python -m course_lib.toys.small_bert`: 40,000 texts of a small world, in which people
+# bake, paint and phone each other, animals chase, graze and growl, and both see, follow and find. Nobody told the model
+# which nouns are people. Its head for words comes with the encoder's weights. Here it is; its output rows are the word
 # embeddings once more (weight tying).
 
 
@@ -523,7 +529,7 @@ def with_a_cat_on_it(text):
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
 
 # %% [markdown]
-# How good is it, on stories that it has not read? Your loss tells.
+# How good is it on stories that it has not read? Your loss will tell.
 
 
 # %% tags=["demo"]
@@ -547,17 +553,17 @@ def how_well_it_guesses():
 
 
 # %% [markdown]
-# It will never be right about all: after *the cat chased the* any of a dozen animals may come.
+# It will never get them all right: after *the cat chased the* any of a dozen animals may come.
 #
 # The second goal of the pre-training was **next-sentence prediction** (NSP): of two sentences, does the second follow the
-# first in a text, or was it drawn from somewhere else? Half of the pairs are of either kind. For that, [CLS] is used, and
-# its classifier is one that you are about to write. (RoBERTa dropped this goal, and lost nothing: Liu et al., 2019,
-# section 4.2.)
+# first in a text, or was it drawn from somewhere else? There are as many pairs of one kind as of the other. For that,
+# [CLS] is used, and its classifier is one that you are about to write. (RoBERTa dropped this goal, and lost nothing: Liu
+# et al., 2019, section 4.2.)
 #
 # ## 5. Heads
 #
 # S1 shows a table with seven tasks (Wolf et al., 2020, figure 2). All seven are encoder, decoder or both with a **head**.
-# (The five families of single and multiple inputs and outputs, into which they fall, are in lesson 00.)
+# (They fall into the five families of single and multiple inputs and outputs from lesson 00.)
 #
 # | task | input | output | examples | here |
 # |---|---|---|---|---|
@@ -574,8 +580,8 @@ def how_well_it_guesses():
 # ### 5.1 One label for a text or a pair
 #
 # The encoder returns a vector for every token, `states`. For one label we need one vector, and that is what [CLS] is for:
-# it is no word, and free to collect what the others have to say. BERT sends it through a dense layer and tanh (the
-# **pooler**), and from there a linear layer leads to the classes:
+# it is not a word, so it is free to collect what the others have to say. BERT sends it through a dense layer and tanh
+# (the **pooler**), and from there a linear layer leads to the classes:
 #
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 #
@@ -596,10 +602,11 @@ print("which is softmax:         ", scores.softmax(dim=0))
 # ### Exercise 5 · One label for a text
 # `bert.sequence_classifier` · 3 points · about 12 minutes
 #
-# The constructor is given, and its two layers keep their names, since the check loads weights into them. Write `forward`.
+# The constructor is given. Its two layers must keep their names, because the check loads weights into them. Write
+# `forward`.
 #
 # Shapes: `states` is `[batch, words, d_model]`, its first word being [CLS]; the result is `[batch, classes]`, the same in
-# training as in evaluation. The gradients of the states and of all weights are compared.
+# training and in evaluation. The gradients of the states and of all weights are compared.
 #
 # <details><summary>Hint</summary>
 #
@@ -640,7 +647,8 @@ check("bert.sequence_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your head has the shape of BERT's own. So give it the weights that pre-training has left, and it predicts next sentences.
+# Your head has the shape of BERT's own. So give it the weights that pre-training left behind, and it predicts next
+# sentences.
 
 
 # %%
@@ -675,10 +683,11 @@ def does_it_follow():
 
 
 # %% [markdown]
-# The first three are judged well: a queen is no *it*, and nobody has mentioned a wolf. To tell that, words of two texts had
-# to meet. The last two show how little it takes to be right most of the time. That she baked a *cake* and cannot eat the
-# *cheese* of it, that a queen is no *he*: random sentences seldom make these mistakes and no other, so the goal never asked.
-# A model learns what its goal needs, and the shortest way there. That is the case against next-sentence prediction.
+# The first three are judged well: a queen is no *it*, and nobody has mentioned a wolf. To see that, words from two texts
+# had to meet. The last two show how little it takes to be right most of the time. That she baked a *cake* and so did not
+# end up with *cheese*, that a queen is no *he*: random sentences seldom make these mistakes and no others, so the goal
+# never asked about them. A model learns what its goal needs, and the shortest way there. That is the case against
+# next-sentence prediction.
 #
 # Tasks about one text or a pair are so common that they have their own league tables. **GLUE**, nine tasks and a
 # diagnostic set: seven of the nine have two texts.
@@ -686,8 +695,8 @@ def does_it_follow():
 # | GLUE | texts | asks |
 # |---|---|---|
 # | Corpus of Linguistic Acceptability | 1 | is it good English? |
-# | Stanford Sentiment Treebank | 1 | does the review praise? |
-# | Microsoft Research Paraphrase Corpus | 2 | do both say the same? |
+# | Stanford Sentiment Treebank | 1 | is the review full of praise? |
+# | Microsoft Research Paraphrase Corpus | 2 | do both say the same thing? |
 # | Semantic Textual Similarity Benchmark | 2 | how alike are they, from 0 to 5? |
 # | Quora Question Pairs | 2 | is it the same question? |
 # | MultiNLI, matched and mismatched | 2 | entailed, contradicted, or neither? |
@@ -696,10 +705,10 @@ def does_it_follow():
 # | Winograd NLI | 2 | does it hold with the pronoun replaced? |
 # | Diagnostics | 2 | entailment, phenomenon by phenomenon |
 #
-# When models had passed people on it, **SuperGLUE** followed, with harder ones: CommitmentBank (CB), Choice of Plausible
-# Alternatives (COPA), Multi-Sentence Reading Comprehension (MultiRC), Recognizing Textual Entailment (RTE), Words in
-# Context (WiC), the Winograd Schema Challenge (WSC), BoolQ, Reading Comprehension with Commonsense Reasoning (ReCoRD),
-# and two diagnostic sets, broad coverage (AX-b) and Winogender (AX-g).
+# When models had overtaken people on it, **SuperGLUE** followed, with harder tasks: CommitmentBank (CB), Choice of
+# Plausible Alternatives (COPA), Multi-Sentence Reading Comprehension (MultiRC), Recognizing Textual Entailment (RTE),
+# Words in Context (WiC), the Winograd Schema Challenge (WSC), BoolQ, Reading Comprehension with Commonsense Reasoning
+# (ReCoRD), and two diagnostic sets, broad coverage (AX-b) and Winogender (AX-g).
 #
 # ### 5.2 Two hundred sentences
 #
@@ -708,16 +717,16 @@ def does_it_follow():
 # - *Who acts*, a person or an animal? *the raven followed the duchess in the garden .* → animal
 # - *Of a kind?* Are there two people, or two animals, or one of each? *the small ferret watched the crow .* → of a kind
 #
-# The verbs and places tell nothing. For the first task two things must be known: which noun stands before the verb, and what
-# kind of creature it is. For the second it is the kinds of *both*, and then no single word says anything about the answer.
-# Four candidates learn from them:
+# The verbs and places give nothing away. For the first task you must know two things: which noun stands before the verb,
+# and what kind of creature it is. For the second you need the kinds of *both*, and then no single word says anything
+# about the answer. Four candidates learn from them:
 #
 # - **fine-tuning**: the small BERT, and all its weights go on learning;
 # - **feature-based**: the small BERT as it is, **frozen**; only the head learns from its states (S1; Devlin et al., 2019,
 #   section 5.3);
 # - **from nothing**: the same model with new, random weights;
-# - **recurrent**: a bidirectional recurrent classifier, from nothing, as one had before. Its state at the first word
-#   has read the sentence backwards to its beginning, so that your head can stand on it, too.
+# - **recurrent**: a bidirectional recurrent classifier, from nothing, as people used before. Its state at the first word
+#   has read the sentence backwards to its beginning, so your head can sit on top of it as well.
 #
 # *Predict first:* draw four curves for each task. Which comes last?
 
@@ -734,7 +743,7 @@ class WithHead(nn.Module):
 
     def train(self, mode=True):
         super().train(mode)
-        self.encoder.train(mode and not self.frozen)  # what is frozen drops nothing out
+        self.encoder.train(mode and not self.frozen)  # a frozen model drops nothing out
         return self
 
     def forward(self, batch):
@@ -753,7 +762,7 @@ def recurrent():
     return RecurrentEncoder(RecurrentConfig(len(vocabulary()), small_bert().config.d_model))
 
 
-# How each begins, whether it is frozen, its learning rate, and how its curve is drawn.
+# How each one begins, whether it is frozen, its learning rate, and how its curve is drawn.
 CANDIDATES = {
     "fine-tuned": (small_bert, False, 1e-3, {"color": BLUE}),
     "frozen features": (small_bert, True, 5e-3, {"color": GREEN, "linestyle": "--"}),
@@ -764,7 +773,7 @@ CANDIDATES = {
 
 # %% tags=["demo"]
 def learn(model, examples, test, epochs, rate, seed=0):
-    """Train in batches of 25; after every epoch the share of right answers on the test."""
+    """Train in batches of 25; after every epoch, take the share of right answers on the test."""
     generator = torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
     shares = []
@@ -805,45 +814,45 @@ def two_hundred_sentences():
                 panel.plot(curve, alpha=0.3, linewidth=1, **style)
             panel.plot(torch.tensor(curves).mean(dim=0), linewidth=2.2, label=name, **style)
             print(f"{task:10} {name:24} right at the end: {', '.join(f'{curve[-1]:.0%}' for curve in curves)}")
-        panel.set(title=f"“{task}”, right on 400 new sentences", xlabel="times that the 200 sentences were read")
+        panel.set(title=f"“{task}”, right on 400 new sentences", xlabel="how often the 200 sentences were read")
         panel.set(ylim=(0.35, 1.03), yticks=[0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
         panel.yaxis.set_major_formatter("{x:.0%}")
     panels[0].legend(loc="lower right")
     show.figure(
         drawn,
-        "Learning curves of two tasks, three seeds each. Who acts: both pre-trained candidates are near 100 percent at once, "
-        "those from nothing rise late and stay lower. Of a kind: fine-tuning is near 100 percent, frozen features are "
-        "between, and both candidates from nothing stay about 50 percent.",
+        "Learning curves of two tasks, three seeds each. Who acts: both pre-trained candidates are near 100 percent "
+        "at once, those from nothing rise late and stay lower. Of a kind: fine-tuning is near 100 percent, frozen "
+        "features are between, and both candidates from nothing stay around 50 percent.",
     )
 
 
 # %% [markdown]
-# Reading first wins by far. The reason is in the data: with 200 sentences many of the nouns occur once or never, and a
-# model from nothing cannot know that a *ferret* is an animal if nobody has told it. The small BERT has seen ferrets
-# chase and be called *it*, so that their vectors stand among those of other animals. Two hundred labels then only have to
-# *name* a border that is there already. In the second task those from nothing do no better than a coin: they would have to
+# Reading first wins by far. The reason is in the data: in 200 sentences many of the nouns occur once or never, and a
+# model from nothing cannot know that a *ferret* is an animal if nobody has told it. The small BERT has seen ferrets chase
+# and be called *it*, so their vectors stand among those of other animals. Two hundred labels then only have to *name* a
+# border that is already there. In the second task those from nothing do no better than tossing a coin: they would have to
 # find the two kinds by comparing, and there is not enough to compare.
 #
-# **Features or fine-tuning?** In the first task both do the same. [CLS] has learned from next sentences whether a story
-# will go on with *she* or with *it*, and that is the answer. Nobody ever asked it to compare two nouns. So in the second
-# task the frozen features fall behind, while fine-tuning has the attention look where it is needed. Features are cheap:
-# the encoder runs once, and many tasks can share it. (In the paper's table 7, on named entities, the best choice of layers
-# comes close to fine-tuning, the last layer alone less so.)
+# **Features or fine-tuning?** In the first task both do equally well. [CLS] has learned from next sentences whether a
+# story will go on with *she* or with *it*, and that is the answer. Nobody ever asked it to compare two nouns. So in the
+# second task the frozen features fall behind, while fine-tuning makes attention look where it is needed. Features are
+# cheap: the encoder runs once, and many tasks can share it. (In the paper's table 7, on named entities, the best choice
+# of layers comes close to fine-tuning, the last layer alone less so.)
 #
 # Three things, to be fair:
 #
 # - The small BERT read 40,000 texts **of the same small world**. Had it read about something else, it would help less.
-#   That is why the big ones read everything they can get.
-# - With twenty times as many labels the transformer from nothing gets there, too, in both tasks (write 4000 for 200 in the
-#   cell above, and wait a few minutes). Pre-training buys *labelled examples*.
-# - From nothing, the **recurrent** classifier is a match for the transformer, or better: on little data its order is a help.
-#   The transformer's advantage is that it can be pre-trained on so much.
+#   That is why the big ones read everything they can get hold of.
+# - With twenty times as many labels the transformer from nothing gets there as well, in both tasks (write 4000 instead of
+#   200 in the cell above, and wait a few minutes). Pre-training buys *labelled examples*.
+# - From nothing, the **recurrent** classifier is a match for the transformer, or better: when data are scarce, reading in
+#   order is a help. The transformer's advantage is that it can be pre-trained on so much.
 #
 # ### 5.3 A label for every word
 #
 # In **part-of-speech tagging** every word gets its part of speech. In **named-entity recognition** (NER) every word is
-# said to belong to a name, and of what: a person, an organisation (ORG), a place (LOC), a date, a sum of money, or of
-# nothing (S1 lists more). It needs no new idea: **one** linear layer, used again at every token.
+# marked as part of a name or not, and if it is, of what: a person, an organisation (ORG), a place (LOC), a date or a sum
+# of money (S1 lists more). It needs no new idea: **one** linear layer, used again at every token.
 #
 # But tokens are not words. *falkland* is four pieces here, and it needs one label. The paper (section 5.3) lets the
 # **first piece** speak for the word: by then it has attended to the others.
@@ -852,7 +861,7 @@ def two_hundred_sentences():
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
 #
 # The constructor is given. Write `forward`: `starts[i, j]` is the place in row $i$ at which word $j$'s first piece stands
-# ([CLS] is place 0, so that no word begins there). Rows with fewer words are padded with 0; nobody reads those scores, and
+# ([CLS] is place 0, so no word begins there). Rows with fewer words are padded with 0; nobody reads those scores, and
 # they may be [CLS]'s or 0.
 #
 # Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, words]`, the result is
@@ -860,9 +869,9 @@ def two_hundred_sentences():
 #
 # <details><summary>Hint: picking other places in every row</summary>
 #
-# `states[:, starts]` pairs every row of `starts` with every sentence. You want row $i$ with sentence $i$: either
-# `states[rows, starts]` with `rows = torch.arange(batch).unsqueeze(1)`, or `states.gather(1, index)` with an index as wide
-# as the states, `starts.unsqueeze(-1).expand(-1, -1, d_model)`.
+# `states[:, starts]` combines every row of `starts` with every sentence. You want row $i$ with sentence $i$: either
+# `states[rows, starts]` with `rows = torch.arange(batch).unsqueeze(1)`, or `states.gather(1, index)` with an index as
+# wide as the states, `starts.unsqueeze(-1).expand(-1, -1, d_model)`.
 #
 # </details>
 
@@ -923,9 +932,9 @@ show.matrices(
 )
 
 # %% [markdown]
-# What does a tagger say to that? Our small world has such headlines, of both kinds: *french found cakes on taxes*, *german
-# right argues on orkney islands*. Many can be read one way only. A few are ambiguous, and are labelled now like this, now
-# like that.
+# What does a tagger make of that? Our small world has such headlines, of both kinds: *french found cakes on taxes*,
+# *german right argues on orkney islands*. Many can be read in only one way. A few are ambiguous, and are labelled
+# sometimes one way, sometimes the other.
 
 
 # %%
@@ -968,25 +977,25 @@ def taggers():
     show.matrices(
         *panels,
         alt="Tag probabilities of three headlines: in the ambiguous one British, left and waffles are divided between two "
-        "tags; with cakes or argues in place of waffles the tagger is sure.",
+        "tags; with cakes or argues instead of waffles the tagger is sure.",
     )
 
 
 # %% [markdown]
-# With *cakes*, which is no verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One word to
-# the right decides, which a model that reads from left to right could not have known in time. With *waffles* it hesitates,
-# and rightly. (How it leans depends on the few ambiguous headlines among its examples.)
+# With *cakes*, which is not a verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One
+# word to the right decides, and a model that reads from left to right could not have known it in time. With *waffles* it
+# hesitates, and rightly so. (How it leans depends on the few ambiguous headlines among its examples.)
 #
-# Look at the first three rows once more, and take the largest number in each. Do the three tags make a sentence? They need
-# not, for the classifier decides **each word by itself**: *left* may become a verb and *British* an adjective in front of
-# nothing. Taggers whose labels must fit together put one more layer on top, a conditional random field, that scores
-# neighbouring labels in pairs.
+# Look at the first three rows once more, and take the largest number in each. Do the three tags make a sentence? They
+# need not, because the classifier decides about **each word by itself**: *left* may become a verb and *British* an
+# adjective in front of nothing. Taggers whose labels must fit together put one more layer on top, a conditional random
+# field, which scores neighbouring labels in pairs.
 #
-# Who starts from nothing is not so far behind here. Four hundred sentences with a label *for every word* are thousands of
-# labels, and most words have only one tag; look at the first epochs to see what reading was worth. The recurrent tagger is
-# the same head on a recurrent encoder, and does well: much of tagging is local.
+# Starting from nothing does not leave a model so far behind here. Four hundred sentences with a label *for every word*
+# are thousands of labels, and most words have only one tag; look at the first epochs to see what all that reading was
+# worth. The recurrent tagger is the same head on a recurrent encoder, and does well: much of tagging is local.
 #
-# For names the labels are others, and nothing else changes.
+# For names the labels are different, and nothing else changes.
 
 
 # %% tags=["demo"]
@@ -1019,7 +1028,7 @@ def names_of_parties_and_places():
 #
 # $$\max_{i \le j}\; \text{first}_i + \text{last}_j .$$
 #
-# The condition $i \le j$ is the point. The two scores do not know of each other. Take this one:
+# The condition $i \le j$ is the point. The two scores know nothing about each other. Take this one:
 #
 # | | the | cat | chased | the | mouse | . |
 # |---|---|---|---|---|---|---|
@@ -1032,24 +1041,24 @@ def names_of_parties_and_places():
 # ### Exercise 7 · The best span
 # `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
 #
-# Find for each text the first and the last place of the best span. A span may be a single word. If `max_words` is given,
-# longer spans are left out; it may be larger than the text. Padding has scores of −∞, but every text has words. There
-# are no ties for the best. (Compare sums: a product of probabilities may be too small for a float.)
+# For each text, find the first and the last place of the best span. A span may be a single word. If `max_words` is given,
+# longer spans are left out; it may be larger than the text. Padding has scores of −∞, but every text has words. There are
+# no ties for the best. (Compare sums: a product of probabilities may be too small for a float.)
 #
 # Shapes: `logits` is `[batch, 2, words]`, row 0 for the beginning and row 1 for the end; the result is an integer tensor
 # `[batch, 2]`.
 #
 # <details><summary>Hint: all pairs at once</summary>
 #
-# Broadcasting makes a table `[batch, words, words]` of all sums, with beginnings as rows and ends as columns. Which of its
-# triangles holds the spans that exist? Sums may be negative: what must stand in the rest, so that it never wins? A limit
-# on the length cuts off a corner; see the argument `diagonal` of `torch.triu` and `torch.tril`.
+# Broadcasting makes a table `[batch, words, words]` of all sums, with beginnings as rows and ends as columns. Which of
+# its triangles holds the spans that exist? Sums may be negative: what must you put in the rest, so that it never wins? A
+# limit on the length cuts off a corner; see the argument `diagonal` of `torch.triu` and `torch.tril`.
 #
 # </details>
 #
 # <details><summary>Hint: from one number to two</summary>
 #
-# `argmax` over the flattened table gives one number, `row * words + column`. Which operations of whole numbers give back
+# `argmax` over the flattened table gives one number, `row * words + column`. Which operations on whole numbers recover
 # the two?
 #
 # </details>
@@ -1098,7 +1107,7 @@ def with_answers(asked):
     """Questions with their texts, as tensors; the labels are the first and the last piece of each answer."""
     pieces, labels = vocabulary(), []
     for item in asked:
-        begins = 2 + len(pieces.encode(item.question))  # behind [CLS] question [SEP]
+        begins = 2 + len(pieces.encode(item.question))  # after [CLS] question [SEP]
         words = item.text.split()
         first = begins + len(pieces.encode(" ".join(words[: item.first])))
         labels.append([first, first + len(pieces.encode(item.answer)) - 1])
@@ -1140,24 +1149,24 @@ def who_did_it():
 # %% [markdown]
 # ### 5.5 One of several choices
 #
-# *Multiple choice* (SWAG, ARC): a question and several continuations, exactly one of them right. Each choice is joined
-# with the question to an input of its own; the encoder reads them **one by one**, and a head gives each a single score.
-# Only then do they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
+# *Multiple choice* (SWAG, ARC): a question and several continuations, exactly one of them right. Each choice is joined to
+# the question as an input of its own; the encoder reads them **one by one**, and a head gives each a single score. Only
+# then do they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
 #
 # ### Exercise 8 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
-# The encoder with its head is passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows, words]` and
-# returns a score for each row, `[rows]`. It knows nothing of questions and choices, so you have to lay the choices out as
-# rows and put the scores back in their places. Hand it tensors of the dtypes that came in; one call will do, and several
-# are as good. Scores may be far above and far below 0.
+# The encoder and its head are passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows, words]`
+# and returns a score for each row, `[rows]`. It knows nothing about questions and choices, so you have to lay the choices
+# out as rows and put the scores back in their places. Hand it tensors of the dtypes that came in; one call will do, and
+# several are just as good. Scores may be far above or far below 0.
 #
 # Shapes: `ids`, `segments` and `mask` are `[batch, choices, words]`, the result is `[batch, choices]`: probabilities that
 # sum to 1 for each question, with the dtype of the scores. Gradients are not compared.
 #
 # <details><summary>Hint: rows and back</summary>
 #
-# `flatten` makes one dimension of two neighbours; the rows then stand question by question, and so do their scores.
+# `flatten` merges two neighbouring dimensions into one; the rows then stand question by question, and so do their scores.
 #
 # </details>
 
@@ -1222,7 +1231,7 @@ def how_does_the_story_go_on():
 # %% [markdown]
 # ## 6. All seven
 #
-# One cell, seven heads: what goes in and what comes out. Three models read and write, all made of the blocks that you know.
+# One cell, seven heads: what goes in and what comes out. Three models read and write, all made of blocks that you know.
 
 
 # %% tags=["demo"]
@@ -1280,13 +1289,14 @@ else:
     print(f"largest difference of the states: {(their_states - our_states).abs().max():.1e}")
 
 # %% [markdown]
-# Only the names differ: `input_ids`, `token_type_ids` (segments), `attention_mask` (1 for True), `last_hidden_state`.
-# The other way round works, too: `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into the classes of
-# this course, a download of 440 MB. Their heads carry the names of the table: `BertForSequenceClassification`,
-# `BertForTokenClassification`, `BertForQuestionAnswering`, `BertForMultipleChoice`, `BertForMaskedLM`.
+# Only the names are different: `input_ids`, `token_type_ids` (segments), `attention_mask` (1 for True),
+# `last_hidden_state`. It also works the other way round: `BERT.from_pretrained("bert-base-uncased")` loads the published
+# BERT into the classes of this course, a download of 440 MB. Their heads carry the names of the table:
+# `BertForSequenceClassification`, `BertForTokenClassification`, `BertForQuestionAnswering`, `BertForMultipleChoice`,
+# `BertForMaskedLM`.
 #
-# (S1 adds that GPT-3 and GPT-4 cannot be downloaded at all; one asks them over the network. No head of yours stands
-# on those.)
+# (S1 adds that GPT-3 and GPT-4 cannot be downloaded at all; you ask them over the network. No head of yours will sit on
+# those.)
 #
 # ## Glossary
 #
@@ -1296,8 +1306,8 @@ else:
 # - **head**: the few layers on an encoder's states that answer a task.
 # - **masked language modelling**: guessing hidden tokens from both sides.
 # - **next-sentence prediction**: saying whether the second text follows the first.
-# - **[CLS]**: the token before everything, whose state stands for the whole input.
-# - **[SEP]**: the token behind each text.
+# - **[CLS]**: the token before everything else, whose state stands for the whole input.
+# - **[SEP]**: the token after each text.
 # - **segment**: for each token, the number of the text that it belongs to.
 # - **pooler**: the dense layer with tanh between [CLS] and a classifier.
 # - **normaliser**: the sum that turns exponentials of scores into probabilities.
@@ -1308,6 +1318,6 @@ else:
 #
 # ## What you have now
 #
-# An encoder's whole life: its input, two goals to learn from without labels, and heads for whatever it is needed for;
+# An encoder's whole life: its input, two goals that it can learn from without labels, heads for whatever you need it for,
 # and a measurement of what reading is worth. We have said "right answers" for all tasks, and for labels that was enough.
-# But how right is a translation, or a summary? That is the next lesson.
+# But how right is a translation, or a summary? That is a matter for the next lesson.

@@ -25,7 +25,7 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for dtype in (torch.float32, torch.float64):
         batch, words = integer(generator, 6, 9), integer(generator, 7, 11)
         drawn = 2 * torch.randn(batch, 2, words, generator=generator, dtype=dtype)
-        if dtype == torch.float64:  # the first text's best two spans are so near that float32 calls it a tie
+        if dtype == torch.float64:  # the first text's best two spans are so close that float32 calls it a tie
             drawn[0, 0, 1], drawn[0, 0, 4], drawn[0, 1, 5] = 12.0, 12.0 + 1e-8, 12.0
         yield Case(f"a batch, {str(dtype).removeprefix('torch.')}", (drawn,))
     yield Case("all scores negative", (-8 - torch.randn(batch, 2, words, generator=generator).abs(),))
@@ -59,12 +59,12 @@ def _spans(
 
     Args:
         rows: of the logits, for the beginning and for the end.
-        both: makes one score of two.
+        both: makes one score out of two.
         backwards: spans end before they begin.
         single: whether a span may be a single word.
         hide: from the table [batch, first, last] and where it holds spans.
         longest: from `max_words`; None for any length.
-        told: from the places.
+        told: what is returned, from the places.
     """
     table = both(logits[:, rows[0]].unsqueeze(2), logits[:, rows[1]].unsqueeze(1))
     possible = torch.ones_like(table, dtype=torch.bool).triu(0 if single else 1)
@@ -105,7 +105,7 @@ def _last_then_first(logits: Tensor, max_words: int | None = None) -> Tensor:
 
 
 def _best_of_all(logits: Tensor, max_words: int | None) -> Tensor:
-    """For every text the span of the one with the largest sum."""
+    """For every text, the span of the one with the largest sum."""
     found = _spans(logits, max_words)
     sums = logits.gather(2, found.unsqueeze(2)).sum(dim=1).squeeze(1)
     return found[sums.argmax()].expand(len(logits), 2)
@@ -134,7 +134,7 @@ def _spans_in_numpy(logits: Tensor, max_words: int | None = None) -> Tensor:
 
 
 def _spans_by_running_best(logits: Tensor, max_words: int | None = None) -> Tensor:
-    """For each end the best beginning at or before it, and near enough."""
+    """For each end, the best beginning at or before it, and near enough."""
     words = logits.shape[2]
     rows = []
     for first, last in logits:
@@ -169,7 +169,7 @@ def _spans_of_probabilities(logits: Tensor, max_words: int | None = None) -> Ten
 
 
 def _spans_by_length(logits: Tensor, max_words: int | None = None) -> Tensor:
-    """All spans of one word, then all of two, and so on."""
+    """All spans of one word, then all those of two, and so on."""
     words = logits.shape[2]
     found = torch.zeros(len(logits), 2, dtype=torch.long)
     best = torch.full((len(logits),), -math.inf, dtype=logits.dtype)
@@ -201,7 +201,7 @@ EXERCISE = Exercise(
     title="The best span",
     statement=(
         "best_spans(logits [batch, 2, words], max_words=None) -> int [batch, 2]: the positions first <= last whose "
-        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; of no more than max_words words, if "
+        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; with no more than max_words words, if "
         "that is given. The largest sum is finite, and there are no ties."
     ),
     points=4,
@@ -221,13 +221,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sorted_afterwards",
-            "Your answer takes the best beginning and the best end, and exchanges them where they stand the wrong way "
-            "round. That is some span, but not the best: look for the pair with the largest sum.",
+            "Your answer takes the best beginning and the best end, and swaps them where they stand the wrong way "
+            "round. That is a span, but not the best one: look for the pair with the largest sum.",
             lambda logits, max_words=None: logits.argmax(dim=2).sort(dim=1).values,
         ),
         Misconception(
             "beginning_first",
-            "Your answer takes the best beginning, and the best end behind it. A beginning that is a little worse may "
+            "Your answer takes the best beginning, and the best end after it. A beginning that is a little worse may "
             "have a much better end: compare the sums of all pairs.",
             _first_then_last,
         ),
@@ -262,14 +262,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "impossible_spans_at_zero",
-            "Where all sums are negative, spans that do not exist win in your answer: they hold 0, as after triu of "
-            "the sums, or another number that is not small enough. Give them -inf.",
+            "Where all sums are negative, spans that do not exist win in your answer: they hold 0, as triu of the "
+            "sums leaves there, or another number that is not small enough. Give them -inf.",
             partial(_spans, hide=lambda table, possible: table.masked_fill(~possible, 0.0)),
         ),
         Misconception(
             "triangle_multiplied",
-            "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 where no span is, which beats a "
-            "negative sum, and makes NaN of -inf: fill these places with -inf instead.",
+            "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 where there is no span, which "
+            "beats a negative sum, and turns -inf into NaN: fill these places with -inf instead.",
             partial(_spans, hide=lambda table, possible: table * possible),
         ),
         Misconception(
@@ -279,14 +279,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "multiplied",
-            "Your answer multiplies the two scores. They are logarithms but for a constant, so that probabilities are "
+            "Your answer multiplies the two scores. They are logarithms up to a constant, so probabilities are "
             "multiplied by adding scores.",
             partial(_spans, both=torch.mul),
         ),
         Misconception(
             "sum_of_probabilities",
-            "Your answer adds the two probabilities. The probability of a span is their product; of the scores, which "
-            "are logarithms, it is the sum.",
+            "Your answer adds the two probabilities. The probability of a span is their product; for the scores, "
+            "which are logarithms, that means the sum.",
             partial(_spans, both=lambda first, last: first.softmax(dim=1) + last.softmax(dim=2)),
         ),
         Misconception(
@@ -296,7 +296,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_behind_the_span",
-            "Your second number is the place behind the span, as in a Python slice. Return the last word's own place.",
+            "Your second number is the place after the span, as in a Python slice. Return the last word's own place.",
             partial(_spans, told=lambda first, last: torch.stack([first, last + 1], dim=1)),
         ),
         Misconception(
@@ -311,7 +311,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "limit_ignored",
-            "Your answer does not look at max_words. Where it is given, leave out the spans that have more words.",
+            "Your answer does not look at max_words. Where it is given, leave out spans with more words.",
             partial(_spans, longest=None),
         ),
         Misconception(
@@ -327,14 +327,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_words_only",
-            "Your answer looks at the first max_words words of the text alone. The limit is the length of the span, "
+            "Your answer looks only at the first max_words words of the text. The limit is the length of the span, "
             "which may stand anywhere.",
             lambda logits, max_words=None: _spans(logits[:, :, :max_words]),
         ),
         Misconception(
             "cut_off",
             "Your answer finds the best span of any length and then cuts off its end. Another one, which is short "
-            "enough as it is, may have the larger sum: search among those alone.",
+            "enough as it is, may have the larger sum: search only among those.",
             _cut_off,
         ),
     ),

@@ -35,7 +35,7 @@ def _counts(
     rounded: Callable[[float], float] = float,
     turned: bool = False,
 ) -> tuple[float, ...]:
-    """The right counts, unless a setting says otherwise; with `of_all` of so many words, however many there are."""
+    """The right counts, unless a setting says otherwise; `of_all` fixes the number of words, however many there are."""
     asked = chosen((words - special if of_all is None else of_all) * share)
     counts = tuple(float(rounded(asked * one)) for one in shares)
     return counts[::-1] if turned else counts
@@ -61,8 +61,8 @@ EXERCISE = Exercise(
     name="expected_counts",
     title="Predict first: how many?",
     statement=(
-        "expected_counts(words) -> a tuple of three floats: of so many words, how many on the average become [MASK], "
-        "how many become another word, and how many are asked for as they stand."
+        "expected_counts(words) -> a tuple of three floats: of that many words, how many on average become [MASK], "
+        "how many become another word, and how many are asked for although they are unchanged."
     ),
     points=1,
     minutes=4,
@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "all_the_chosen_first",
-            "Your first number is that of all the chosen words. Of these only 80 % become [MASK].",
+            "Your first number counts all the chosen words. Only 80 % of these become [MASK].",
             partial(_counts, shares=(1.0, 0.1, 0.1)),
         ),
         Misconception(
@@ -97,19 +97,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "all_the_unchanged",
-            "Your third number counts the words that were not chosen, too. Asked for are only the 10 % of the chosen "
-            "ones that stay; at the others nothing is asked.",
+            "Your third number also counts the words that were not chosen. Only the 10 % of the chosen ones that stay "
+            "are asked for; nothing is asked at the others.",
             partial(_counts, shares=(0.8, 0.1, 0.865 / 0.15)),
         ),
         Misconception(
             "the_words_not_chosen",
-            "Your third number is that of the words that were not chosen. Meant are those that are chosen and shown "
+            "Your third number counts the words that were not chosen. It should count those that are chosen and shown "
             "as they are: 10 % of the chosen ones.",
             partial(_counts, shares=(0.8, 0.1, 0.85 / 0.15)),
         ),
         Misconception(
             "thresholds_as_shares",
-            "You took the thresholds 0.8, 0.9 and 1 for shares. The shares are the distances between them: 0.8, 0.1 "
+            "You used the thresholds 0.8, 0.9 and 1 as shares. The shares are the distances between them: 0.8, 0.1 "
             "and 0.1.",
             partial(_counts, shares=(0.8, 0.9, 1.0)),
         ),
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "fractions",
-            "Your answer is in fractions of the words. Multiply them by the number of words.",
+            "Your answer gives fractions of the words. Multiply them by the number of words.",
             partial(_counts, of_all=1),
         ),
         Misconception(
@@ -157,12 +157,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "special_taken_off",
-            "Your answer takes two words off, for [CLS] and [SEP]. None of these words is special: count them all.",
+            "Your answer subtracts two words, for [CLS] and [SEP]. None of these words is special: count them all.",
             partial(_counts, special=2),
         ),
         Misconception(
             "order_reversed",
-            "Your numbers stand in reverse. The order is: as [MASK], as another word, unchanged.",
+            "Your numbers are in reverse order. The order is: as [MASK], as another word, unchanged.",
             partial(_counts, turned=True),
         ),
     ),

@@ -37,12 +37,13 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         chance = torch.where(torch.rand(batch, words, generator=generator) < 0.6, 0.15 * chance, chance)
         fate = torch.where(torch.rand(batch, words, generator=generator) < 0.5, 0.75 + 0.25 * fate, fate)
         anything = torch.randint(100, 190, (batch, words), generator=generator)
-        # Of every fate there is one, whatever was drawn. A word is drawn for itself, and two are [MASK] already.
+        # There is one of every fate, whatever was drawn. One word is drawn in its own place, and two are already
+        # [MASK].
         chance[0, 1:8] = torch.tensor([0.01, 0.02, 0.03, 0.6, 0.04, 0.05, 0.7])
         fate[0, 1:8] = torch.tensor([0.1, 0.85, 0.95, 0, 0, 0.86, 0.5])
         anything[0, 6] = ids[0, 6]
         ids[0, 3] = ids[0, 7] = 99
-        name = f"{batch} x {words} words, of which two are [MASK] already"
+        name = f"{batch} x {words} words, two of them already [MASK]"
         yield Case(name, (ids, special, chance, fate, anything, 99))
     ids = torch.randint(20, 90, (3, 7), generator=generator)
     none = torch.zeros(3, 7, dtype=torch.bool)
@@ -81,10 +82,10 @@ def _masked(
         choose: from where chance is below 0.15, and `special`.
         known_id: take BERT's own id of [MASK].
         one_draw: `chance` decides for `fate` as well.
-        borders: below which `fate` means [MASK], and below which another word.
+        borders: the `fate` below which it is [MASK], and the one below which it is another word.
         exchanged: the other word and the word itself.
         hide: where the model reads something else, from the chosen places and `special`.
-        in_a_row: the other words from the beginning of `anything`, and not place by place.
+        in_a_row: the other words from the beginning of `anything`, not place by place.
         ask: where there are labels, from the chosen places and those whose chance is below 0.15.
         labels: from these places, what the model reads, ids and fate.
         at_masks: labels wherever the model reads [MASK].
@@ -203,14 +204,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_special_chosen",
-            "Your answer chooses only among [CLS], [SEP] and padding. `special` is True at those: turn it round, "
-            "with ~.",
+            "Your answer chooses only among [CLS], [SEP] and padding. `special` is True at those: invert it, with ~.",
             partial(_masked, choose=lambda small, special: small & special),
         ),
         Misconception(
             "or_for_and",
             "Your answer chooses every word that is not special, and the special ones with a small chance. Both must "
-            "hold, a chance below 0.15 and a word that is not special: join them by &, not by |.",
+            "hold, a chance below 0.15 and a word that is not special: join them with &, not with |.",
             partial(_masked, choose=lambda small, special: small | ~special),
         ),
         Misconception(
@@ -226,19 +226,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_and_last_left_out",
-            "Your answer takes the first and the last place of each row for the special ones. Which are special says "
-            "`special`: padding is, too.",
+            "Your answer treats the first and the last place of each row as the special ones. `special` says which "
+            "are: padding is special as well.",
             partial(_masked, choose=lambda small, special: F.pad(small[:, 1:-1], (1, 1))),
         ),
         Misconception(
             "unchosen_hidden_too",
-            "In your answer what the model reads is changed also where no word was chosen. Look at `fate` only where "
-            "one was; the others stay as they are.",
+            "Your answer changes what the model reads even where no word was chosen. Look at `fate` only where one "
+            "was; the others stay as they are.",
             partial(_masked, hide=lambda chosen, special: torch.ones_like(chosen)),
         ),
         Misconception(
             "all_but_special_hidden",
-            "In your answer every word that is not special meets its `fate`; `chance` decides on the labels alone. "
+            "In your answer every word that is not special meets its `fate`; `chance` decides only about the labels. "
             "Words that are not chosen stay as they are.",
             partial(_masked, hide=lambda chosen, special: ~special),
         ),
@@ -250,18 +250,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_word_stays",
-            "Your answer leaves none of the chosen words as it is. Show the word in `anything` only from 0.8 to 0.9; "
-            "above that the chosen word stays.",
+            "Your answer leaves none of the chosen words as they are. Show the word in `anything` only from 0.8 to "
+            "0.9; above that the chosen word stays.",
             partial(_masked, borders=(0.8, 2.0)),
         ),
         Misconception(
             "no_other_word",
-            "Your answer never shows a word of `anything`. From 0.8 to 0.9 the chosen word is replaced by it.",
+            "Your answer never shows a word from `anything`. From 0.8 to 0.9 the chosen word is replaced by it.",
             partial(_masked, borders=(0.8, 0.8)),
         ),
         Misconception(
             "mask_overwritten",
-            "Your answer shows another word wherever fate < 0.9, below 0.8 too, so that no [MASK] is left. Another "
+            "Your answer shows another word wherever fate < 0.9, even below 0.8, so that no [MASK] is left. Another "
             "word is for fate from 0.8 to 0.9.",
             partial(_masked, borders=(0.0, 0.9)),
         ),
@@ -274,7 +274,7 @@ EXERCISE = Exercise(
         Misconception(
             "one_draw_for_both",
             "Your answer divides the chosen words by `chance` once more: below 0.12, below 0.135, and above. What is "
-            "shown in a chosen word's place depends on `fate`, its second draw.",
+            "shown in place of a chosen word depends on `fate`, its second draw.",
             partial(_masked, one_draw=True),
         ),
         Misconception(
@@ -290,14 +290,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "labels_only_where_changed",
-            "Your labels are missing where the model reads the right word itself. It is asked there, too: that is why "
-            "those words were chosen.",
+            "Your labels are missing where the model reads the right word itself. It is asked there as well: that is "
+            "why those words were chosen.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(read == ids, IGNORED, ids)),
         ),
         Misconception(
             "labels_missing_where_kept",
-            "Your labels are missing where a chosen word stays as it is. The model is asked there, too: that is why "
-            "those words were chosen.",
+            "Your labels are missing where a chosen word stays as it is. The model is asked there as well: that is "
+            "why those words were chosen.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.9), ids, IGNORED)),
         ),
         Misconception(
@@ -319,7 +319,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "labels_after_hiding",
-            "Your labels are what the model reads, not what it is to guess: they were taken after the words were "
+            "Your labels are what the model reads, not what it should guess: they were taken after the words were "
             "hidden. Take them from the ids as they came.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, read, IGNORED)),
         ),
@@ -351,7 +351,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exchanged",
-            "You return labels, corrupted. The order is: what the model reads, then what it is to guess.",
+            "You return labels, corrupted. The order is: what the model reads, then what it should guess.",
             partial(_masked, turned=True),
         ),
     ),

@@ -30,11 +30,11 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         drawn = Kind(kind.name, generator, (batch,), kind.dtype, kind.transposed)
         labels = torch.randint(1, vocabulary, (batch, words), generator=generator)
         asked = torch.zeros(batch, words, dtype=torch.bool)
-        for row in range(batch):  # another number in each
+        for row in range(batch):  # a different number in each
             asked[row, torch.randperm(words, generator=generator)[: 2 + (2 * row) % 5]] = True
         if batch == 1:
             asked[0, :3] = True
-        labels[0, asked[0].nonzero()[-1]] = 0  # the first word of the vocabulary is asked for, too
+        labels[0, asked[0].nonzero()[-1]] = 0  # the first word of the vocabulary is also asked for
         yield Case(
             kind.name, (2 * drawn.normal(words, vocabulary), labels.masked_fill(~asked, IGNORED)), gradients=(0,)
         )
@@ -72,7 +72,7 @@ def _loss(
     mean: Callable[[Tensor, Tensor], Tensor] = _mean,
     told: Callable[[Tensor], Tensor] = lambda loss: loss,
 ) -> Tensor:
-    """The right loss, unless a setting says otherwise; with `shift` each place predicts the word so much further on."""
+    """The right loss, unless a setting says otherwise; with `shift` each place predicts the word that far ahead."""
     logits, labels = logits[:, : logits.shape[1] - shift], labels[:, shift:]
     losses = -log_p(logits).gather(2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
     return told(mean(losses, is_asked(labels)))
@@ -147,8 +147,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted",
-            "Your answer holds each place against the label of the next one, as GPT's loss does. BERT guesses the word "
-            "that stands at the place itself.",
+            "Your answer compares each place with the label of the next one, as GPT's loss does. BERT guesses the "
+            "word that stands at the place itself.",
             partial(_loss, shift=1),
         ),
         Misconception(
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_sentence_only",
-            "Your answer looks at the first sentence of the batch alone. Take the mean over the chosen words of all of "
+            "Your answer looks only at the first sentence of the batch. Take the mean over the chosen words of all of "
             "them.",
             partial(_loss, mean=lambda losses, asked: losses[0][asked[0]].mean()),
         ),
@@ -187,13 +187,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_normaliser",
-            "Your answer takes the right words' logits for log-probabilities. They are none until the normaliser is "
-            "taken off: use log_softmax.",
+            "Your answer treats the right words' logits as log-probabilities. They are not, until the normaliser is "
+            "subtracted: use log_softmax.",
             partial(_loss, log_p=lambda logits: logits),
         ),
         Misconception(
             "logarithm_missing",
-            "Your answer takes the right words' probabilities, with a minus, where their logarithms are due: nll_loss "
+            "Your answer takes the right words' probabilities, with a minus, instead of their logarithms: nll_loss "
             "takes no logarithm itself. Give it log_softmax.",
             partial(_loss, log_p=lambda logits: logits.softmax(-1)),
         ),
@@ -246,7 +246,7 @@ EXERCISE = Exercise(
         Misconception(
             "softmax_by_hand",
             "Your answer takes exp of the logits themselves, which overflows at large ones. F.log_softmax and "
-            "F.cross_entropy take the largest off first.",
+            "F.cross_entropy subtract the largest first.",
             partial(_loss, log_p=_by_hand),
         ),
     ),

@@ -17,20 +17,20 @@ from course_lib.objectives import heads
 
 
 def score(ids: Tensor, segments: Tensor, mask: Tensor, dtype: torch.dtype = torch.float32, gap: float = 0.0) -> Tensor:
-    """A stand-in for an encoder with a head: one number for each row, which depends on all that it is given.
+    """A stand-in for an encoder with a head: one number for each row, which depends on everything it is given.
 
     Args:
         ids: [rows, words].
         segments: [rows, words].
         mask: bool [rows, words].
         dtype: of the scores.
-        gap: so far apart are the scores of rows that begin with different words.
+        gap: how far apart the scores are of rows that begin with different words.
     """
     for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
         if tensor.dim() != 2:
             raise ValueError(f"score reads rows of words, [rows, words]; {name} are {list(tensor.shape)}")
     if mask.is_floating_point():
-        raise TypeError(f"the mask of score is boolean, as it came in, and not {mask.dtype}")
+        raise TypeError(f"the mask of score is boolean, as it came in, not {mask.dtype}")
     place = torch.arange(ids.shape[1], device=ids.device)
     read = (torch.sin(0.7 * ids.to(dtype) + 0.4 * place + 1.1 * segments) * mask).sum(dim=1)
     return read + gap * (1 - ids[:, 0] % 3)
@@ -83,9 +83,8 @@ def _choices(
     Args:
         handed: what `score` is given.
         laid_out: brings it into the order of the rows.
-        back: makes [batch, choices] of the scores.
-        normalise: makes probabilities of them.
-        told: what is returned of these.
+        back: makes the scores [batch, choices]. normalise: turns them into probabilities. told: what is returned of
+            these.
     """
     batch, choices = ids.shape[:2]
     rows = (laid_out(tensor).flatten(0, 1) for tensor in handed(ids, segments, mask))
@@ -188,14 +187,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "each_by_itself",
-            "Your answer asks of each choice by itself whether it is right (a sigmoid). Exactly one of them is: take "
-            "the softmax over the choices.",
+            "Your answer asks about each choice by itself whether it is right (a sigmoid). Exactly one of them is: "
+            "take the softmax over the choices.",
             partial(_choices, normalise=torch.sigmoid),
         ),
         Misconception(
             "decision",
-            "Your answer is 1 for the choice with the largest score and 0 for the others. Asked for are probabilities: "
-            "the softmax over the choices.",
+            "Your answer is 1 for the choice with the largest score and 0 for the others. Return probabilities: the "
+            "softmax over the choices.",
             partial(
                 _choices,
                 normalise=lambda scores: F.one_hot(scores.argmax(dim=1), scores.shape[1]).to(scores.dtype),
@@ -203,7 +202,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "log_probabilities",
-            "Your answer is log-probabilities. Return the probabilities themselves, which sum to 1.",
+            "Your answer gives log-probabilities. Return the probabilities themselves, which sum to 1.",
             partial(_choices, normalise=lambda scores: scores.log_softmax(dim=1)),
         ),
         Misconception(
@@ -220,13 +219,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rows_mixed_up",
-            "Your answer puts the scores back in the wrong order: [choices, batch] turned round is not [batch, "
+            "Your answer puts the scores back in the wrong order: reshaping [choices, batch] does not give [batch, "
             "choices] here. The rows were laid out question by question: view them as [batch, choices].",
             partial(_choices, back=lambda rows, batch, choices: rows.view(choices, batch).T),
         ),
         Misconception(
             "laid_out_by_choices",
-            "Your answer lays the rows out choice by choice, and takes the scores as if they stood question by "
+            "Your answer lays the rows out choice by choice, but reads the scores as if they stood question by "
             "question. Leave the tensors as they are: flatten(0, 1) lays them out question by question.",
             partial(_choices, laid_out=lambda tensor: tensor.transpose(0, 1)),
         ),
@@ -237,8 +236,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "squeezed",
-            "Your answer is not [batch, choices] where there is a single question: its dimension is lost, as by a "
-            "squeeze().",
+            "Your answer is not [batch, choices] where there is a single question: its dimension is lost, perhaps by "
+            "a squeeze().",
             partial(_choices, told=torch.squeeze),
         ),
         Misconception(
@@ -281,20 +280,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exponentials_too_large",
-            "Your answer takes exp of the scores themselves: of large ones it overflows, and of very negative ones all "
-            "become 0. torch.softmax takes the question's largest score off first.",
+            "Your answer takes exp of the scores themselves: for large ones it overflows, and for very negative ones "
+            "all become 0. torch.softmax subtracts the question's largest score first.",
             partial(_choices, normalise=lambda scores: _shares(scores.exp())),
         ),
         Misconception(
             "something_added_below",
-            "Your answer takes exp of the scores themselves, which overflows at large ones, and keeps the sum from 0 "
-            "by a small number, so that probabilities do not sum to 1. torch.softmax needs neither.",
+            "Your answer takes exp of the scores themselves, which overflows at large ones, and adds a small number "
+            "to keep the sum away from 0, so that probabilities do not sum to 1. torch.softmax needs neither.",
             partial(_choices, normalise=lambda scores: _shares(scores.exp(), 1e-8)),
         ),
         Misconception(
             "largest_of_the_batch",
-            "Your answer takes the largest score of the whole batch off, so that of a question with much smaller ones "
-            "all exponentials become 0. Take off the largest of each question, as torch.softmax does.",
+            "Your answer subtracts the largest score of the whole batch, so for a question with much smaller ones all "
+            "exponentials become 0. Subtract the largest of each question, as torch.softmax does.",
             partial(_choices, normalise=lambda scores: _shares((scores - scores.max()).exp())),
         ),
     ),

@@ -49,7 +49,8 @@ def _words(generator: Generator) -> list[int]:
 
 
 _SEGMENTS = ((0, 0, 1, 1), (0, 0, 0, 1))
-"""Of the first text, its [SEP], the second text and its [SEP]: in a pair, and where there is no second text."""
+"""Segments of the first text, its [SEP], the second text and its [SEP]: in a pair, and where there is no second text.
+"""
 
 
 def _encoded(
@@ -74,9 +75,8 @@ def _encoded(
 
     Args:
         known_ids: take BERT's own special ids.
-        cls: before how many of the texts [CLS] stands.
-        seps: whether a [SEP] stands behind the first and the second text of a pair, behind a text that is alone,
-            and behind a second text that does not exist.
+        cls: before how many of the texts [CLS] stands. seps: whether a [SEP] stands after the first and the second text
+            of a pair, after a text that is alone, and after a second text that does not exist.
         turned: the second text first.
         numbers: see `_SEGMENTS`.
         in_front: padding stands before the words.
@@ -221,7 +221,7 @@ EXERCISE = Exercise(
     statement=(
         "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> a tuple of ids and segments, int64, and a "
         "boolean mask, [batch, words] each: [CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the "
-        "second is None, and padding behind."
+        "second is None, and padding at the end."
     ),
     points=3,
     minutes=12,
@@ -233,7 +233,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "last_sep_missing",
-            "Your rows end with the second text's last word. Every text is followed by [SEP], the second one too.",
+            "Your rows end with the second text's last word. Every text is followed by [SEP], including the second "
+            "one.",
             partial(_encoded, seps=(True, False, True, False)),
         ),
         Misconception(
@@ -243,17 +244,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_sep_behind_one_text",
-            "Your rows of a single text have no [SEP]. Every text is followed by one, also where it is the only one.",
+            "Your rows of a single text have no [SEP]. Every text is followed by one, even where it is the only one.",
             partial(_encoded, seps=(True, True, False, False)),
         ),
         Misconception(
             "a_sep_for_no_text",
-            "Your rows of a single text end with two [SEP]. Where the second text is None, leave its [SEP] out too.",
+            "Your rows of a single text end with two [SEP]. Where the second text is None, leave out its [SEP] as "
+            "well.",
             partial(_encoded, seps=(True, True, True, True)),
         ),
         Misconception(
             "cls_missing",
-            "Your rows begin with the first word. Put [CLS] before it: its vector is to stand for the whole input.",
+            "Your rows begin with the first word. Put [CLS] before it: its vector will stand for the whole input.",
             partial(_encoded, cls=0),
         ),
         Misconception(
@@ -274,8 +276,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_sep_in_second_segment",
-            "Your segments count the first [SEP] of a pair to the second text. Each [SEP] belongs to the text that it "
-            "ends.",
+            "Your segments count the first [SEP] of a pair as part of the second text. Each [SEP] belongs to the text "
+            "that it ends.",
             partial(_encoded, numbers=((0, 1, 1, 1), (0, 0, 0, 1))),
         ),
         Misconception(
@@ -290,12 +292,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "segments_from_one",
-            "Your segments are 1 and 2. They are counted from 0, as the rows of an embedding table are.",
+            "Your segments are 1 and 2. They are counted from 0, like the rows of an embedding table.",
             partial(_encoded, numbers=((1, 1, 2, 2), (1, 1, 1, 2))),
         ),
         Misconception(
             "all_behind_in_second_segment",
-            "Your segments are 1 at everything behind the first text's words, its [SEP] and the padding included. The "
+            "Your segments are 1 at everything after the first text's words, including its [SEP] and the padding. The "
             "[SEP] belongs to the text that it ends, and padding has segment 0.",
             partial(
                 _encoded,
@@ -305,27 +307,27 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_in_second_segment",
-            "Your segments are 1 at the padding. Fill them up with 0.",
+            "Your segments are 1 at the padding. Pad them with 0.",
             partial(_encoded, segment_of_padding=lambda segments, padding_id: 1),
         ),
         Misconception(
             "padding_in_the_last_segment",
-            "At the padding your segments go on with the last token's, which is 1 behind a pair. Fill them up with 0.",
+            "At the padding your segments go on with the last token's, which is 1 after a pair. Pad them with 0.",
             partial(_encoded, segment_of_padding=lambda segments, padding_id: segments[-1]),
         ),
         Misconception(
             "segments_padded_with_padding_id",
-            "Your segments are `padding_id` at the padding. That is for the ids; fill the segments up with 0.",
+            "Your segments are `padding_id` at the padding. That is for the ids; pad the segments with 0.",
             partial(_encoded, segment_of_padding=lambda segments, padding_id: padding_id),
         ),
         Misconception(
             "ids_padded_with_zero",
-            "Your ids are filled up with 0. Fill them up with `padding_id`, which need not be 0.",
+            "Your ids are padded with 0. Pad them with `padding_id`, which need not be 0.",
             partial(_encoded, id_of_padding=0),
         ),
         Misconception(
             "padded_in_front",
-            "Your padding stands in front of the words. Put it behind them: [CLS] has place 0 in every row.",
+            "Your padding stands in front of the words. Put it after them: [CLS] has place 0 in every row.",
             partial(_encoded, in_front=True),
         ),
         Misconception(
@@ -335,7 +337,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_one_too_long",
-            "Your mask is True at one place of the padding, too. Places are counted from 0: a token stands where the "
+            "Your mask is also True at one place of the padding. Places are counted from 0: a token stands where the "
             "place is smaller (<) than the length of its row.",
             partial(_encoded, mask=lambda words, ids, special: words | words.roll(1, dims=1)),
         ),

@@ -46,7 +46,7 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         batch, words, classes = sizes(generator, 3)
         d_model = integer(generator, 8, 12)
         if training:
-            classes += d_model  # more than a state has numbers
+            classes += d_model  # more classes than a state has numbers
         states = Kind(name, generator, (batch,), dtype, transposed=dtype == torch.float64).normal(words, d_model)
         yield Case(
             name,
@@ -157,19 +157,19 @@ EXERCISE = Exercise(
         Misconception(
             "every_word",
             "Your answer is [batch, words, classes], scores for every word. Take the state of the first word, [CLS], "
-            "for the whole text.",
+            "to stand for the whole text.",
             partial(_SequenceHead, pick=as_it_is),
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer classifies the mean of all the words' states. Here the first one, of [CLS], stands for the "
-            "text.",
+            "Your answer classifies the mean of all the words' states. Here the first one, that of [CLS], stands for "
+            "the text.",
             partial(_SequenceHead, pick=lambda states: states.mean(dim=1)),
         ),
         Misconception(
             "mean_of_the_scores",
-            "Your answer takes the mean over the words only behind the layers. Take one state, that of the first word, "
-            "[CLS].",
+            "Your answer takes the mean over the words, only after the layers. Take one state, that of the first "
+            "word, [CLS].",
             partial(_SequenceHead, pick=as_it_is, between=torch.tanh, end=lambda scores: scores.mean(dim=1)),
         ),
         Misconception(
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sum_of_the_words",
-            "Your answer adds up all words' states. Take the first word's, [CLS], alone.",
+            "Your answer adds up the states of all words. Take only that of the first word, [CLS].",
             partial(_SequenceHead, pick=lambda states: states.sum(dim=1)),
         ),
         Misconception(
@@ -214,7 +214,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tanh_missing",
-            "Your answer has no tanh between the two layers; then the two are no more than one linear layer.",
+            "Your answer has no tanh between the two layers; then the two amount to no more than one linear layer.",
             partial(_SequenceHead, between=as_it_is),
         ),
         Misconception(
@@ -234,7 +234,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dense_left_out",
-            "Your answer leaves out `dense`, and its tanh. The state goes through both before it is classified.",
+            "Your answer leaves out `dense` and its tanh. The state goes through both before it is classified.",
             partial(_SequenceHead, dense=lambda x, layer: x, between=as_it_is),
         ),
         Misconception(
@@ -254,26 +254,26 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tanh_at_the_end",
-            "Your answer takes the tanh of the scores, which presses them between -1 and 1. It belongs between the "
+            "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. It belongs between the "
             "two layers.",
             partial(_SequenceHead, between=as_it_is, end=torch.tanh),
         ),
         Misconception(
             "tanh_at_the_end_too",
-            "Your answer takes a tanh of the scores as well, which presses them between -1 and 1. There is only one, "
+            "Your answer takes a tanh of the scores as well, which squeezes them between -1 and 1. There is only one, "
             "between the two layers.",
             partial(_SequenceHead, between=torch.tanh, end=torch.tanh),
         ),
         Misconception(
             "dropout",
             "In training your answer drops out a tenth of the vector that is classified. BERT does that; here nothing "
-            "is dropped, in training as in evaluation.",
+            "is dropped, neither in training nor in evaluation.",
             partial(_SequenceHead, dropout=0.1),
         ),
         Misconception(
             "dense_transposed",
-            "Your answer multiplies the state by the dense layer's weight the wrong way round. nn.Linear computes "
-            "x @ weight.T + bias; best call the layer itself.",
+            "Your answer multiplies the state by the dense layer's weight the wrong way round. nn.Linear computes x @ "
+            "weight.T + bias; it is best to call the layer itself.",
             partial(_SequenceHead, dense=lambda x, layer: x @ layer.weight + layer.bias),
         ),
         Misconception(
@@ -288,8 +288,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exponentials",
-            "Your answer is exp of the scores, which slide S1 calls probabilities. They are none without the "
-            "normaliser; and the loss wants the scores themselves.",
+            "Your answer is exp of the scores, which slide S1 calls probabilities. Without the normaliser they are "
+            "not; and the loss wants the scores themselves.",
             partial(_SequenceHead, end=torch.exp),
         ),
         Misconception(
@@ -300,7 +300,7 @@ EXERCISE = Exercise(
         Misconception(
             "softmax_over_the_batch",
             "Your answer takes a softmax over the texts (dim=0). Return the scores as they are; and if a softmax were "
-            "due, it would run over the classes.",
+            "needed, it would run over the classes.",
             partial(_SequenceHead, end=lambda scores: scores.softmax(dim=0)),
         ),
         Misconception(

@@ -107,9 +107,9 @@ def gathered(states: Tensor, starts: Tensor) -> Tensor:
 
 
 def _ends(starts: Tensor, behind: int | None) -> Tensor:
-    """For each word the place behind its last piece: where the next word begins, and for the last word `behind`.
+    """For each word, the place after its last piece: where the next word begins, and for the last word `behind`.
 
-    With None the last word has one piece, and so has each before padding.
+    With None the last word has one piece, and so has each one before padding.
     """
     ends = torch.cat(
         [starts[:, 1:], starts[:, -1:] + 1 if behind is None else torch.full_like(starts[:, :1], behind)], 1
@@ -118,7 +118,7 @@ def _ends(starts: Tensor, behind: int | None) -> Tensor:
 
 
 def _mean_of_pieces(states: Tensor, starts: Tensor, behind: int | None) -> Tensor:
-    """For each word the mean of its pieces; see `_ends`."""
+    """For each word, the mean of its pieces; see `_ends`."""
     place = torch.arange(states.shape[1])
     inside = (place >= starts.unsqueeze(-1)) & (place < _ends(starts, behind).unsqueeze(-1))
     return inside.to(states.dtype) @ states / inside.sum(dim=-1, keepdim=True)
@@ -184,19 +184,19 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "every_piece",
-            "Your answer is [batch, pieces, classes]: scores for every piece, [CLS] and [SEP] included. Take only the "
-            "pieces at `starts`.",
+            "Your answer is [batch, pieces, classes]: scores for every piece, including [CLS] and [SEP]. Take only "
+            "the pieces at `starts`.",
             partial(_TokenHead, pick=lambda states, starts: states),
         ),
         Misconception(
             "the_first_pieces",
-            "Your answer takes the first so many pieces of the row. Take those at the places in `starts`.",
+            "Your answer takes the first pieces of the row, one for each word. Take those at the places in `starts`.",
             partial(_TokenHead, pick=lambda states, starts: states[:, : starts.shape[1]]),
         ),
         Misconception(
             "pieces_behind_cls",
-            "Your answer takes the pieces behind [CLS] in a row, as if every word were one piece. Take those at the "
-            "places in `starts`.",
+            "Your answer takes the pieces after [CLS] one by one, as if every word were a single piece. Take those at "
+            "the places in `starts`.",
             partial(_TokenHead, pick=lambda states, starts: states[:, 1 : starts.shape[1] + 1]),
         ),
         Misconception(
@@ -212,14 +212,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_row_of_starts",
-            "Your answer looks up every row of `starts` in every sentence: indexing states[:, starts] pairs all with "
-            "all. Look up row i in sentence i only.",
+            "Your answer looks up every row of `starts` in every sentence: indexing states[:, starts] combines all "
+            "with all. Look up row i in sentence i only.",
             partial(_TokenHead, pick=lambda states, starts: states[:, starts]),
         ),
         Misconception(
             "offsets_of_words",
-            "Your answer makes one long row of all the pieces, and looks for sentence i behind i times the number of "
-            "words. It begins behind i times the number of pieces, states.shape[1].",
+            "Your answer makes one long row of all the pieces, and looks for sentence i at i times the number of "
+            "words. It begins at i times the number of pieces, states.shape[1].",
             partial(
                 _TokenHead,
                 pick=lambda states, starts: states.flatten(0, 1)[
@@ -229,16 +229,16 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "piece_behind",
-            "Your answer takes the piece behind each word's first one. `starts` are places in the row as it is, "
-            "[CLS] being place 0.",
+            "Your answer takes the piece after each word's first one. `starts` are places in the row as it is, with "
+            "[CLS] as place 0.",
             partial(
                 _TokenHead, pick=lambda states, starts: gathered(states, (starts + 1).clamp(max=states.shape[1] - 1))
             ),
         ),
         Misconception(
             "piece_before",
-            "Your answer takes the piece before each word. `starts` are places in the row as it is, [CLS] being place "
-            "0.",
+            "Your answer takes the piece before each word. `starts` are places in the row as it is, with [CLS] as "
+            "place 0.",
             partial(_TokenHead, pick=lambda states, starts: gathered(states, starts - 1)),
         ),
         Misconception(
@@ -248,8 +248,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_pieces_and_sep",
-            "Your answer takes the mean of each word's pieces, and for the last word of all that is left, [SEP] "
-            "included. Here the first piece speaks for the whole word.",
+            "Your answer takes the mean of each word's pieces, and for the last word the mean of everything that is "
+            "left, including [SEP]. Here the first piece speaks for the whole word.",
             partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, states.shape[1])),
         ),
         Misconception(
@@ -290,8 +290,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exponentials",
-            "Your answer is exp of the scores, which slide S1 calls probabilities. They are none without the "
-            "normaliser; and the loss wants the scores themselves.",
+            "Your answer is exp of the scores, which slide S1 calls probabilities. Without the normaliser they are "
+            "not; and the loss wants the scores themselves.",
             partial(_TokenHead, end=torch.exp),
         ),
         Misconception(
@@ -302,7 +302,7 @@ EXERCISE = Exercise(
         Misconception(
             "softmax_over_the_words",
             "Your answer takes a softmax over the words (dim=1). Return the scores as they are; and if a softmax were "
-            "due, it would run over the classes of each word.",
+            "needed, it would run over the classes of each word.",
             partial(_TokenHead, end=lambda scores: scores.softmax(dim=1)),
         ),
         Misconception(
