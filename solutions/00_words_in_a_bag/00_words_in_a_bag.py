@@ -14,15 +14,15 @@
 # %% [markdown]
 # # Lesson 00 · Words in a bag
 #
-# Katze is German for cat, and this is a course with cats in it. At its end you will have built a transformer. Tonight you
-# build what came before: a model that throws all the words of a sentence into a bag, shakes it, and decides by what is
+# Katze is German for cat, and this is a course with cats in it. By the end you will have built a transformer. Tonight you
+# build what came before: a model that throws all the words of a sentence into a bag, shakes it, and judges by what is
 # inside.
 #
 # It sounds like a joke and is a serious baseline: small, fast, and hard to beat where only the words matter. But cats and
 # dogs have their own opinion of it. *The dog chased the cat.* *The cat chased the dog.* Remember these two.
 #
-# At the end of this lesson you can turn words into vectors and sentences into means, train a classifier on them, judge it
-# fairly, and say exactly what it will never learn.
+# By the end of this lesson you will be able to turn words into vectors and sentences into means, train a classifier on
+# them, judge it fairly, and say exactly what it will never learn.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -48,7 +48,7 @@
 # %% [markdown]
 # **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
 # numbers in other sizes, so an answer that works in general gets its points and one that repeats an example does not. No
-# task needs an earlier one to be right. A question marked *read by a person* is.
+# task needs an earlier one to be right. A question marked *read by a person* is just that.
 #
 # The lectures that this course follows are cited as S0 to S4; `docs/sources.md` in the course's repository says what they
 # are. Slides have slips, as all slides do. Where we meet one, we show the right value *and* how the printed one came about.
@@ -74,8 +74,8 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 # ## 1. What goes in, what comes out
 #
 # Before we build anything: what is a model of language *for*? Text goes in, and something comes out. S1 sorts all such
-# tasks by two questions. How many things go in, how many come out? And if many come out: one with every input, or only
-# after the last?
+# tasks by two questions. How many things go in, and how many come out? And if many come out: one with every input, or
+# only after the last?
 
 # %% tags=["demo"]
 show.families(
@@ -90,13 +90,13 @@ show.families(
 
 # %% [markdown]
 # Blue goes in, orange comes out, time runs to the right. The two on the right differ in one thing only. A tagger can name
-# each word's part of speech as it reads: **no time delay**. A translator must wait: what stands early in German may depend on
-# a word that has not been read yet. That is a **time delay**, and the reason why translation needs two halves, one that
-# reads and one that writes.
+# each word's part of speech as it reads: **no time delay**. A translator must wait: what comes early in German may depend
+# on a word that has not been read yet. That is a **time delay**, and the reason why translation needs two halves, one
+# that reads and one that writes.
 #
 # One trick on this picture is easily missed. A sentence is many words. Yet S1 files a *bag of words* under **one in**: by
-# throwing the words together we turn many inputs into one flat vector, and so a hard family into the easiest. That trick
-# is tonight's subject, and so is its price.
+# throwing the words together we turn many inputs into one flat vector, and so a hard family of tasks into the easiest.
+# That trick is tonight's subject, and so is its price.
 #
 # ## 2. A vector for every word
 #
@@ -130,8 +130,8 @@ table = torch.tensor(
 # ### Exercise 1 · Looking words up
 # `words_in_a_bag.look_up` · 1 point · about 4 minutes
 #
-# Take the row of each word from the table. It is a single short line, and a good one to try the check with: run the check
-# below before you have written anything, then with a mistake in it, then with the answer.
+# Take the row of each word from the table. It is a single short line, and a good one for trying out the check: run the
+# check below before you have written anything, then with a mistake in it, then with the answer.
 #
 # Shapes: `table` is `[vocabulary, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
 # `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`.
@@ -190,8 +190,8 @@ def the_table_and_a_sentence():
 # ### Exercise 2 · How alike two words are
 # `words_in_a_bag.cosine` · 2 points · about 8 minutes
 #
-# The cosine of one word with every word of the table, itself included. Torch's own `cosine_similarity` is not allowed, for
-# it *is* the exercise.
+# The cosine of one word with every word of the table, itself included. Torch's own `cosine_similarity` is not allowed,
+# because it *is* the exercise.
 #
 # Shapes: `table` is `[vocabulary, d_model]`, `i` is an int, the result is `[vocabulary]`. No row is all zeros.
 #
@@ -229,15 +229,15 @@ check("words_in_a_bag.cosine", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now ask for the neighbours of a difficult word. S3 brings it in three sentences:
+# Now ask for the neighbours of a difficult word. S3 uses it in three sentences:
 #
 # - The train left the **station** on time.
 # - The radio **station** was playing 60s hits.
 # - I was **stationed** on a remote island in Polynesia.
 #
 # The first two are the same word with the same id. Dimension 0 below says how much a word has to do with travelling,
-# dimension 1 how much with broadcasting. (*Stationed* is another string, and so another row, as little related to *station*
-# as *island* is. Lesson 08 mends that.)
+# dimension 1 how much with broadcasting. (*Stationed* is a different string, and so a different row, no more closely
+# related to *station* than *island* is. Lesson 08 mends that.)
 
 
 # %% tags=["demo"]
@@ -270,11 +270,11 @@ def neighbours_of_station():
 
 
 # %% [markdown]
-# *Station* sits between two stools. Its vector must serve trains and radios at once, so it is a little like both and not
+# *Station* falls between two stools. Its vector must serve trains and radios at once, so it is a little like both and not
 # quite like either, in *every* sentence. That is the first thing wrong with embeddings alone: they know no **context**.
 #
-# S3's other pair is nastier: *the animal didn't cross the street because **it** was too tired*, and *... because **it** was
-# too wide*. In the first *it* is the animal, in the second the street. The table has one row for *it*.
+# S3's other pair is nastier: *the animal didn't cross the street because **it** was too tired*, and *... because **it**
+# was too wide*. In the first, *it* is the animal; in the second, the street. The table has one row for *it*.
 #
 # ## 3. A sentence is the mean of its words
 #
@@ -284,8 +284,8 @@ def neighbours_of_station():
 #
 # $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
 #
-# One complication. Training takes many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`. All
-# its rows must be equally long, so short sentences are filled up with the word `<pad>`, which means nothing. A **mask**
+# One complication. Training takes many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`.
+# All its rows must be equally long, so short sentences are padded with the word `<pad>`, which means nothing. A **mask**
 # says what is what: True at words, False at padding.
 
 # %%
@@ -296,7 +296,7 @@ print(padded)
 print(mask)
 
 # %% [markdown]
-# The code on S3's slide pools with `torch.mean(output, dim=1)`. What becomes of *meow*, alone, and in this batch?
+# The code on S3's slide pools with `torch.mean(output, dim=1)`. What happens to *meow*, alone, and in this batch?
 
 # %%
 meow_alone = table[torch.tensor([[5]])]
@@ -311,16 +311,16 @@ print("the slide's mean of meow, in the batch:", meow_in_the_batch.mean(dim=1)[0
 # ### Exercise 3 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
 #
-# The mean of each sentence's words, with the padding left out, wherever it stands. A sentence without a single word gets
+# The mean of each sentence's words, leaving out the padding, wherever it stands. A sentence without a single word gets
 # zeros.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. The
-# gradient of `x` is compared too, so that the embeddings can learn; for a sentence without words it is 0, and not `nan`.
+# gradient of `x` is compared too, so that the embeddings can learn; for a sentence without words it is 0, not `nan`.
 # Leave `x` itself as it is.
 #
 # <details><summary>Hint: leaving the padding out of the sum</summary>
 #
-# Multiply by 0 what should not count. `mask.unsqueeze(-1)` is `[batch, words, 1]`, so that `x * mask.unsqueeze(-1)` has
+# Multiply by 0 whatever should not count. `mask.unsqueeze(-1)` is `[batch, words, 1]`, so `x * mask.unsqueeze(-1)` has
 # zeros at the padding. Then sum over the words, `dim=1`.
 #
 # </details>
@@ -381,15 +381,15 @@ def meow_among_longer_and_longer_neighbours():
 # %% [markdown]
 # ## 4. What a bag forgets
 #
-# Now the two sentences from the beginning. Before you read on or compute anything: do *the dog chased the cat* and *the cat
-# chased the dog* get the same vector? And *she only eats pizza* and *only she eats pizza* (S3)? What about *ha* and
-# *ha ha ha*?
+# Now the two sentences from the beginning. Before you read on or compute anything, decide: do *the dog chased the cat*
+# and *the cat chased the dog* get the same vector? And *she only eats pizza* and *only she eats pizza* (S3)? What about
+# *ha* and *ha ha ha*?
 #
 # ### Exercise 4 · Predict: which sentences look alike?
 # `words_in_a_bag.same_vector` · 2 points · about 10 minutes
 #
-# Write your prediction as a function: from two sentences, and from nothing else, say whether mean pooling will give them
-# the same vector **whatever the embeddings are**. No torch is needed. If your prediction is wrong, the check tells you what
+# Write your prediction as a function: from two sentences, and nothing else, say whether mean pooling will give them the
+# same vector **whatever the embeddings are**. No torch is needed. If your prediction is wrong, the check tells you what
 # you believed and why it isn't so.
 #
 # `first` and `second` are strings: one word or more, in lower case, with one space between two. The result is True or
@@ -404,8 +404,8 @@ def meow_among_longer_and_longer_neighbours():
 #
 # <details><summary>Hint: comparing shares without fractions</summary>
 #
-# A mean weighs each word by its *share* of the sentence. Two shares $a/m$ and $b/n$ are equal if $a\,n = b\,m$. Or write
-# each sentence down as often as the other one has words, and compare the sorted lists.
+# A mean weighs each word by its *share* of the sentence. Two shares $a/m$ and $b/n$ are equal if $a\,n = b\,m$. Or repeat
+# each sentence as many times as the other has words, and compare the sorted lists.
 #
 # </details>
 
@@ -431,8 +431,8 @@ check("words_in_a_bag.same_vector", hidden=True)
 
 # %% [markdown]
 # Here is why. Lay the word vectors of a sentence end to end, like steps of a walk. Where you arrive is their sum. The two
-# sentences take different ways and arrive at **the same place**, since it does not matter in which order you add. Divide by
-# five, and you have the mean.
+# sentences take different paths and arrive at **the same place**, since the order in which you add does not matter.
+# Divide by five, and you have the mean.
 
 
 # %% tags=["demo"]
@@ -457,13 +457,13 @@ def two_walks_one_end():
     panels[0].set_ylabel("dim 1")
     show.figure(
         drawn,
-        "Two walks of five arrows each, one for each sentence: the ways differ, the end and the mean are the same.",
+        "Two walks of five arrows each, one for each sentence: the paths differ, the end and the mean are the same.",
     )
 
 
 # %% [markdown]
-# And here is the bag itself: only *how often* each word occurs. The first two rows cannot be told apart. The third has the
-# same words and other counts.
+# And here is the bag itself: only *how often* each word occurs. The first two rows cannot be told apart. The third is
+# made of the same words with other counts.
 
 
 # %% tags=["demo"]
@@ -480,9 +480,9 @@ def bags_as_rows_of_counts():
 
 
 # %% [markdown]
-# So the second thing wrong with embeddings alone: a bag knows no **order**. Not *hardly any*, none at all. No training
-# helps, no longer vectors, no more data: the two sentences go in as the same numbers, so the same answer comes out, whoever
-# chased whom.
+# So the second thing wrong with embeddings alone: a bag knows no **order**. Not *hardly any*, none at all. More training
+# will not help, nor longer vectors, nor more data: the two sentences go in as the same numbers, so the same answer comes
+# out, whoever chased whom.
 #
 # ## 5. A classifier
 #
@@ -495,11 +495,12 @@ def bags_as_rows_of_counts():
 # ### Exercise 5 · A bag of embeddings that decides
 # `words_in_a_bag.bag_of_embeddings` · 4 points (3 for the values, 1 in double precision) · about 15 minutes
 #
-# Your first model. The constructor is given; leave its names as they are, since the check loads weights into them. Write
-# `forward`. This exercise is checked on its own: write the pooling out again rather than calling your `mean_pooling`, and a
-# slip up there costs you nothing here. Every sentence has a word at least, and no word has the id 0. What is padding only
-# the mask says, for padding may have any id. The gradients of all weights are compared too. Weights in float64 are tried as
-# well: where you make a tensor of numbers out of the mask, give it the dtype of the embeddings.
+# Your first model. The constructor is given; leave its names as they are, because the check loads weights into them.
+# Write `forward`. This exercise is checked on its own: write the pooling out again rather than calling your
+# `mean_pooling`, and a slip up there costs you nothing here. Every sentence has at least one word, and no word has the id
+# 0. Only the mask says what is padding, because padding may have any id. The gradients of all weights are compared too.
+# Weights in float64 are tried too: where you make a tensor of numbers out of the mask, give it the dtype of the
+# embeddings.
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, `mask` is boolean `[batch, words]`, the result is `[batch, classes]`.
 #
@@ -553,8 +554,8 @@ check("words_in_a_bag.bag_of_embeddings", hidden=True)
 # ### Exercise 6 · How often it is right
 # `words_in_a_bag.accuracy` · 1 point · about 6 minutes
 #
-# From the logits to the share of right answers: the model's answer is the class with the largest logit. (There is one
-# example at least, and no other logit of a row is as large as its largest.)
+# From the logits, compute the share of right answers: the model's answer is the class with the largest logit. (There is
+# at least one example, and no row has two largest logits.)
 #
 # Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a float32 tensor of
 # shape `[]`, from 0 to 1, whatever the dtype of the logits.
@@ -587,12 +588,12 @@ check("words_in_a_bag.accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# An accuracy of 90 %: is that good? You cannot know. If nine of ten mails are no spam, then a program that answers *no
-# spam* without looking reaches 90 % as well. So always ask for the **majority baseline**: the accuracy of whoever knows
-# nothing but which answer is the most frequent one.
+# An accuracy of 90 %: is that good? You cannot know. If nine out of ten mails are not spam, then a program that answers
+# *not spam* without looking reaches 90 % as well. So always ask for the **majority baseline**: the accuracy of someone
+# who knows nothing except which answer is the most frequent.
 #
-# Be fair in this. The most frequent answer is that of the *training* data, for nobody may look at the test's labels
-# beforehand. The accuracy is measured on the *test*, where everybody's is.
+# Be fair about this. The most frequent answer is that of the *training* data, because nobody may look at the test labels
+# beforehand. The accuracy is measured on the *test*, like everybody else's.
 #
 # ### Exercise 7 · The majority baseline
 # `words_in_a_bag.majority` · 2 points · about 8 minutes
@@ -600,8 +601,8 @@ check("words_in_a_bag.accuracy", hidden=True)
 # The accuracy, on the test, of always answering with the most frequent label of training. (No other label is as frequent
 # there. Labels count from 0, and some may occur on one side only, or nowhere.)
 #
-# Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one `[test]`, the result is a float32
-# tensor of shape `[]`.
+# Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one of shape `[test]`, the result is a
+# float32 tensor of shape `[]`.
 #
 # <details><summary>Hint: the most frequent label</summary>
 #
@@ -633,8 +634,8 @@ check("words_in_a_bag.majority", hidden=True)
 # %% [markdown]
 # Now two tasks, made here, for your model.
 #
-# - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* Is there more praise than complaint?
-#   Two of three reviews are kind.
+# - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* Is there more praise than
+#   complaint? Two out of three reviews are kind.
 # - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is it the animal that acts? Each sentence
 #   comes with its mirror image, one yes and one no.
 
@@ -671,7 +672,7 @@ for text, label in [*reviews[:2], *chases[:2]]:
     print(label, text)
 
 # %% [markdown]
-# Two thirds of the examples train the model, the rest tests it. Predict the results before you run the cell. What will the
+# Two thirds of the examples train the model, the rest test it. Predict the results before you run the cell. What will the
 # accuracy on the second task be: bad, or can you say *exactly*?
 
 
@@ -687,7 +688,7 @@ def split(examples):
 
 
 def trained(vocabulary, training, steps=120):
-    """A BagClassifier after so many steps on the whole training data."""
+    """A BagClassifier after this many steps on the whole training data."""
     torch.manual_seed(0)
     model = BagClassifier(len(vocabulary), 16, 2).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
@@ -729,7 +730,7 @@ def two_tasks():
 
 # %% [markdown]
 # On reviews the bag is nearly always right, far above the majority. On *who chases whom* it gets **half**, and not by
-# accident: a sentence and its mirror image get the same logits, so of each pair it answers one right and one wrong, whatever
+# accident: a sentence and its mirror image get the same logits, so it gets one of each pair right and one wrong, whatever
 # it has learned. You could have known it before the first training step.
 #
 # What has it learned about reviews? The output layer's weights for *kind* minus those for *unkind* are a direction, and the
@@ -755,13 +756,13 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# Nobody told it which words are praise. It found out from labels of whole sentences. This is what a bag is good at, and for
-# many a task it is all you need. Try it before you try a transformer.
+# Nobody told it which words are praise. It found out from the labels of whole sentences. This is what a bag is good at,
+# and for many tasks it is all you need. Try it before you try a transformer.
 #
 # ## 7. What it costs
 #
 # A model's size is how many numbers it learns, its **parameters**. For a bag they are soon counted: the table, and the
-# linear layer, which has a weight for each of its inputs and a bias, for each of its outputs.
+# linear layer, which has, for each of its outputs, a weight for every input and a bias.
 #
 # S3 builds its model as `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`: the vocabulary, the embedding's length, a
 # `hidden_dim`, and the number of classes. The constructor takes `hidden_dim` and then never uses it; there is no hidden
@@ -770,7 +771,7 @@ def which_way_words_pull():
 # ### Exercise 8 · How many numbers it learns
 # `words_in_a_bag.parameters` · 1 point · about 5 minutes
 #
-# Count, from the four numbers in the slide's order. All are ints, and so is the result.
+# Count them, from the four numbers in the slide's order. All are ints, and so is the result.
 #
 # <details><summary>Hint</summary>
 #
@@ -815,16 +816,16 @@ def where_the_parameters_are():
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
 #
-# Find a pair of sentences of your own, in any language and none from this lesson, that a bag of embeddings cannot tell apart
-# although they mean different things. Say why it cannot, and name one task on which that would do harm and one on which it
-# would not. Three to six sentences.
+# Find a pair of sentences of your own, in any language but not from this lesson, that a bag of embeddings cannot tell
+# apart although they mean different things. Say why it cannot, and name one task on which that would do harm and one on
+# which it would not. Three to six sentences.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# *It was not good, it was bad* and *it was not bad, it was good* have the same words equally often. A mean weighs each word
-# by its share of the sentence and by nothing else, so both get the same vector, and from the same vector every later layer
-# makes the same answer; training cannot help. It does harm where the order carries the answer: the mood of a review, or who
-# owes whom money. It does none where the words are enough, such as sorting mails by topic: both sentences are about the
-# same thing.
+# *It was not good, it was bad* and *it was not bad, it was good* have the same words, each equally often. A mean weighs
+# each word by its share of the sentence and by nothing else, so both get the same vector, and from the same vector every
+# later layer makes the same answer; training cannot help. It does harm where the order carries the answer: the mood of a
+# review, or who owes whom money. It does none where the words are enough, such as sorting mails by topic: both sentences
+# are about the same thing.
 #
 # *(One point: a pair whose words have the same shares and whose meanings differ. One point: the mean does not depend on the
 # order, so the vectors are equal and no training can separate them; with a task of each kind.)*
@@ -838,7 +839,7 @@ def where_the_parameters_are():
 # - **Mean pooling**: one vector for a sentence, the mean of its words' vectors.
 # - **Padding**: words without meaning that make the sentences of a batch equally long.
 # - **Mask**: a boolean tensor, True at words and False at padding.
-# - **Bag of embeddings**: a model that sees of a sentence only the mean of its embeddings.
+# - **Bag of embeddings**: a model that sees only the mean of a sentence's embeddings.
 # - **Logits**: a model's numbers for the classes, before any softmax; the largest one is its answer.
 # - **Accuracy**: the share of right answers.
 # - **Majority baseline**: the accuracy of always giving training's most frequent answer.

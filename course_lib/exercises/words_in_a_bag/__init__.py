@@ -1,4 +1,4 @@
-"""The exercises of lesson 00: embeddings, a sentence as the mean of its words, and a classifier made of it.
+"""The exercises of lesson 00: embeddings, a sentence as the mean of its words, and a classifier built on that.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 """

@@ -117,8 +117,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_without_remainder",
-            "Your answer is 0 unless every example is right: // drops what is behind the point, and so does a test of "
-            "all at once. Divide with /, or take the mean.",
+            "Your answer is 0 unless every example is right: // drops everything after the decimal point, and a test "
+            "of all examples at once does the same. Divide with /, or take the mean.",
             partial(_accuracy, then=lambda right: right.all().float()),
         ),
         Misconception(
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
         Misconception(
             "values_compared",
             "Your answer compares the largest logit itself with the label. Compare the place where it stands: argmax, "
-            "or the indices that max gives beside the values.",
+            "or the indices that max returns along with the values.",
             partial(_accuracy, picked=lambda logits: logits.amax(dim=-1)),
         ),
         Misconception(
@@ -151,8 +151,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "largest_absolute_value",
-            "Your answer takes the class whose number is largest without its sign. Large negative logits are unlikely "
-            "classes: take the argmax of the logits as they are.",
+            "Your answer takes the class whose number is largest when signs are ignored. Large negative logits are "
+            "unlikely classes: take the argmax of the logits as they are.",
             partial(_accuracy, picked=lambda logits: logits.abs().argmax(dim=-1)),
         ),
         Misconception(
@@ -192,8 +192,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "largest_above_zero",
-            "Your answer says class 0 where all numbers of a row are below 0: a search for the largest that begins "
-            "with 0 finds none. Begin with the first number of the row, or take argmax.",
+            "Your answer says class 0 where all numbers of a row are below 0: a search for the largest that begins at "
+            "0 finds none. Begin with the first number of the row, or take argmax.",
             partial(_accuracy, picked=lambda logits: logits.clamp(min=0).argmax(dim=-1)),
         ),
         Misconception(

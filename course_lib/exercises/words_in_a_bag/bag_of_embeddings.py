@@ -158,7 +158,7 @@ class _BagByEmbeddingBag(_BagWithLoops):
 
 
 class _BagWithPaddingIndex(_BagWithLoops):
-    """As is usual where 0 is the id of padding: that row is never learned."""
+    """As usual where 0 is the id of padding: that row is never learned."""
 
     def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
         super().__init__(vocabulary, d_model, classes)
@@ -214,13 +214,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_added_up",
-            "Your answer adds the vectors of padding up as well, although it does not count them. Multiply them by 0 "
+            "Your answer adds in the vectors of padding as well, although it does not count them. Multiply them by 0 "
             "first: x * mask.unsqueeze(-1).",
             partial(_Bag, padding="sum"),
         ),
         Misconception(
             "sum",
-            "Your answer adds the words up and does not divide. Take the mean: divide each sentence by the number of "
+            "Your answer adds up the words but does not divide. Take the mean: divide each sentence by the number of "
             "its words.",
             partial(_Bag, number=not_divided),
         ),
@@ -237,8 +237,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "number_without_keepdim",
-            "Your answer divides columns by the numbers of words, not rows: a number for each sentence, [batch], is "
-            "laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
+            "Your answer divides columns by the numbers of words, not rows: the numbers of the sentences, [batch], "
+            "are laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
             partial(_Bag, number=without_keepdim),
         ),
         Misconception(
@@ -249,36 +249,36 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "inverted",
-            "Your answer takes the padding for the words, and is NaN where there is none. The mask is True at words: "
-            "use it as it comes.",
+            "Your answer mistakes the padding for the words, and is NaN where there is no padding. The mask is True "
+            "at words: use it as it comes.",
             partial(_Bag, words=inverted),
         ),
         Misconception(
             "inverted_and_clamped",
-            "Your answer takes the padding for the words. The mask is True at words: use it as it comes.",
+            "Your answer mistakes the padding for the words. The mask is True at words: use it as it comes.",
             lambda **sizes: _Bag(**sizes, words=inverted, least=1),
         ),
         Misconception(
             "padding_is_zero",
-            "Your answer takes every id but 0 for a word, and never uses the mask. Padding is where the mask is "
+            "Your answer treats every id except 0 as a word, and never uses the mask. Padding is where the mask is "
             "False, whatever id stands there.",
             partial(_Bag, taken=lambda ids, mask: (ids, ids != 0)),
         ),
         Misconception(
             "ids_multiplied_by_the_mask",
-            "Your answer multiplies the ids by the mask, which makes word 0 of the padding, and word 0 has a vector as "
-            "well. Multiply the vectors, after the embedding: x * mask.unsqueeze(-1).",
+            "Your answer multiplies the ids by the mask, which turns the padding into word 0, and word 0 has a vector "
+            "as well. Multiply the vectors, after the embedding: x * mask.unsqueeze(-1).",
             partial(_Bag, taken=lambda ids, mask: (ids * mask, mask), padding="sum"),
         ),
         Misconception(
             "ids_multiplied_and_counted",
-            "Your answer multiplies the ids by the mask, which makes word 0 of the padding, and takes the mean over "
+            "Your answer multiplies the ids by the mask, which turns the padding into word 0, and takes the mean over "
             "all positions. Multiply the vectors by the mask, and divide by the number of words.",
             partial(_Bag, taken=lambda ids, mask: (ids * mask, mask), padding="both"),
         ),
         Misconception(
             "first_word",
-            "Your answer takes the first word alone. Take the mean of all the words.",
+            "Your answer takes only the first word. Take the mean of all the words.",
             lambda **sizes: _Bag(**sizes, pooled=lambda x, mask, **_: x[:, 0]),
         ),
         Misconception(
@@ -320,8 +320,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_over_the_batch",
-            "Your answer ends in a softmax, and over the sentences of the batch at that. Return the numbers before it, "
-            "the logits: the loss takes the softmax itself.",
+            "Your answer ends in a softmax, and one over the sentences of the batch at that. Return the numbers "
+            "before it, the logits: the loss takes the softmax itself.",
             lambda **sizes: _Bag(**sizes, then=lambda logits: logits.softmax(dim=0)),
         ),
         Misconception(
@@ -349,7 +349,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "bias_left_out",
-            "Your answer multiplies by the output layer's weights, but leaves out its bias. Call the layer: "
+            "Your answer multiplies by the output layer's weights, but leaves out its bias. Call the layer itself: "
             "self.output(...).",
             partial(_Bag, decided=lambda output, mean: mean @ output.weight.T),
         ),

@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         Misconception(
             "other_length_only",
             "Your answer divides by the length of the other word's vector only. Divide by that of word i as well, so "
-            "that a word is exactly 1 like itself.",
+            "that a word has a cosine of exactly 1 with itself.",
             partial(_cosines, own=0, other=1),
         ),
         Misconception(
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_of_the_lengths",
-            "Your answer divides by the root of |a| |b|. A length is a root already: divide by the product itself.",
+            "Your answer divides by the root of |a| |b|. A length is already a root: divide by the product itself.",
             partial(_cosines, own=0.5, other=0.5),
         ),
         Misconception(
@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "length_of_the_table",
-            "Your answer takes the norm of the whole table for the length of each word. Every row has a length of its "
+            "Your answer uses the norm of the whole table as the length of each word. Every row has a length of its "
             "own: table.norm(dim=-1).",
             partial(_cosines, lengths=torch.linalg.vector_norm),
         ),
@@ -173,7 +173,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lengths_as_a_column",
-            "Your answer has numbers for all pairs of words, for it divides the dot products, [vocabulary], by a "
+            "Your answer has numbers for all pairs of words, because it divides the dot products, [vocabulary], by a "
             "column of lengths, [vocabulary, 1]. Leave keepdim out: table.norm(dim=-1).",
             partial(_cosines, lengths=lambda table: table.norm(dim=-1, keepdim=True)),
         ),
@@ -184,8 +184,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sums_for_lengths",
-            "Your answer takes the sum of a vector's absolute values for its length. The length is the root of the "
-            "sum of its squares: table.norm(dim=-1).",
+            "Your answer uses the sum of a vector's absolute values as its length. The length is the root of the sum "
+            "of its squares: table.norm(dim=-1).",
             partial(_cosines, lengths=lambda table: table.abs().sum(dim=-1)),
         ),
         Misconception(
@@ -206,7 +206,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "angle",
-            "Your answer is the angle between the vectors. Its cosine was asked for: leave out the acos.",
+            "Your answer is the angle between the vectors. Return its cosine: leave out the acos.",
             partial(_cosines, then=lambda cosines: cosines.clamp(-1, 1).acos()),
         ),
         Misconception(
@@ -217,7 +217,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "negative_to_zero",
-            "Your answer has 0 where vectors point away from each other. Their cosine is negative: keep it, without "
+            "Your answer is 0 where vectors point away from each other. Their cosine is negative: keep it, without "
             "clamp or ReLU.",
             partial(_cosines, then=torch.relu),
         ),
@@ -228,7 +228,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "all_pairs",
-            "Your answer holds the cosines of all pairs of words. Only those of word i were asked for: row i of it.",
+            "Your answer holds the cosines of all pairs of words. Return only those of word i: row i.",
             lambda table, i: (table @ table.T) / (_lengths(table).unsqueeze(1) * _lengths(table)),
         ),
         Misconception(

@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     title="Looking words up",
     statement=(
         "look_up(table [vocabulary, d_model], ids int [..., words]) -> [..., words, d_model]: for each word the row "
-        "of the table that its id counts to, from 0."
+        "of the table with the number of its id, counted from 0."
     ),
     points=1,
     minutes=4,
@@ -94,7 +94,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_row_further",
-            "Your answer takes the row behind the right one. Rows are counted from 0: take row i for the id i.",
+            "Your answer takes the row after the right one. Rows are counted from 0: take row i for the id i.",
             partial(_looked_up, shift=1),
         ),
         Misconception(
@@ -105,18 +105,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_hot",
-            "Your answer is a row of zeros with a single 1 for each word, which says where to look. Take the row that "
-            "stands there: multiply by the table, or index it.",
+            "Your answer is, for each word, a row of zeros with a single 1, which says where to look. Take the row "
+            "that it points to: multiply by the table, or index it.",
             lambda table, ids: torch.nn.functional.one_hot(ids, len(table)).to(table.dtype),
         ),
         Misconception(
             "summed",
-            "Your answer adds the words of a sentence up. Here every word keeps a vector of its own: one row each.",
+            "Your answer adds up the words of a sentence. Here every word keeps a vector of its own: one row each.",
             partial(_looked_up, then=lambda rows: rows.sum(dim=-2)),
         ),
         Misconception(
             "averaged",
-            "Your answer is the mean of a sentence's words already. That comes later: here every word keeps a vector "
+            "Your answer is already the mean of a sentence's words. That comes later: here every word keeps a vector "
             "of its own, one row each.",
             partial(_looked_up, then=lambda rows: rows.mean(dim=-2)),
         ),
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "row_0_zeroed",
-            "Your answer has zeros where the id is 0. Here row 0 is a row like the others, whatever it stands for: "
+            "Your answer has zeros where the id is 0. Here row 0 is a row like any other, whatever it stands for: "
             "take it from the table. Leaving padding out is the mask's business, in exercise 3.",
             lambda table, ids: table[ids] * (ids != 0).unsqueeze(-1),
         ),

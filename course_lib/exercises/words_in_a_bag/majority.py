@@ -31,16 +31,16 @@ def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ),
     )
     yield Case(
-        "a majority that the test has none of",
+        "a majority that never occurs in the test",
         (torch.tensor([0, common, 1, common]), torch.tensor([1, 0, 1] * integer(generator, 1, 4))),
     )
 
 
 def _labels(generator: Generator, classes: int) -> tuple[Tensor, Tensor]:
-    """Labels of training and of the test, each of them another number of times in the test.
+    """Labels of training and of the test, each of them a different number of times in the test.
 
-    Of three classes or more, training's most frequent one is neither the median nor nearest to the mean, and taken
-    together both sides have another most frequent one.
+    With three classes or more, training's most frequent one is neither the median nor nearest to the mean, and both
+    sides taken together have another most frequent one.
     """
     drawn = torch.randperm(classes, generator=generator).tolist()
     common = next(label for label in drawn if classes == 2 or label != classes // 2)
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
         Misconception(
             "first_label",
             "Your answer takes the first label, not the most frequent one. (A Counter of tensors counts each of them "
-            "once, for no two are the same object: give it a list, labels.tolist().)",
+            "once, because no two are the same object: give it a list, labels.tolist().)",
             partial(_baseline, label=lambda labels: labels[0]),
         ),
         Misconception(
@@ -177,19 +177,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "place_among_the_labels",
-            "Your answer takes a place among the labels that occur for the label itself. The two differ where a label "
-            "is missing: torch.unique returns the labels as well, take the one at that place.",
+            "Your answer mistakes a place among the labels that occur for the label itself. The two differ where a "
+            "label is missing: torch.unique returns the labels as well, so take the one at that place.",
             partial(_baseline, label=lambda labels: labels.unique(return_counts=True)[1].argmax()),
         ),
         Misconception(
             "count_for_the_label",
-            "Your answer takes how often the most frequent label occurs for the label itself: the max of the counts. "
-            "Take their argmax.",
+            "Your answer mistakes how often the most frequent label occurs, the max of the counts, for the label "
+            "itself. Take their argmax.",
             partial(_baseline, label=lambda labels: torch.bincount(labels).max()),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer takes the label behind the most frequent one. Place 0 of torch.bincount counts the label 0, "
+            "Your answer takes the label after the most frequent one. Place 0 of torch.bincount counts the label 0, "
             "and so on: add nothing to the argmax.",
             partial(_baseline, label=lambda labels: _most_frequent(labels) + 1),
         ),

@@ -41,7 +41,7 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
         kind = Kind(name, generator, (batch,), dtype=dtype, transposed=transposed)
         x = kind.normal(words, kind.d_head())
-        x[0, -1] = x[1, 0] = 0  # padding, and a word: by their numbers nobody can tell
+        x[0, -1] = x[1, 0] = 0  # padding, and a word: nobody can tell them apart by their numbers
         yield Case(name, (x, padded(generator, batch, words)), gradients=(0,))
     batch, words = 3, integer(generator, 5, 8)
     scattered = padded(generator, batch, words, spare=1)[:, torch.randperm(words + 1, generator=generator)]
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_added_up",
-            "Your answer adds the vectors of padding up as well, although it does not count them. Multiply them by 0 "
+            "Your answer adds in the vectors of padding as well, although it does not count them. Multiply them by 0 "
             "first: x * mask.unsqueeze(-1).",
             partial(pooled_by, padding="sum"),
         ),
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_of_the_longest",
-            "Your answer divides every sentence by the number of words in the longest. Each has its own: "
+            "Your answer divides every sentence by the number of words in the longest one. Each has its own: "
             "mask.sum(dim=1, keepdim=True).",
             partial(pooled_by, number=lambda mask: number_of_words(mask).max()),
         ),
@@ -185,18 +185,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "number_without_keepdim",
-            "Your answer divides columns by the numbers of words, not rows: a number for each sentence, [batch], is "
-            "laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
+            "Your answer divides columns by the numbers of words, not rows: the numbers of the sentences, [batch], "
+            "are laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
             partial(pooled_by, number=without_keepdim),
         ),
         Misconception(
             "inverted",
-            "Your answer takes the padding for the words. The mask is True at words: use it as it comes.",
+            "Your answer mistakes the padding for the words. The mask is True at words: use it as it comes.",
             partial(pooled_by, words=inverted),
         ),
         Misconception(
             "words_by_their_numbers",
-            "Your answer takes every vector that is not all zeros for a word, and never uses the mask. Padding has a "
+            "Your answer treats every vector that is not all zeros as a word, and never uses the mask. Padding has a "
             "vector of its own, and a word's may be zeros: go by the mask.",
             partial(pooled_by, words=lambda x, mask: (x != 0).any(dim=-1)),
         ),
@@ -208,7 +208,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_words",
-            "Your answer takes the first words of each sentence, as many as the mask has Trues. Padding need not "
+            "Your answer takes the first words of each sentence, one for each True in the mask. Padding need not "
             "stand at the end: take the words where the mask is True.",
             partial(pooled_by, words=lambda x, mask: torch.arange(mask.shape[1]) < number_of_words(mask)),
         ),
@@ -243,7 +243,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_word",
-            "Your answer is the first position alone. Take the mean of all the words.",
+            "Your answer is only the first position. Take the mean of all the words.",
             lambda x, mask: x[:, 0],
         ),
         Misconception(

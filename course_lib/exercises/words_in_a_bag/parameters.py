@@ -87,8 +87,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "hidden_layer_beside",
-            "Your answer counts a hidden layer beside the linear one. The slide's constructor is given a `hidden_dim`, "
-            "but nothing uses it: there are only the embedding and one linear layer.",
+            "Your answer counts a hidden layer besides the linear one. The slide's constructor is given a "
+            "`hidden_dim`, but nothing uses it: there are only the embedding and one linear layer.",
             partial(_counted, weights=lambda v, d, h, c: d * h + d * c, biases=lambda v, d, h, c: h + c),
         ),
         Misconception(
@@ -99,8 +99,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "hidden_dim_added",
-            "Your answer adds hidden_dim to the sum. It is a number that the slide's constructor is given, and nothing "
-            "uses it: no number is learned for it.",
+            "Your answer adds hidden_dim to the sum. The slide's constructor is given that number, but nothing uses "
+            "it: no number is learned for it.",
             lambda vocabulary, d_model, hidden_dim, classes: (
                 vocabulary * d_model + hidden_dim + (d_model + 1) * classes
             ),
@@ -157,8 +157,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_row_more",
-            "Your answer counts d_model numbers too many. The embedding has a row for each word of the vocabulary, "
-            "with no other one for padding, and no bias.",
+            "Your answer counts d_model numbers too many. The embedding has a row for each word of the vocabulary, no "
+            "extra one for padding, and no bias.",
             lambda vocabulary, d_model, hidden_dim, classes: (vocabulary + 1 + classes) * d_model + classes,
         ),
         Misconception(

@@ -17,11 +17,11 @@ from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 
 _WORDS = ("the", "a", "dog", "cat", "cow", "mouse", "chased", "saw", "only", "slept", "never", "god", "was", "on", "no")
-"""Among them some that are others with their letters shuffled."""
+"""Some of them are others with their letters shuffled."""
 
 
 def _shuffled(words: list[str], rng: random.Random) -> str:
-    """The words in another order."""
+    """The words in a different order."""
     while (drawn := rng.sample(words, len(words))) == words:
         pass
     return " ".join(drawn)
@@ -74,7 +74,7 @@ def _same_vector_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _repeated(words: list[str], first: int, second: int, rng: random.Random) -> tuple[str, str]:
-    """The same words so and so many times, in other orders."""
+    """The same words a given number of times, in other orders."""
     return _shuffled(words * first, rng), _shuffled(words * second, rng)
 
 
@@ -94,7 +94,7 @@ def _alike(
     parts: Callable[[str], Sequence[str]] = str.split,
     then: Callable[[bool], object] = bool,
 ) -> object:
-    """Whether two sentences are alike in what is compared of their words, or of other parts."""
+    """Whether two sentences are alike in whatever is compared about their words, or other parts."""
     return then(compared(parts(first)) == compared(parts(second)))
 
 
@@ -177,14 +177,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "repeated_in_order",
-            "You allow for a sentence that is said several times, but expect the order of its words to matter. A sum "
-            "is the same in every order: sort the words before you compare them.",
+            "You allow for a sentence that is repeated, but expect the order of its words to matter. A sum is the "
+            "same in every order: sort the words before you compare them.",
             lambda first, second: first.split() * len(second.split()) == second.split() * len(first.split()),
         ),
         Misconception(
             "words_without_counts",
-            "Your answer asks only which words occur, not how often. A word that stands there twice pulls the mean "
-            "twice as hard: compare each word's share of its sentence.",
+            "Your answer asks only which words occur, not how often. A word that occurs twice pulls the mean twice as "
+            "hard: compare each word's share of its sentence.",
             partial(_alike, compared=set),
         ),
         Misconception(
@@ -195,7 +195,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counts_without_words",
-            "Your answer compares how often words occur, and not which ones. Other words have other vectors: compare "
+            "Your answer compares how often words occur, but not which words. Other words have other vectors: compare "
             "word by word, each with its share of the sentence.",
             partial(_alike, compared=lambda words: sorted(Counter(words).values())),
         ),
@@ -227,39 +227,40 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "whole_multiples",
-            "Your answer allows one sentence to be said a whole number of times in the other. Two times and three "
-            "times have the same mean as well: compare shares, or repeat each as often as the other has words.",
+            "Your answer allows one sentence to be the other repeated a whole number of times. Repeated twice and "
+            "three times, a sentence has the same mean as well: compare shares, or repeat each as many times as the "
+            "other has words.",
             _in_whole_multiples,
         ),
         Misconception(
             "second_as_a_multiple",
-            "Your answer allows the second sentence to be the first one several times, and not the other way round. "
-            "Compare shares, or repeat each sentence as often as the other has words.",
+            "Your answer allows the second sentence to be the first one repeated, but not the other way round. "
+            "Compare shares, or repeat each sentence as many times as the other has words.",
             lambda first, second: (
                 sorted(first.split() * (len(second.split()) // len(first.split()))) == sorted(second.split())
             ),
         ),
         Misconception(
             "shares_rounded",
-            "Your answer rounds the shares to one decimal, so that nearly the same share passes for the same. Compare "
-            "them as they are, or as fractions: a / m equals b / n where a * n equals b * m.",
+            "Your answer rounds the shares to one decimal, so that shares that are nearly the same pass for equal. "
+            "Compare them as they are, or as fractions: a / m equals b / n where a * n equals b * m.",
             partial(_alike, compared=lambda words: {word: round(share, 1) for word, share in _shares(words).items()}),
         ),
         Misconception(
             "first_in_second",
-            "Your answer asks whether the second sentence has all the words of the first. It may have others, and have "
-            "them more often: compare each word's share of its sentence, for the words of both.",
+            "Your answer asks whether the second sentence has all the words of the first. It may have others as well, "
+            "or have some more often: compare each word's share of its sentence, for the words of both.",
             lambda first, second: set(first.split()) <= set(second.split()),
         ),
         Misconception(
             "common_words_only",
-            "Your answer compares the shares of those words only that both sentences have. A word of one alone changes "
-            "the mean, too: go through the words of both, set(a) | set(b).",
+            "Your answer compares the shares of those words only that both sentences have. A word that only one of "
+            "them has changes the mean as well: go through the words of both, set(a) | set(b).",
             lambda first, second: _alike_in([*{*first.split()} & {*second.split()}], first, second),
         ),
         Misconception(
             "one_word_decides",
-            "Your answer looks at the first word alone: a return in a loop ends it in its first round. Return False "
+            "Your answer looks only at the first word: a return in a loop ends it in the first round. Return False "
             "where a share differs, and True only after the loop.",
             lambda first, second: _alike_in(first.split()[:1], first, second),
         ),

@@ -23,7 +23,7 @@ def random_ids(generator: Generator, vocabulary: int, *shape: int) -> Tensor:
 
 
 def padded(generator: Generator, batch: int, words: int, spare: int = 0) -> Tensor:
-    """The mask of a batch whose first sentence has half of the words, and another one all; none has the spare ones."""
+    """The mask of a batch whose first sentence has half of the words, another one all, and none the spare ones."""
     lengths = torch.randint(1, words + 1, (batch,), generator=generator)
     lengths[0], lengths[1] = words // 2, words
     return padding_mask(lengths, words + spare)
