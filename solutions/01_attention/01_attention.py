@@ -18,8 +18,8 @@
 # word. Where in the English sentence do you look? At *danced*, of course. You may not notice that you do it, but your
 # eyes jump there, past *the* and *cat*, because what you need is there.
 #
-# **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. It is the one idea on which
-# the transformer is built, and it is small: two matrix products, a division and a softmax. Tonight you write all of it,
+# **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. It is the one idea on which the
+# transformer is built, and it is a small one: two matrix products, a division and a softmax. Tonight you write all of it,
 # and you will know why every piece is there.
 #
 # | | you will write | points | minutes |
@@ -40,7 +40,7 @@
 #
 # The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are). Where one of their
 # slides has a slip we show the right number *and* how the printed one came about, because finding out what somebody
-# else's code really computed is half of this trade.
+# else's code really computed is half the trade.
 
 # %%
 import math
@@ -203,8 +203,8 @@ def station_in_two_sentences():
 #
 # ## 2. The general recipe
 #
-# Nothing in the recipe needs the words to come from the same sentence. S1 states it for anything that looks at
-# something: an item $x_i$ looks at $K$ vectors $z_1, \dots, z_K$.
+# Nothing in the recipe needs the words to come from the same sentence. S1 states it for anything that looks at something:
+# an item $x_i$ looking at $K$ vectors $z_1, \dots, z_K$.
 #
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
@@ -259,8 +259,8 @@ for whose, values in (("the slide", french), ("right", source)):
     print(f"{whose:9} averages", ", ".join(f"{share:.2f} {word}" for share, word in zip(alpha_le, values, strict=True)))
 
 # %% [markdown]
-# Read the last two lines aloud. To find out what *Le* should say you would have to average *Le* itself, and six words
-# that are not written yet.
+# Read the last two lines aloud. To find out what *Le* should say, you would have to average *Le* itself and six words
+# that have not been written yet.
 #
 # ## 3. Query, key, value
 #
@@ -313,7 +313,7 @@ print("the same three words as values:", (k @ to_value).tolist())
 # $$\text{scores} = q\, k^\top = \begin{pmatrix} 12 & 3.75 & -10.75 \\ -20 & -11.5 & 25.5 \end{pmatrix},
 # \qquad \text{scores}_{ij} = q_i \cdot k_j .$$
 #
-# Read it by rows: row 0 is how *die* rates *the*, *cat*, *danced*. **Rows are queries, columns are keys**, in the whole
+# Read it by rows: row 0 is how *die* rates *the*, *cat*, *danced*. **Rows are queries, columns are keys**, throughout the
 # course. In $k^\top$ it is the *columns* that are keys, and each row is one dimension. (The slide labels the rows of its
 # `K.T` with *the*, *cat*, *danced*; the labels belong on the columns.)
 
@@ -382,7 +382,7 @@ check("attention.scores", hidden=True)
 #
 # <details><summary>Hint</summary>
 #
-# `math.sqrt(d_head)` or `d_head ** 0.5`; a tensor may be divided by a number. In Python `**` binds tighter than `/`.
+# `math.sqrt(d_head)` or `d_head ** 0.5`; a tensor may be divided by a number. In Python `**` binds more tightly than `/`.
 #
 # </details>
 
@@ -414,7 +414,7 @@ check("attention.scale", hidden=True)
 # $$\alpha_{ij} = \frac{\exp(\text{scaled}_{ij})}{\sum_{j'} \exp(\text{scaled}_{ij'})}, \qquad
 # \alpha = \begin{pmatrix} 0.9971 & 0.0029 & 0.0000 \\ 0.0000 & 0.0000 & 1.0000 \end{pmatrix} .$$
 #
-# *Die* looks at *the*, and *Katze*, which was just written, looks ahead to *danced*. Just what a translator does.
+# *Die* looks at *the*, and *Katze*, which was just written, looks ahead to *danced*. That is just what a translator does.
 #
 # There is one trap. The exponential function grows fast:
 
@@ -437,8 +437,8 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # Write the softmax over the keys yourself: `torch.softmax` and its relatives (`log_softmax`, `nn.Softmax`, ...) are not
-# allowed in this one; `torch.logsumexp` is. Two points are for right values, the third is for scores so large that a plain
-# `exp` overflows, and for rows whose scores are far apart. All scores are finite.
+# allowed in this one; `torch.logsumexp` is. Two points are for the right values, the third is for scores so large that a
+# plain `exp` overflows, and for rows whose scores are far apart. All scores are finite.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
 #
@@ -488,11 +488,11 @@ check("attention.weights", hidden=True)
 # Average the values with the weights of each query.
 #
 # Shapes: `alpha` is `[..., queries, keys]`, `v` is `[..., keys, d_value]`, the result is `[..., queries, d_value]`.
-# (Values may have another length than queries and keys; nothing compares them.)
+# (Values may have a different length from queries and keys; nothing compares them.)
 #
 # <details><summary>Hint</summary>
 #
-# Which dimension is averaged away? The one that `alpha` and `v` share. A product of two matrices sums over just such a
+# Which dimension is averaged away? The one that `alpha` and `v` share. A product of two matrices sums over exactly such a
 # dimension.
 #
 # </details>
@@ -539,7 +539,7 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# And here every number can be asked where it comes from. Click on any cell; the cells that it was made of light up.
+# And here you can ask every number where it comes from. Click on any cell; the cells that it was made from light up.
 # (Where there is no running kernel you see the same arithmetic as a list to unfold.)
 
 # %% tags=["demo"]
@@ -640,7 +640,7 @@ slide_out = slide_weights @ v
 
 
 def cut(values):
-    """Everything behind the second decimal thrown away, not rounded."""
+    """Everything after the second decimal thrown away, not rounded."""
     return torch.trunc(values * 100) / 100
 
 
@@ -671,7 +671,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 
 # %% [markdown]
 # In this tiny example all variants pick the same winners, which is why nobody noticed. In a model with
-# $d_\text{head} = 64$ it can decide whether anything is learnt at all. On to that.
+# $d_\text{head} = 64$ it can decide whether anything is learnt at all. Let us turn to that.
 #
 # ## 4. Why divide by √d?
 #
@@ -694,9 +694,9 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 # ### Exercise 7 · The variance of dot products
 # `attention.dot_product_variance` · 2 points · about 8 minutes
 #
-# Given many queries and as many keys, take the dot product of each query with *its own* key (the first with the first,
-# the second with the second) and return the sample variance of those numbers, the unbiased one, which divides by
-# $\text{samples} - 1$.
+# Given many queries and an equal number of keys, take the dot product of each query with *its own* key (the first with
+# the first, the second with the second) and return the sample variance of those numbers, the unbiased one, which divides
+# by $\text{samples} - 1$.
 #
 # Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
 #
@@ -773,8 +773,8 @@ def variance_against_dimension():
 # ### Exercise 8 · The derivative of softmax
 # `attention.softmax_jacobian` · 2 points · about 12 minutes
 #
-# Write the matrix $J$ from the formula, for any number of leading dimensions. `torch.softmax` is welcome; torch's own
-# Jacobian functions are not, since the point is the formula. The scores stay small here.
+# Write the matrix $J$ from the formula, for any number of leading dimensions. You are welcome to use `torch.softmax`, but
+# not torch's own Jacobian functions, since the point is the formula. The scores stay small here.
 #
 # Shapes: `scores` is `[..., keys]`, the result is `[..., keys, keys]`.
 #
@@ -861,13 +861,13 @@ def gradient_against_dimension():
 # its root not be right either?
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores are of a
-# typical size of 8. Differences of 8 and more between scores make softmax almost one-hot: alpha is close to 1 for one key
-# and close to 0 for all others, and which key wins is an accident of the random start. The derivative of softmax is
-# alpha_i (δ_ij - alpha_j), and with an alpha like that every entry is close to 0, so hardly any gradient reaches the
-# queries and keys. The weights could make up for the constant in principle, but they would have to learn it through
-# exactly those vanishing gradients. Dividing by d_head = 64 gives scores of variance 1/64, so that all are nearly equal,
-# alpha is nearly uniform, and attention cannot tell the keys apart; only the root brings the variance to 1.
+# With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a typical
+# size of 8. Differences of 8 and more between scores make softmax almost one-hot: alpha is close to 1 for one key and
+# close to 0 for all others, and which key wins is an accident of the random start. The derivative of softmax is alpha_i
+# (δ_ij - alpha_j), and with an alpha like that every entry is close to 0, so hardly any gradient reaches the queries and
+# keys. The weights could make up for the constant in principle, but they would have to learn it through exactly those
+# vanishing gradients. Dividing by d_head = 64 gives scores of variance 1/64, so that all are nearly equal, alpha is
+# nearly uniform, and attention cannot tell the keys apart; only the root brings the variance to 1.
 #
 # *(One point: variance or size grows with d, softmax saturates, gradient vanishes. One point: the root makes the
 # variance 1, d overshoots.)*
@@ -893,7 +893,7 @@ def gradient_against_dimension():
 #
 # Fewer steps, though, is not the same as less time. Look at the last column: attention compares all $n^2$ pairs. On a
 # device that can do thousands of multiplications at once, that hardly matters and the waiting does. On a laptop's
-# processor it matters soon. So do not take our word for it: count the steps, and beside them measure the time **on the
+# processor it soon matters. So do not take our word for it: count the steps, and beside them measure the time **on the
 # machine you are sitting at**.
 
 # %% tags=["demo"]
@@ -935,12 +935,12 @@ for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-atten
 
 # %% [markdown]
 # Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words
-# attention gains **little or nothing** (there is little to wait for), somewhere in the middle it wins, though by
-# nothing like the ratio of the steps, and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a
-# few cores. The promise of attention is that the work *can* be done at once. It is kept on hardware that can do it, and
-# in training, where the whole sentence is there from the start; that is why the lectures say that transformers are
-# faster to train and not simply that they are faster. (Writing a sentence is another matter: word by word, then as now.
-# Lesson 06 comes back to that.)
+# attention gains **little or nothing** (there is little to wait for), somewhere in between it wins, though by nothing
+# like the ratio of the steps, and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores.
+# The promise of attention is that the work *can* be done at once. It is kept on hardware that can do it, and in training,
+# where the whole sentence is there from the start; that is why the lectures say that transformers are faster to train and
+# not simply that they are faster. (Writing a sentence is another matter: word by word, now as before. Lesson 06 comes
+# back to that.)
 
 # %% [markdown]
 # ## Glossary
@@ -958,7 +958,7 @@ for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-atten
 # - **Cross-attention**: queries come from one sentence, keys and values from another.
 # - **Saturation**: one weight is nearly 1 and the others nearly 0, so that hardly any gradient gets through the
 #   softmax.
-# - **Recurrent network**: reads word by word, each state made from the one before it.
+# - **Recurrent network**: reads word by word, making each state from the one before it.
 
 # %% [markdown]
 # ## What you have now
@@ -966,7 +966,7 @@ for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-atten
 # You have written attention: scores, scaling, softmax, average. You have seen why each of the four is there, and
 # found the mistakes in a slide by recomputing it.
 #
-# Two things should worry you. In self-attention *every* word looks at *every* other, also at those that come later. A
-# model that is to predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
+# Two things should worry you. In self-attention *every* word looks at *every* other, even at those that come later. A
+# model that should predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
 # **masking**. And the recurrent network knew which word came first, since it read them in that order. Does attention?
 # That is for lesson 03.

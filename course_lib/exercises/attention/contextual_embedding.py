@@ -154,8 +154,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_number_of_words",
-            "Your answer takes the mean of the weighted words (or divides by their number) where they are to be "
-            "summed. The weights sum to 1 already: nothing is left to divide by.",
+            "Your answer takes the mean of the weighted words (or divides by their number) where they should be "
+            "summed. The weights already sum to 1: nothing is left to divide by.",
             partial(_context, weigh=lambda scores: torch.softmax(scores, dim=0) / len(scores)),
         ),
         Misconception(
@@ -166,14 +166,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled_too_early",
-            "Your answer divides the dot products by √d_model. That comes later in this lesson: here the softmax is "
-            "taken of the dot products themselves.",
+            "Your answer divides the dot products by √d_model. That comes later in this lesson: here, take the "
+            "softmax of the dot products themselves.",
             partial(_context, divisor=lambda embeddings: math.sqrt(embeddings.shape[1])),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer belongs to the word before the one that was asked for. Positions are counted from 0, so "
-            "the word is embeddings[position].",
+            "Your answer belongs to the word before the one asked for. Positions are counted from 0, so the word is "
+            "embeddings[position].",
             partial(_context, shift=-1),
         ),
         Misconception(
@@ -208,19 +208,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "weights_returned",
-            "Your answer is the weights, [words]. One step is missing: the sum of the embeddings, each times its "
+            "Your answer gives the weights, [words]. One step is missing: the sum of the embeddings, each times its "
             "weight.",
             partial(_context, averaged=lambda embeddings: torch.eye(len(embeddings), dtype=embeddings.dtype)),
         ),
         Misconception(
             "normalised_over_the_wrong_words",
             "The weights in your answer don't sum to 1: the softmax of the table of all dot products runs down its "
-            "columns, but you then take a row. Normalise over the words that are averaged.",
+            "columns, but you then take a row. Normalise over the words that you average.",
             lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
         ),
         Misconception(
             "itself_added",
-            "Your answer adds the word's own embedding to the average. It is part of the average already, with a "
+            "Your answer adds the word's own embedding to the average. It is already part of the average, with a "
             "weight of its own: add nothing.",
             lambda embeddings, position: embeddings[position] + _context(embeddings, position),
         ),

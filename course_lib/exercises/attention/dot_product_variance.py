@@ -122,12 +122,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_divided",
-            "Your answer adds the squared differences up. Divide their sum by the number of samples - 1.",
+            "Your answer adds up the squared differences. Divide their sum by the number of samples - 1.",
             lambda q, k: (q * k).sum(dim=-1).var(correction=0) * len(q),
         ),
         Misconception(
             "products_not_summed",
-            "Your answer takes single products of components. Sum them over d_head first: one dot product a sample.",
+            "Your answer takes single products of components. Sum them over d_head first: one dot product per sample.",
             partial(_variance, dots=torch.mul),
         ),
         Misconception(
@@ -177,8 +177,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "theory_instead_of_measurement",
-            "Your answer is d_head, the variance that theory predicts for components of variance 1. Measure it on "
-            "the samples that are given.",
+            "Your answer is d_head, the variance that theory predicts for components of variance 1. Measure it on the "
+            "samples that you are given.",
             lambda q, k: torch.tensor(float(q.shape[-1]), dtype=q.dtype),
         ),
         Misconception(

@@ -32,7 +32,7 @@ def _output_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _cut(numbers: Tensor) -> Tensor:
-    """Everything behind the second decimal thrown away, as on slide S2."""
+    """Everything after the second decimal thrown away, as on slide S2."""
     return torch.trunc(numbers * 100) / 100
 
 
@@ -112,23 +112,23 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_largest",
-            "Your answer picks the one value of the largest weight. Every value contributes, as much as its weight.",
+            "Your answer picks the one value with the largest weight. Every value contributes, as much as its weight.",
             partial(_averaged, weigh=lambda alpha: F.one_hot(alpha.argmax(-1), alpha.shape[-1]).to(alpha.dtype)),
         ),
         Misconception(
             "softmax_again",
-            "Your answer takes the softmax of alpha once more, which flattens the weights. They sum to 1 already.",
+            "Your answer takes the softmax of alpha once more, which flattens the weights. They already sum to 1.",
             partial(_averaged, weigh=partial(torch.softmax, dim=-1)),
         ),
         Misconception(
             "divided_by_number_of_keys",
-            "Your answer takes the mean over the keys (or divides by their number) where the weighted values are to "
-            "be summed. The weights sum to 1 already: nothing is left to divide by.",
+            "Your answer takes the mean over the keys (or divides by their number) where the weighted values should "
+            "be summed. The weights already sum to 1: nothing is left to divide by.",
             partial(_averaged, weigh=lambda alpha: alpha / alpha.shape[-1]),
         ),
         Misconception(
             "summed_over_queries",
-            "Your answer also sums over the queries, and one row is left. Each query keeps a row of its own: "
+            "Your answer also sums over the queries, so only one row is left. Each query keeps a row of its own: "
             "[..., queries, d_value].",
             partial(_averaged, then=lambda out: out.sum(dim=-2)),
         ),
@@ -145,8 +145,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_query_everywhere",
-            "Every row of your answer is the first query's. So is it in the expanded matrix on slide S2, by a slip: "
-            "row i is made with row i of alpha.",
+            "Every row of your answer is the first query's. The expanded matrix on slide S2 has the same slip: row i "
+            "is made with row i of alpha.",
             partial(_averaged, weigh=lambda alpha: alpha[..., :1, :].expand_as(alpha)),
         ),
         Misconception(
@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "columns_sum_to_1",
-            "Your answer divides alpha by the sums of its columns first. Its rows sum to 1 already, one row for each "
+            "Your answer divides alpha by the sums of its columns first. Its rows already sum to 1, one row for each "
             "query: use them as they are.",
             partial(_averaged, weigh=lambda alpha: alpha / alpha.sum(dim=-2, keepdim=True)),
         ),

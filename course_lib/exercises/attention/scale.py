@@ -146,7 +146,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_too_early",
-            "Your answer is passed through a softmax. That is the next step: here the scores are divided, and no more.",
+            "Your answer is passed through a softmax. That is the next step: here the scores are divided, nothing "
+            "more.",
             partial(_scaled, then=partial(torch.softmax, dim=-1)),
         ),
     ),

@@ -59,7 +59,7 @@ def _attended(
     weigh: Callable[[Tensor], Tensor] = lambda scaled: torch.softmax(scaled, dim=-1),
     then: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
-    """Attention with the mistakes that are set: `of` says what asks, what it is compared with and what is averaged."""
+    """Attention with the mistakes that are set: `of` says what asks, what it is compared with, and what is averaged."""
     asking, compared, averaged = of(q, k, v)
     return then(weigh(asking @ turned(compared) / divisor(q, k, v)) @ averaged)
 
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_softmax",
-            "Your answer weights the values by scores, and not by weights that sum to 1. Pass the scores through a "
+            "Your answer weights the values by scores, not by weights that sum to 1. Pass the scores through a "
             "softmax over the keys first.",
             partial(_attended, weigh=as_it_is),
         ),
@@ -233,7 +233,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_of_2",
-            "Your answer divides the scores by √2, which is right for the worked example alone. Take the root of "
+            "Your answer divides the scores by √2, which is right only for the worked example. Take the root of "
             "q.shape[-1].",
             lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(2)),
         ),
@@ -245,7 +245,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_twice",
-            "Your answer takes the softmax of the softmax, which flattens the weights. They sum to 1 after the first.",
+            "Your answer takes the softmax of the softmax, which flattens the weights. They already sum to 1 after "
+            "the first.",
             lambda q, k, v: _attended(
                 q, k, v, weigh=lambda scaled: torch.softmax(torch.softmax(scaled, dim=-1), dim=-1)
             ),
@@ -257,14 +258,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_largest",
-            "Your answer picks the one value of the largest score, and no gradient gets through to the scores. Every "
-            "value contributes, as much as the softmax gives it.",
+            "Your answer picks the one value with the largest score, and no gradient gets through to the scores. "
+            "Every value contributes, as much as the softmax gives it.",
             lambda q, k, v: F.one_hot((q @ k.mT).argmax(dim=-1), k.shape[-2]).to(v.dtype) @ v + 0 * (q @ k.mT).sum(),
         ),
         Misconception(
             "all_dimensions_reversed",
-            "Your answer turns all dimensions of k round, as k.T does: that is right for one sequence, and wrong in a "
-            "batch. Exchange the last two alone: k.transpose(-2, -1).",
+            "Your answer reverses all dimensions of k, as k.T does: that is right for one sequence, but wrong in a "
+            "batch. Swap only the last two: k.transpose(-2, -1).",
             partial(_attended, turned=all_reversed),
         ),
         Misconception(

@@ -133,14 +133,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "all_dimensions_reversed",
-            "Your answer turns all dimensions of k round, as k.T does: that is right for one sequence, and wrong in a "
-            "batch. Exchange the last two alone: k.transpose(-2, -1).",
+            "Your answer reverses all dimensions of k, as k.T does: that is right for one sequence, but wrong in a "
+            "batch. Swap only the last two: k.transpose(-2, -1).",
             partial(_scored, turned=all_reversed),
         ),
         Misconception(
             "first_dimensions_swapped",
-            "Your answer exchanges dimensions 0 and 1 of k, which are the last two only for a single sequence. Count "
-            "them from the end: k.transpose(-2, -1).",
+            "Your answer swaps dimensions 0 and 1 of k, which are the last two only for a single sequence. Count them "
+            "from the end: k.transpose(-2, -1).",
             partial(_scored, turned=lambda k: k.transpose(0, 1)),
         ),
         Misconception(
@@ -161,8 +161,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "distance",
-            "Your answer is the Euclidean distance between queries and keys. The dot product is the sum of "
-            "products, and it is large where they are alike.",
+            "Your answer is the Euclidean distance between queries and keys. The dot product is the sum of products, "
+            "which is large where they are alike.",
             lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
         ),
         Misconception(

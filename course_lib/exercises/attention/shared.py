@@ -21,7 +21,7 @@ def turned_keys(k: Tensor) -> Tensor:
 
 
 def reshaped(k: Tensor) -> Tensor:
-    """With its last two sizes exchanged, and its numbers where they were."""
+    """With its last two sizes swapped, and its numbers where they were."""
     return k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
 
 
@@ -31,7 +31,7 @@ def all_reversed(k: Tensor) -> Tensor:
 
 
 def all_alike(generator: Generator) -> Kind:
-    """A batch in which all sizes are one number: what raises elsewhere returns something here, and can be named."""
+    """A batch in which all sizes are the same: what raises elsewhere returns something here, and can be named."""
     return Kind("all sizes alike", generator, (integer(generator, 3, 8),))
 
 

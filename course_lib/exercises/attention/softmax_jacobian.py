@@ -125,8 +125,8 @@ EXERCISE = Exercise(
     name="softmax_jacobian",
     title="The derivative of softmax",
     statement=(
-        "softmax_jacobian(scores [..., keys]) -> [..., keys, keys]: entry (i, j) is the derivative of weight i by "
-        "score j, alpha_i (δ_ij - alpha_j), for any leading dimensions."
+        "softmax_jacobian(scores [..., keys]) -> [..., keys, keys]: entry (i, j) is the derivative of weight i with "
+        "respect to score j, alpha_i (δ_ij - alpha_j), for any leading dimensions."
     ),
     points=2,
     minutes=12,
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "only_the_diagonal",
-            "Your answer is the diagonal alone, [..., keys]. A score moves all the weights, so the derivative is a "
+            "Your answer is only the diagonal, [..., keys]. A score moves all the weights, so the derivative is a "
             "matrix: [..., keys, keys].",
             partial(_jacobian, then=_diagonal),
         ),
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
             "Your answer lacks the second term: it is alpha_i on the diagonal and 0 elsewhere. Subtract "
             "alpha_i alpha_j from every entry.",
             partial(_jacobian, product=lambda alpha: 0 * _outer(alpha)),
-            alone=True,  # without the first term, too, nothing is left: zeros, which are no answer at all
+            alone=True,  # without the first term as well, nothing is left: zeros, which are no answer at all
         ),
         Misconception(
             "wrong_sign",
@@ -186,13 +186,13 @@ EXERCISE = Exercise(
         Misconception(
             "own_weight_squared",
             "Your answer is alpha_i (δ_ij - alpha_i): both factors have the index of the row. The second one is the "
-            "weight of the score by which it is differentiated, alpha_j.",
+            "weight of the score with respect to which it is differentiated, alpha_j.",
             partial(_jacobian, product=lambda alpha: alpha.pow(2).unsqueeze(-1)),
         ),
         Misconception(
             "inner_product",
-            "Your answer subtracts one and the same number everywhere, the sum of the squared weights: a row times a "
-            "column. A column times a row makes a matrix, alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
+            "Your answer subtracts the same number everywhere, the sum of the squared weights: a row times a column. "
+            "A column times a row makes a matrix, alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
             partial(_jacobian, product=lambda alpha: alpha.pow(2).sum(dim=-1)[..., None, None]),
         ),
         Misconception(
@@ -229,7 +229,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_twice",
-            "Your answer takes the softmax of the weights once more. The softmax of the scores is alpha already.",
+            "Your answer takes the softmax of the weights once more. The softmax of the scores is already alpha.",
             partial(_jacobian, weigh=lambda scores: torch.softmax(torch.softmax(scores, dim=-1), dim=-1)),
         ),
     ),

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
     title="Attention weights",
     statement=(
         "attention_weights(scaled [..., queries, keys]) -> [..., queries, keys]: the softmax of each row, so that a "
-        "query's weights sum to 1 over the keys; written with exp, and right for scores in the hundreds too, and for "
+        "query's weights sum to 1 over the keys; written with exp, and right even for scores in the hundreds and for "
         "rows whose scores are far apart."
     ),
     points=3,
@@ -120,8 +120,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "large_scores_overflow",
-            "Your answer is right for small scores, but exp of a large score is infinite and of a very low one 0, so "
-            "that it ends in NaN. Subtract each row's largest score before exp: the weights stay the same.",
+            "Your answer is right for small scores, but exp of a large score is infinite, and of a very low one 0, so "
+            "it ends in NaN. Subtract each row's largest score before exp: the weights stay the same.",
             _exp_shared,
         ),
         Misconception(
@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         Misconception(
             "clamped_above",
             "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
-            "Subtract each row's largest score instead: that changes no weight, and helps where all are low, too.",
+            "Subtract each row's largest score instead: that changes no weight, and also helps where all are low.",
             lambda scaled: _exp_shared(scaled.clamp(max=80)),
         ),
         Misconception(
@@ -159,7 +159,7 @@ EXERCISE = Exercise(
         Misconception(
             "largest_never_below_zero",
             "Your answer is NaN where all scores of a row are far below 0: what it subtracts is 0 there, as from a "
-            "search for the largest that begins with 0. Subtract the row's largest score: amax.",
+            "search for the largest that begins at 0. Subtract the row's largest score: amax.",
             lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True).clamp(min=0)),
         ),
         Misconception(
@@ -238,14 +238,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sigmoid",
-            "Your answer passes every score through a sigmoid on its own, and its rows don't sum to 1. Softmax "
-            "divides exp of each score by the sum over the row.",
+            "Your answer passes every score through a sigmoid on its own, so its rows don't sum to 1. Softmax divides "
+            "exp of each score by the sum over the row.",
             torch.sigmoid,
         ),
         Misconception(
             "only_the_largest",
-            "Your answer gives all the weight to the largest score. Softmax is soft: the other keys keep a share, by "
-            "exp of their scores.",
+            "Your answer gives all the weight to the largest score. Softmax is soft: the other keys keep a share, "
+            "according to exp of their scores.",
             lambda scaled: F.one_hot(scaled.argmax(dim=-1), scaled.shape[-1]).to(scaled.dtype),
         ),
         Misconception(
@@ -267,8 +267,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "maximum_without_keepdim",
-            "Your answer subtracts from each column what is the maximum of a row: without keepdim=True the maxima, "
-            "[queries], are laid along the keys. Keep the dimension.",
+            "Your answer subtracts the maximum of a row from each column: without keepdim=True the maxima, [queries], "
+            "are laid along the keys. Keep the dimension.",
             lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1)),
         ),
         Misconception(
@@ -282,19 +282,19 @@ EXERCISE = Exercise(
         Misconception(
             "small_number_added_1e_8",
             "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
-            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
             lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-8),
         ),
         Misconception(
             "small_number_added_1e_6",
             "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
-            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
             lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-6),
         ),
         Misconception(
             "small_number_added_1e_5",
             "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
-            "There is no 0 to be afraid of: after the row's largest score is subtracted the sum is at least 1.",
+            "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
             lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-5),
         ),
     ),
