@@ -17,10 +17,10 @@
 # Cats like to sit on whatever you are reading. Tonight that is useful: a **mask** is a cat on the page. It decides which
 # words a query may see and which are covered.
 #
-# There are two reasons to cover words. Some lie in the **future**: a model that is to predict the next word must not
-# read it first. Others are no words at all but **padding**, put there to make all sentences of a batch equally long.
-# You will write both masks, put them together, and apply them in two different ways. A third way looks just as good and
-# is wrong, and you will see why.
+# There are two reasons to cover words. Some lie in the **future**: a model that should predict the next word must not
+# read it first. Others are not words at all but **padding**, put there to make all sentences of a batch equally long. You
+# will write both masks, combine them, and apply them in two different ways. A third way looks just as good and is wrong,
+# and you will see why.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -33,7 +33,7 @@
 # | 7 | both masks combined | 2 | 8 |
 # | 8 | a layer that pools a sentence into one vector | 4 | 20 |
 #
-# Masks are boolean in the whole course, and **True means "may attend"**. Rows are queries, columns are keys, as before.
+# Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys, as before.
 
 # %%
 import math
@@ -61,11 +61,12 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # Now think of self-attention from lesson 01. At position *I*, whose target is *saw*, the model looks at all words of the
 # input. One of them is *saw*. It need not learn any English; it only needs to learn to look one word to the right. S0
-# asks why such a model reaches perfect accuracy with ease. Now you know.
+# asks why such a model reaches perfect accuracy so easily. Now you know.
 #
-# Let us catch one at it. The sentences below are **random**: eight symbols, each as likely as any other, whatever came
-# before. Nobody can predict them. An honest model cannot do better than to give each symbol a probability of 1/8, which is
-# a loss of $\log 8 \approx 2.08$. We train the same small model twice, once with free sight and once with a mask.
+# Let us catch one in the act. The sentences below are **random**: eight symbols, each as likely as any other, whatever
+# came before. Nobody can predict them. An honest model can do no better than to give each symbol a probability of 1/8,
+# which is a loss of $\log 8 \approx 2.08$. We train the same small model twice, once with a clear view and once with a
+# mask.
 
 # %% tags=["demo"]
 SYMBOLS, LENGTH, D_MODEL = 8, 9, 32
@@ -114,7 +115,7 @@ honest, honest_alpha = train(past_only)
 drawn, [axes] = show.frames(height=3.2)
 axes.plot(cheating, color=show.ORANGE, label="sees everything")
 axes.plot(honest, color=show.BLUE, label="sees only the past")
-axes.axhline(math.log(SYMBOLS), color=show.GREY, linestyle=":", label="log 8: nobody can do better honestly")
+axes.axhline(math.log(SYMBOLS), color=show.GREY, linestyle=":", label="log 8: no honest model can do better")
 axes.set(xlabel="training step", ylabel="loss", ylim=(-0.1, 2.6), title="Predicting random symbols")
 axes.legend(loc="center right")
 show.figure(drawn, "Training loss: the model that sees everything falls to 0, the masked one stays at log 8.")
@@ -134,12 +135,12 @@ show.matrices(
 
 # %% [markdown]
 # In use such a model is worthless, because then there *is* no next word to copy. A mistake in a mask is one of the
-# nastiest bugs that there are: nothing crashes, and the training loss looks wonderful.
+# nastiest bugs there are: nothing crashes, and the training loss looks wonderful.
 #
 # ## 2. The causal mask
 #
-# The remedy is one rule: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** Itself included, for
-# it knows its own word and needs it. This is the *causal* mask: only the past can influence the present.
+# The remedy is one rule: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** Itself included,
+# because it knows its own word and needs it. This is the *causal* mask: only the past can influence the present.
 #
 # For the German sentence of S2, whose decoder reads `<s>` *die Katze tanzte* (the slides spell it *tantze*; the verb is
 # *tanzen*, so *tanzte*), it looks like this. A tick means "may attend".
@@ -162,8 +163,8 @@ show.matrices(
 #
 # - S3 writes its attention as $A_{ij} = \text{mask}_{ij} \exp\langle K w_i, Q w_j \rangle$: the first index is the
 #   **key**. Its mask is the transpose of ours, an upper triangle.
-# - S0 uses PyTorch's **additive** mask: a float matrix with 0 where one may look and $-\infty$ where not, which is added
-#   to the scores.
+# - S0 uses PyTorch's **additive** mask: a float matrix, with 0 where a query may look and $-\infty$ where it may not,
+#   which is added to the scores.
 # - Some PyTorch modules take boolean masks in which True means "may **not**" attend. Read the documentation each time.
 
 # %% tags=["demo"]
@@ -176,12 +177,12 @@ show.matrices(
 
 # %% [markdown]
 # While we are at S3's slide: it has two slips. The weights there are called $s_{i,k}$, but $i$ and $j$ are the only
-# indices about, so they should be $s_{ij}$. And its example says
+# indices around, so they should be $s_{ij}$. And its example says
 #
 # $$\hat w_4 = s_{1,4} V w_1 + s_{2,4} V w_4 + s_{3,4} V w_3 + s_{4,4} V w_4 .$$
 #
-# The second term should be $s_{2,4} V w_2$: what is weighted with word 2's weight is word 2. Here are both, on S3's own
-# indices and with made-up words.
+# The second term should be $s_{2,4} V w_2$: word 2's weight belongs to word 2. Here are both, on S3's own indices and
+# with made-up words.
 
 # %%
 w = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.5, -0.5]])  # w_1 to w_4; K, Q and V leave them as they are
@@ -251,8 +252,8 @@ scaled_b = torch.tensor(
 # %% [markdown]
 # ### 3.1 Multiplying the scores: wrong
 #
-# The first idea that everybody has: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the
-# softmax. S4 sketches it like that on the board, and adds at once that this is only for intuition. Why only?
+# Everybody's first idea: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the softmax. S4
+# sketches it like that on the board, and adds straight away that this is only for intuition. Why only?
 
 # %%
 multiplied = scaled_b * mask
@@ -266,7 +267,7 @@ print(f"<s> gives {wrong_alpha[0, 1:].sum():.0%} of its attention to the future"
 # `<s>`, which should see nothing but itself, spends 42 % of its attention on words that it must not see. It gets worse:
 # if the allowed scores are negative, the forbidden zeros are the *largest* scores in the row.
 #
-# To get a weight of 0 out of a softmax you must put $-\infty$ into it, for $e^{-\infty} = 0$.
+# To get a weight of 0 out of a softmax you must put $-\infty$ into it, because $e^{-\infty} = 0$.
 #
 # ### 3.2 Filling with −∞
 #
@@ -281,7 +282,7 @@ print(f"<s> gives {wrong_alpha[0, 1:].sum():.0%} of its attention to the future"
 # The masked keys vanish from the numerator *and* from the sum below, so each row still sums to 1 without further ado.
 #
 # Instead of $-\infty$ people also write a large negative number; S2 uses $-10^9$. Mostly that is the same thing. The
-# difference shows at the edges:
+# difference shows in the extreme cases:
 
 # %%
 nothing_allowed = torch.full((3,), -math.inf)
@@ -291,23 +292,23 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 
 # %% [markdown]
 # A row in which **everything** is forbidden has no right answer in the formula. With $-\infty$ it becomes $0/0$, `nan`,
-# and one `nan` eats the whole model at the next step of training. With $-10^9$ the row attends evenly to exactly those
+# and one `nan` eats the whole model at the next step of training. With $-10^9$ the row attends evenly to exactly the
 # words that it must not see. (And $-10^9$ does not even exist in half precision.)
 #
-# Such rows do occur: padding, blocked documents, empty sentences. So let us agree what they mean, as torch's fused
+# Such rows do occur: padding, blocked documents, empty sentences. So let us agree on what they mean, as torch's fused
 # kernels do: **a query that may attend to nothing gets weights of 0**, and its output is the zero vector.
 #
 # ### Exercise 2 · Masked weights
 # `masking.masked_weights` · 4 points · about 15 minutes
 #
-# From scaled scores and a mask to attention weights: fill, then softmax along the keys. `torch.softmax` is welcome. In a
-# row without any allowed key all weights are 0.
+# Turn scaled scores and a mask into attention weights: fill, then softmax along the keys. You are welcome to use
+# `torch.softmax`. In a row without any allowed key, all weights are 0.
 #
 # One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked rows.
-# Scores lie anywhere between −5000 and 5000, allowed or forbidden: $-10^9$ is low enough to fill with, −1000 is not.
-# With fully masked rows the gradient of `scaled` is compared too: in such a row it is 0, and not `nan` (and torch cannot
-# compute it where the softmax's result is overwritten in place). Scores may come in double precision, and are then
-# compared to nine digits: compute in their dtype, and add no small number anywhere.
+# Scores lie anywhere between −5000 and 5000, allowed or forbidden: $-10^9$ is low enough to fill with, −1000 is not. With
+# fully masked rows the gradient of `scaled` is compared too: in such a row it is 0, not `nan` (and torch cannot compute
+# it where the softmax's result is overwritten in place). Scores may come in double precision, and are then compared to
+# nine digits: compute in their dtype, and add no small number anywhere.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
 # `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`. Leave `scaled` itself as it
@@ -316,17 +317,17 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # <details><summary>Hint: filling</summary>
 #
 # `scaled.masked_fill(condition, value)` returns a copy with `value` wherever `condition` is True. Our mask is True where
-# nothing should be filled; `~mask` turns it round. The version with an underscore at the end, `masked_fill_`, would
-# overwrite the caller's tensor.
+# nothing should be filled; `~mask` inverts it. The version with an underscore at the end, `masked_fill_`, would overwrite
+# the caller's tensor.
 #
 # </details>
 #
 # <details><summary>Hint: rows that allow nothing</summary>
 #
-# Repairing `nan` afterwards mends the weights, but where $-\infty$ was *added* to the scores not their gradients. It is
-# safer never to make one: fill with the most negative *finite* number, `torch.finfo(scaled.dtype).min`. Then a hopeless
-# row comes out uniform instead of `nan`, and multiplying the weights by the mask at the end makes it 0. Other rows don't
-# notice.
+# Repairing `nan` afterwards mends the weights, but where $-\infty$ was *added* to the scores it does not mend their
+# gradients. It is safer never to make one: fill with the most negative *finite* number, `torch.finfo(scaled.dtype).min`.
+# Then a hopeless row comes out uniform instead of `nan`, and multiplying the weights by the mask at the end makes it 0.
+# Other rows don't notice.
 #
 # </details>
 
@@ -372,12 +373,12 @@ check("masking.masked_weights", hidden=True)
 # ### Exercise 3 · Weights by multiplication
 # `masking.multiplicative_weights` · 3 points · about 15 minutes
 #
-# The same weights as in exercise 2, this time by S3's formula: exponentials, mask, sum, with no softmax of torch's anywhere.
+# The same weights as in exercise 2, this time by S3's formula: exponentials, mask, sum, with no torch softmax anywhere.
 # One point is for the values, one for large scores, allowed or forbidden (up to 2000 from 0), and one for a mask that
-# broadcasts. Rows that allow nothing had their point in exercise 2 and are not asked for again, here or later: in what is
-# checked, each row allows something. Gradients are not compared here.
+# broadcasts. Rows that allow nothing had their point in exercise 2 and do not come up again, here or later: in everything
+# that is checked, each row allows something. Gradients are not compared here.
 #
-# Shapes: as in exercise 2, and `scaled` is left as it is here too, as all arguments are in this course.
+# Shapes: as in exercise 2. Leave `scaled` as it is here too, like all arguments in this course.
 #
 # <details><summary>Hint: the largest allowed score</summary>
 #
@@ -386,7 +387,7 @@ check("masking.masked_weights", hidden=True)
 #
 # </details>
 #
-# <details><summary>Hint: if you want rows that allow nothing to be 0, too</summary>
+# <details><summary>Hint: if you also want rows that allow nothing to be 0</summary>
 #
 # Where the sum is 0, divide by 1 instead: `total.masked_fill(total == 0, 1.0)`.
 #
@@ -457,7 +458,7 @@ def three_ways_compared():
 # 4.9497 & -8.1317 & 17.6777 & -0.7071 \\
 # -0.7071 & 3.8891 & -0.7071 & 9.1924 \end{pmatrix}$$
 #
-# The mask you saw above; then the softmax, and the average of the values:
+# You have already seen the mask; then come the softmax and the average of the values:
 #
 # $$\alpha = \begin{pmatrix}
 # 1.0000 & 0 & 0 & 0 \\
@@ -481,8 +482,8 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
 # Scores, scaling, mask, softmax, average, with `x` in all three parts. You may call your own `masked_weights`, but then a
-# slip in it counts here again; written out once more, each exercise stands on its own. Torch's ready-made attention is
-# not allowed. The gradient of `x` is compared too.
+# slip in it counts again here; write it out once more, and each exercise stands on its own. Torch's ready-made attention
+# is not allowed. The gradient of `x` is compared too.
 #
 # One point is for values and gradients, one for long vectors, whose scores lie in the thousands, and one for a mask that
 # broadcasts.
@@ -493,7 +494,7 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # <details><summary>Hint</summary>
 #
 # Five lines, in the order of the five names. A query's number of components is `x.shape[-1]`, and `x.transpose(-2, -1)`
-# turns the last two dimensions round, however many stand in front.
+# swaps the last two dimensions, however many stand in front.
 #
 # </details>
 
@@ -543,8 +544,8 @@ def worked_example_recomputed():
 
 # %% [markdown]
 # Here is a test that is worth keeping for every model you will ever build: **change the future, and see whether the past
-# notices.** We replace the last word by something else and compare the outputs, once with your attention and once with the
-# leaky kind from 3.1.
+# notices.** We replace the last word with something else and compare the outputs, once with your attention and once with
+# the leaky kind from 3.1.
 
 
 # %% tags=["demo"]
@@ -597,13 +598,13 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # 2. The printed `alpha` and `out` do **not** follow from them. They are the softmax of the *unscaled* scores: the code says
 #    `masked = scores.masked_fill(...)`, so `scaled` is computed and then never used.
 #
-# In a program that runs nobody notices such a line: shapes fit, rows sum to 1, the causal rule holds. Only numbers tell.
+# In a program that runs, nobody notices such a line: shapes fit, rows sum to 1, the causal rule holds. Only numbers tell.
 #
 # ### 4.3 Who needs a causal mask?
 #
 # The transformer of the paper has two halves. The **encoder** reads *the cat danced*, all of it, and turns each word into
-# a contextual vector. The **decoder** writes *die Katze tanzte*, one word after the other, looking at its own words
-# through masked self-attention and at the encoder's vectors through cross-attention.
+# a contextual vector. The **decoder** writes *die Katze tanzte*, one word after another, looking at its own words through
+# masked self-attention and at the encoder's vectors through cross-attention.
 #
 # In training both halves see whole sentences, since we know the right translation. At test time the encoder still does.
 # The decoder has only what it has written so far.
@@ -616,12 +617,12 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The decoder is trained to predict each German word from those before it, at all positions at once, and the whole German
-# sentence is its input, shifted by one. Without a causal mask position i could attend to position i + 1, which holds the
-# very word that it is to predict; it would learn to copy, reach a loss near 0, and be useless at test time, when the next
-# word does not exist yet. The encoder predicts none of the words that it reads: the whole English sentence is given, in
-# training and at test time alike, so looking in both directions gives nothing away and helps (what *station* means may
-# depend on a word to its right). Cross-attention needs no causal mask for the same reason: its keys are English words, all
-# known before the first German word is written. (It does need a padding mask.)
+# sentence is its input, shifted by one. Without a causal mask, position i could attend to position i + 1, which holds the
+# very word that it should predict; it would learn to copy, reach a loss near 0, and be useless at test time, when the
+# next word does not exist yet. The encoder predicts none of the words that it reads: the whole English sentence is given,
+# in training and at test time alike, so looking in both directions gives nothing away and helps (what *station* means may
+# depend on a word to its right). Cross-attention needs no causal mask for the same reason: its keys are English words,
+# all known before the first German word is written. (It does need a padding mask.)
 #
 # *(One point: the decoder would see its targets, which are not there at test time. One point: the encoder's input is
 # completely known and not what is predicted.)*
@@ -630,7 +631,7 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # ## 5. Padding
 #
 # Real training never takes one sentence at a time. A **batch** is a single tensor `[batch, words, d_model]`, so all its
-# sentences must be equally long, and short ones are filled up with a padding token. (S2 says that transformers don't need
+# sentences must be equally long, and short ones are filled with a padding token. (S2 says that transformers don't need
 # inputs of matching size or padding. True for one sentence at a time; a batch is padded all the same.)
 
 # %%
@@ -647,13 +648,13 @@ for sentence in padded:
     print("  ".join(f"{word:6}" for word in sentence))
 
 # %% [markdown]
-# The dots are no words. Nobody should pay them any attention, or *meow* would be mostly about nothing. So each sentence
-# gets a mask according to its length: True for its words, False for the padding behind them.
+# The dots are not words. Nobody should pay them any attention, or *meow* would be mostly about nothing. So each sentence
+# gets a mask that fits its length: True for its words, False for the padding after them.
 #
 # ### Exercise 6 · Padding mask
 # `masking.padding_mask` · 2 points · about 8 minutes
 #
-# From the lengths of the sentences to their masks.
+# Turn the lengths of the sentences into their masks.
 #
 # Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, the result is boolean `[batch, max_length]`.
 # Lengths of 0 are allowed, a batch may be a single sentence, and `max_length` may be longer than the longest one.
@@ -668,7 +669,7 @@ for sentence in padded:
 
 # %% nbgrader={"grade": false, "grade_id": "masking-padding_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def padding_mask(lengths, max_length):
-    """True at the words of each sentence, False at the padding behind them.
+    """True at the words of each sentence, False at the padding after them.
 
     lengths: int64 [batch]
     max_length: int
@@ -760,8 +761,8 @@ def one_mask_for_each_length():
 #
 # ## 6. One vector for a whole sentence
 #
-# Sometimes you want a single vector for a sentence of any length, to classify it for example. The simplest way is the mean
-# of its word vectors. The code on S3's slide takes that mean over the whole padded row:
+# Sometimes you want a single vector for a sentence of any length, to classify it for example. The simplest is the mean of
+# its word vectors. The code on S3's slide takes that mean over the whole padded row:
 
 # %%
 meow = torch.tensor(
@@ -771,9 +772,9 @@ print("mean over the padded row:", meow.mean(dim=0))
 print("mean over the words:     ", meow[:1].mean(dim=0))
 
 # %% [markdown]
-# Counting the padding makes a short sentence fade: *meow* comes out at a sixth of itself, only because its neighbour in the
-# batch was long. The mask repairs that. And while we are at it, why a plain mean? Some words say more than others, and you
-# know a way to weigh words.
+# Counting the padding makes a short sentence fade: *meow* comes out at a sixth of itself, just because its neighbour in
+# the batch was long. The mask repairs that. And while we are at it, why a plain mean? Some words say more than others,
+# and you know a way to weigh words.
 #
 # Take the general recipe of lesson 01, $\alpha_k = \operatorname{softmax}_k(\operatorname{sim}(q, x_k))$ and
 # $u = \sum_k \alpha_k x_k$, with **one query that does not come from any word but is learned**:
@@ -787,16 +788,16 @@ print("mean over the words:     ", meow[:1].mean(dim=0))
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
 #
-# Your first layer. The constructor is given: it makes the learned query, an `nn.Parameter` of shape `[d_model]`; leave its
-# name as it is, since the check loads weights into it. Write `forward`.
+# Your first layer. The constructor is given: it makes the learned query, an `nn.Parameter` of shape `[d_model]`; leave
+# its name as it is, because the check loads weights into it. Write `forward`.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. Padding
-# gets no weight, wherever it stands: behind the words, in front of them or between them; each sentence has a word.
-# Torch's ready-made attention is not allowed. The gradients of `x` and `query` are compared too. Once both are in double
-# precision: compute in the dtype of `x`.
+# gets no weight, wherever it stands: after the words, before them or between them; each sentence has at least one word.
+# Torch's ready-made attention is not allowed. The gradients of `x` and `query` are compared too. In one case both are in
+# double precision: compute in the dtype of `x`.
 #
 # One point is for values and gradients, and one each for scores in the thousands, for a batch of a single sentence, and
-# for padding that is not behind the words.
+# for padding that does not come after the words.
 #
 # <details><summary>Hint: shapes</summary>
 #
@@ -893,7 +894,7 @@ def pooling_learns_where_to_look():
 #
 # - **Mask**: says for each query which keys it may attend to; boolean, and True means "may attend".
 # - **Causal mask**: a query may attend to itself and to what comes before it.
-# - **Padding**: words without meaning behind short sentences, so that all sentences of a batch are equally long.
+# - **Padding**: words without meaning after short sentences, so that all sentences of a batch are equally long.
 # - **Padding mask**: True at words, False at padding.
 # - **Language model**: predicts each next word from the words before it.
 # - **Leak**: a mask that lets some weight through, and with it the answer.
@@ -908,6 +909,6 @@ def pooling_learns_where_to_look():
 #
 # Masks of both kinds, two right ways to apply them and one wrong one, and a layer that learns where to look.
 #
-# One question to take along. Shuffle the words of a sentence: what becomes of the outputs of self-attention, with a mask
-# and without? Make up your mind before you open lesson 03, which begins with it and then gives the words their places.
-# Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.
+# One question to take with you. Shuffle the words of a sentence: what happens to the outputs of self-attention, with a
+# mask and without? Make up your mind before you open lesson 03, which begins with it and then gives the words their
+# places. Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.

@@ -2,9 +2,9 @@
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
-Masks are drawn so that every row and every column allows something, and single rows that allow nothing have a
-case (and points) of their own: how an answer fills what is forbidden then shows only there. So have scores far from
-0, and masks that broadcast.
+Masks are drawn so that every row and every column allows something, and single rows that allow nothing have a case (and
+points) of their own, so that how an answer fills what is forbidden shows only there. The same goes for scores far from
+0, and for masks that broadcast.
 
 Most mistakes are settings of one function that computes the answer step by step, so that two of them combine.
 """

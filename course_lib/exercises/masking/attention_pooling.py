@@ -233,7 +233,7 @@ EXERCISE = Exercise(
         Misconception(
             "inverted_fill_times_mask",
             "Your answer fills the scores of the words, where the mask is True. Fill where it is False: ~mask. "
-            "(Multiplying the weights by the mask as it is is right.)",
+            "(Multiplying the weights by the mask as it stands is right.)",
             only_with(_Pooling, masked=inverted_fill(-1e9), after=torch.mul),
         ),
         Misconception(
@@ -243,8 +243,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_pooling",
-            "Your answer is the plain mean of the words, and the query plays no part. Weight the words by the softmax "
-            "of their scaled dot products with the query.",
+            "Your answer is the plain mean of the words; the query plays no part. Weight the words by the softmax of "
+            "their scaled dot products with the query.",
             only_with(_Pooling, softmax=lambda masked, mask: divided_by_sum(mask.to(masked.dtype), mask)),
         ),
         Misconception(
@@ -260,8 +260,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_d_model",
-            "In your answer the scores are divided by d_model in all, as by the formula on slide S1. The paper's "
-            "formula takes the root: divide by √d_model.",
+            "All in all, your answer divides the scores by d_model, like the formula on slide S1. The paper's formula "
+            "takes the root: divide by √d_model.",
             partial(_Pooling, scaled=lambda scores, x: scores / x.shape[-1]),
         ),
         Misconception(
@@ -278,14 +278,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scores_times_mask",
-            "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so that "
+            "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so "
             "padding still gets weight. Fill them with -inf before the softmax.",
             partial(_Pooling, masked=torch.mul, after=as_is),
         ),
         Misconception(
             "scores_times_mask_then_zeroed",
-            "Your answer sets the scores (or the vectors) of padding to 0, but exp(0) is 1, so that padding takes a "
-            "share of the weights, which is lost. Fill the scores with -inf before the softmax.",
+            "Your answer sets the scores (or the vectors) of padding to 0, but exp(0) is 1, so padding takes a share "
+            "of the weights, which is lost. Fill the scores with -inf before the softmax.",
             only_with(_Pooling, masked=torch.mul, after=torch.mul),
         ),
         Misconception(
@@ -301,8 +301,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exp_not_divided",
-            "Your answer weighs the words by exponentials that nobody has divided by their sum. Divide them by it, or "
-            "let torch.softmax do both.",
+            "Your answer weights the words by exponentials that were never divided by their sum. Divide them by it, "
+            "or let torch.softmax do both.",
             only_with(_Pooling, softmax=lambda masked, mask: masked.exp()),
         ),
         Misconception(
@@ -327,13 +327,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "weighted_mean",
-            "Your answer takes the mean of the weighted words (or divides by their number). The weights sum to 1 "
-            "already: add the weighted words up.",
+            "Your answer takes the mean of the weighted words (or divides by their number). The weights already sum "
+            "to 1: add up the weighted words.",
             partial(_Pooling, averaged=_mean_of_weighted),
         ),
         Misconception(
             "weighted_mean_of_words",
-            "Your answer divides the sum of the weighted words by the number of words. The weights sum to 1 already: "
+            "Your answer divides the sum of the weighted words by the number of words. The weights already sum to 1: "
             "leave it at the sum.",
             only_with(_Pooling, after=lambda alpha, mask: alpha / mask.sum(dim=1, keepdim=True)),
         ),
@@ -345,19 +345,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "squeezed",
-            "Your answer loses the batch where it is a batch of one: squeeze() without a number removes every "
+            "Your answer loses the batch dimension in a batch of one: squeeze() without a number removes every "
             "dimension of size 1. Say which one: squeeze(1).",
             partial(_Pooling, averaged=lambda alpha, x: (alpha.unsqueeze(1) @ x).squeeze()),
         ),
         Misconception(
             "weights_returned",
-            "Your answer is the weights. Average the words with them: the sum of alpha times x over the words.",
+            "Your answer gives the weights. Average the words with them: the sum of alpha times x over the words.",
             only_with(_Pooling, averaged=as_is),
         ),
         Misconception(
             "first_words_counted",
             "Your answer takes as many words from the front as the mask allows. The mask says which ones: padding may "
-            "stand in front of them or between them.",
+            "stand before the words or between them.",
             only_with(
                 _Pooling,
                 masked=lambda scaled, mask: fill_with_lowest(
@@ -372,7 +372,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "query_normalised",
-            "Your answer brings the query to length 1 first. Use it as it is: the scale is √d_model alone.",
+            "Your answer brings the query to length 1 first. Use it as it is: the only scale is √d_model.",
             only_with(_Pooling, scores=lambda x, query: x @ (query / query.norm())),
         ),
         Misconception(
@@ -401,7 +401,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_left_out",
-            "Your answer weighs the words by their scores themselves. Take the softmax of the scores first.",
+            "Your answer weights the words by the scores themselves. Take the softmax of the scores first.",
             only_with(_Pooling, masked=lambda scaled, mask: fill_forbidden(scaled, mask, 0.0), softmax=as_is),
         ),
         Misconception(

@@ -26,7 +26,7 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _triangle(length: int, *, part: Callable[[Tensor], Tensor] = torch.tril, dtype: torch.dtype = torch.bool) -> Tensor:
-    """A part of a square of True, as numbers of some dtype."""
+    """A part of a square of Trues, as numbers of some dtype."""
     return part(torch.ones(length, length, dtype=torch.bool)).to(dtype)
 
 
@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     name="causal_mask",
     title="Causal mask",
     statement=(
-        "causal_mask(length) -> bool [length, length]: True where query i (row) may attend to key j (column), which "
-        "is at itself and at everything before it."
+        "causal_mask(length) -> bool [length, length]: True where query i (row) may attend to key j (column): at "
+        "itself and at everything before it."
     ),
     points=1,
     minutes=4,
@@ -92,7 +92,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_ahead",
-            "Your mask also allows the next word, which is the very one to be predicted. Query i attends to keys 0 "
+            "Your mask also allows the next word, which is the very one it has to predict. Query i attends to keys 0 "
             "to i only.",
             partial(_triangle, part=partial(torch.tril, diagonal=1)),
         ),
@@ -128,19 +128,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "everything_allowed",
-            "Your mask allows everything, the future included. Keep the lower triangle only.",
+            "Your mask allows everything, including the future. Keep the lower triangle only.",
             partial(_triangle, part=torch.clone),
         ),
         Misconception(
             "first_word_sees_itself",
-            "Your mask forbids each word to attend to itself, the first word alone excepted. The whole diagonal is "
-            "allowed: query i attends to keys 0 to i.",
+            "Your mask forbids each word except the first to attend to itself. The whole diagonal is allowed: query i "
+            "attends to keys 0 to i.",
             partial(_triangle, part=_past_or_first),
         ),
         Misconception(
             "two_words",
-            "Your mask allows each word itself and the one before it. All that came before is allowed: the whole lower "
-            "triangle.",
+            "Your mask allows each word to attend to itself and the one before it. Everything that came before is "
+            "allowed: the whole lower triangle.",
             partial(_triangle, part=lambda ones: ones.tril().triu(diagonal=-1)),
         ),
         Misconception(

@@ -104,18 +104,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_causal",
-            "Your mask follows the causal rule only, and still allows padding. Forbid that too.",
+            "Your mask follows only the causal rule, and still allows padding. Forbid that too.",
             partial(_both, together=lambda causal, keys: causal.expand(len(keys), *causal.shape)),
         ),
         Misconception(
             "only_padding",
-            "Your mask forbids padding only, and still allows the future. Apply the causal rule too.",
+            "Your mask forbids only padding, and still allows the future. Apply the causal rule too.",
             partial(_both, together=lambda causal, keys: keys.expand(-1, len(causal), -1)),
         ),
         Misconception(
             "padding_allowed",
-            "Your mask allows the padding and forbids the words. `padding` is True at the words, as every mask in this "
-            "course is where one may attend: leave out the ~.",
+            "Your mask allows the padding and forbids the words. `padding` is True at the words, just as every mask "
+            "in this course is True where a query may attend: leave out the ~.",
             partial(_both, keys=lambda padding: ~padding.unsqueeze(-2)),
         ),
         Misconception(
@@ -147,14 +147,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exactly_one",
-            "Your mask allows a key that satisfies one of the two rules and not the other (^). It must satisfy both: "
+            "Your mask allows a key that satisfies one of the two rules but not the other (^). It must satisfy both: "
             "&.",
             partial(_both, together=operator.xor),
         ),
         Misconception(
             "causal_turned",
-            "Your mask uses the causal one transposed, [key, query] as on slide S3: it allows the future. Its rows are "
-            "queries already: use it as it comes.",
+            "Your mask uses the causal one transposed, [key, query] as on slide S3: it allows the future. Its rows "
+            "are already queries: use it as it comes.",
             partial(_both, future=lambda causal: causal.mT),
         ),
         Misconception(

@@ -161,8 +161,8 @@ EXERCISE = Exercise(
     title="Masked self-attention",
     statement=(
         "masked_self_attention(x [..., words, d_model], mask bool [..., words, words] or broadcasts to it) -> [..., "
-        "words, d_model]: scaled dot-product attention with q = k = v = x under the mask, scores in the thousands "
-        "included, with gradients."
+        "words, d_model]: scaled dot-product attention with q = k = v = x under the mask, even with scores in the "
+        "thousands, with gradients."
     ),
     points=3,
     minutes=10,
@@ -187,8 +187,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_d_model",
-            "In your answer the scores are divided by d_model in all, as by the formula on slide S1. The paper's "
-            "formula takes the root: divide by √d_model.",
+            "All in all, your answer divides the scores by d_model, like the formula on slide S1. The paper's formula "
+            "takes the root: divide by √d_model.",
             partial(_self_attention, scaled=lambda scores, x: scores / x.shape[-1]),
         ),
         Misconception(
@@ -233,14 +233,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scores_times_mask",
-            "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so that "
+            "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
             "forbidden words still take a share. Fill them with -inf before the softmax.",
             partial(_self_attention, masked=torch.mul),
         ),
         Misconception(
             "masked_after_softmax",
-            "Your answer masks after the softmax, so that the weights no longer sum to 1. Mask the scores, before "
-            "the softmax.",
+            "Your answer masks after the softmax, so the weights no longer sum to 1. Mask the scores, before the "
+            "softmax.",
             partial(_self_attention, masked=as_is, after=torch.mul),
         ),
         Misconception(
@@ -258,7 +258,7 @@ EXERCISE = Exercise(
         Misconception(
             "added_not_enough",
             "Your answer lowers the forbidden scores by some number, but a score far above the others stays above "
-            "them, and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
+            "them and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
             only_with(_self_attention, masked=lambda scaled, mask: scaled - 1e3 * ~mask),
         ),
         Misconception("exp_overflows", BARE_EXP, only_with(_self_attention, masked=as_is, softmax=exp_times_mask)),
@@ -275,7 +275,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "causal_too",
-            "Your answer makes a causal mask of its own besides the one that it is given. Use `mask` as it is; it "
+            "Your answer makes a causal mask of its own in addition to the one it is given. Use `mask` as it is; it "
             "may allow anything.",
             only_with(
                 _self_attention,
@@ -292,8 +292,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "inverted_fill_times_mask",
-            "Your answer fills the scores of the allowed words, where the mask is True. Fill where it is False: ~mask. "
-            "(Multiplying the weights by the mask as it is is right.)",
+            "Your answer fills the scores of the allowed words, where the mask is True. Fill where it is False: "
+            "~mask. (Multiplying the weights by the mask as it stands is right.)",
             only_with(_self_attention, masked=inverted_fill(-1e9), after=torch.mul),
         ),
         Misconception(
@@ -326,8 +326,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "view_for_transpose",
-            "Your answer turns x with view or reshape, which keeps the numbers in their order and mixes the words up. "
-            "Transpose it: x.transpose(-2, -1).",
+            "Your answer turns x with view or reshape, which keeps the numbers in their order and so mixes up the "
+            "words. Transpose it: x.transpose(-2, -1).",
             only_with(
                 _self_attention,
                 scaled=lambda scores, x: x @ x.reshape(*x.shape[:-2], *x.shape[:-3:-1]) / root_of_last(x),
@@ -335,12 +335,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_left_out",
-            "Your answer weighs the words by their scores themselves. Take the softmax of the masked scores first.",
+            "Your answer weights the words by the scores themselves. Take the softmax of the masked scores first.",
             only_with(_self_attention, masked=torch.mul, softmax=as_is),
         ),
         Misconception(
             "weights_returned",
-            "Your answer is the weights. Average the words with them: alpha @ x.",
+            "Your answer gives the weights. Average the words with them: alpha @ x.",
             only_with(_self_attention, averaged=as_is),
         ),
         Misconception(

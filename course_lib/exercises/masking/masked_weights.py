@@ -208,20 +208,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scores_times_mask",
-            "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so that "
+            "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
             "forbidden keys still get weight. Fill them with -inf before the softmax.",
             partial(_weights, masked=torch.mul, after=as_is),
         ),
         Misconception(
             "scores_times_mask_then_zeroed",
-            "Your answer sets forbidden scores to 0, but exp(0) is 1, so that they take a share of their row; making "
-            "their weights 0 afterwards does not give it back. Fill them with -inf before the softmax.",
+            "Your answer sets forbidden scores to 0, but exp(0) is 1, so they take a share of their row; making their "
+            "weights 0 afterwards does not give it back. Fill them with -inf before the softmax.",
             partial(_weights, masked=torch.mul, after=torch.mul),
         ),
         Misconception(
             "masked_after_softmax",
-            "Your answer masks after the softmax, so that the rows no longer sum to 1: the forbidden keys have "
-            "already taken their share. Mask the scores, before the softmax.",
+            "Your answer masks after the softmax, so the rows no longer sum to 1: the forbidden keys have already "
+            "taken their share. Mask the scores, before the softmax.",
             partial(_weights, masked=as_is, after=torch.mul),
         ),
         Misconception(
@@ -237,7 +237,7 @@ EXERCISE = Exercise(
         Misconception(
             "added_not_enough",
             "Your answer lowers the forbidden scores by some number, but a score far above the others stays above "
-            "them, and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
+            "them and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
             only_with(_weights, masked=lambda scaled, mask: scaled - 1e3 * ~mask, after=as_is),
         ),
         Misconception("exp_overflows", BARE_EXP, exp_times_mask),
@@ -266,7 +266,7 @@ EXERCISE = Exercise(
         Misconception(
             "inverted_fill_times_mask",
             "Your answer fills the scores of the allowed keys, where the mask is True. Fill where it is False: ~mask. "
-            "(Multiplying the weights by the mask as it is is right.)",
+            "(Multiplying the weights by the mask as it stands is right.)",
             partial(_weights, masked=inverted_fill(-1e9), after=torch.mul),
         ),
         Misconception("inverted_throughout", WRONG_WAY_ROUND, only_with(_weights, rows=inverted)),
@@ -296,13 +296,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled_again",
-            "Your answer divides the scores by the root of their last size. They come scaled already, and that size is "
+            "Your answer divides the scores by the root of their last size. They are already scaled, and that size is "
             "the number of keys: use them as they are.",
             only_with(_weights, scores=lambda scaled, mask: scaled / math.sqrt(scaled.shape[-1])),
         ),
         Misconception(
             "softmax_left_out",
-            "Your answer is the masked scores. Their softmax over the keys is still to be taken.",
+            "Your answer gives the masked scores. One step is missing: their softmax over the keys.",
             fill_forbidden,
         ),
         Misconception(
@@ -318,8 +318,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "weights_of_the_allowed_alone",
-            "Your answer picks the allowed scores into one row, scaled[mask], and takes their softmax. The result "
-            "has the shape of `scaled`, and each row its own softmax: fill the others with -inf.",
+            "Your answer collects the allowed scores in one row, scaled[mask], and takes their softmax. The result "
+            "has the shape of `scaled`, and each row has its own softmax: fill the forbidden scores with -inf.",
             lambda scaled, mask: torch.softmax(scaled[mask.expand(scaled.shape)], dim=-1),
         ),
     ),

@@ -98,8 +98,8 @@ _ONE_MAXIMUM = (
 
 
 _MAXIMUM_WITH_ZEROS = (
-    "The number that your answer subtracts from a row is never below 0, as if forbidden keys had the score 0. Where "
-    "all allowed scores are far below 0 it is too large, and the row becomes NaN. Fill forbidden scores with -inf, "
+    "The number that your answer subtracts from a row is never below 0, as if forbidden keys had a score of 0. Where "
+    "all allowed scores are far below 0, it is too large, and the row becomes NaN. Fill forbidden scores with -inf, "
     "then take the largest."
 )
 
@@ -110,7 +110,7 @@ _OVER_COLUMNS = (
 )
 
 
-_NOT_DIVIDED = "Your answer is exponentials times the mask. Divide each row by its sum."
+_NOT_DIVIDED = "Your answer gives exponentials times the mask. Divide each row by its sum."
 
 
 _ROW_SUMS_AS_COLUMNS = (
@@ -200,8 +200,8 @@ EXERCISE = Exercise(
     title="Weights by multiplication",
     statement=(
         "multiplicative_weights(scaled [..., queries, keys], mask bool, same shape or broadcasts to it) -> [..., "
-        "queries, keys]: exp(scaled) times the mask, divided by each row's sum; written with exp, and right for "
-        "scores in the hundreds too, those of forbidden keys included."
+        "queries, keys]: exp(scaled) times the mask, divided by each row's sum; written with exp, and right even for "
+        "scores in the hundreds, including those of forbidden keys."
     ),
     points=3,
     minutes=15,
@@ -214,8 +214,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "large_scores_overflow",
-            "Your answer takes exp of the scores as they are: exp of a large score is infinite and of a very low one "
-            "0, and where scores lie in the hundreds the row ends in NaN. Subtract each row's largest allowed score "
+            "Your answer takes exp of the scores as they are: exp of a large score is infinite, and of a very low one "
+            "0; where scores lie in the hundreds, the row ends in NaN. Subtract each row's largest allowed score "
             "before exp: the weights stay the same.",
             partial(_by_exp, shifted=as_is),
         ),
@@ -229,7 +229,7 @@ EXERCISE = Exercise(
             "forbidden_score_far_above",
             "Your answer is right unless a forbidden score is far above its row's allowed ones: then exp leaves only "
             "0 or infinity, and the row becomes NaN. Fill forbidden scores with -inf, subtract the row's largest from "
-            "the filled scores, and take exp of these.",
+            "the filled scores, and take exp of those.",
             lambda scaled, mask: exp_times_mask(_from_row_maximum(scaled, mask), mask),
         ),
         Misconception(
@@ -252,13 +252,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scores_times_mask",
-            "Your answer multiplies the scores by the mask, but exp(0) is 1, so that forbidden keys still get weight. "
-            "Multiply exp of the scores.",
+            "Your answer multiplies the scores by the mask, but exp(0) is 1, so forbidden keys still get weight. "
+            "Multiply exp of the scores instead.",
             lambda scaled, mask: torch.softmax(scaled * mask, dim=-1),
         ),
         Misconception(
             "normalised_before_masking",
-            "Your answer divides by the sum over all keys, the forbidden ones included: the rows no longer sum to 1. "
+            "Your answer divides by the sum over all keys, including the forbidden ones: the rows no longer sum to 1. "
             "Multiply by the mask first, then divide by the sum of what is left.",
             partial(_by_exp, shifted=_from_row_maximum, keeps=as_is, divided=_sum_of_all),
         ),

@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     title="Padding mask",
     statement=(
         "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
-        "positions of row b, the words, and False at the padding behind them."
+        "positions of row b, the words, and False at the padding after them."
     ),
     points=2,
     minutes=8,
@@ -108,13 +108,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_few",
-            "Your mask forbids the last word of each row. The words are at positions 0 to length - 1, all included.",
+            "Your mask forbids the last word of each row. The words are at positions 0 to length - 1, inclusive.",
             partial(_columns_of, words=lambda position, lengths, wide: position < lengths - 1),
         ),
         Misconception(
             "padding_in_front",
-            "Your mask puts the padding in front of the words. Here the words come first and the padding is behind "
-            "them.",
+            "Your mask puts the padding in front of the words. Here the words come first and the padding follows.",
             partial(_columns_of, words=lambda position, lengths, wide: position >= wide - lengths),
         ),
         Misconception(
@@ -153,25 +152,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "queries_as_well",
-            "Your mask is [batch, max_length, max_length]. A padding mask speaks of the keys alone, one row for each "
-            "sequence; the queries come in when it is combined with the causal mask.",
+            "Your mask is [batch, max_length, max_length]. A padding mask is about the keys alone, with one row for "
+            "each sequence; the queries come in when it is combined with the causal mask.",
             partial(_columns_of, returned=lambda mask: mask.unsqueeze(1).expand(-1, mask.shape[1], -1)),
         ),
         Misconception(
             "inverted_and_one_off",
-            "Your mask is True behind the words, and misses the first place there: position > length. True belongs to "
+            "Your mask is True after the words, and misses the first place there: position > length. True belongs to "
             "the words, where the position is below the length: <.",
             partial(_columns_of, words=lambda position, lengths, wide: position > lengths),
         ),
         Misconception(
             "last_word_alone",
-            "Your mask is True at the last word of each row only. All words count: every position below the length.",
+            "Your mask is True only at the last word of each row. All words count: every position below the length.",
             partial(_columns_of, words=lambda position, lengths, wide: position == lengths - 1),
         ),
         Misconception(
             "full_rows_emptied",
-            "Your mask is right but for sequences of max_length words, whose rows are empty. Does a slice end at -0, "
-            "or a length go through % max_length? Compare each position with the length.",
+            "Your mask is right except for sequences of max_length words, whose rows are empty. Does a slice end at "
+            "-0, or a length go through % max_length? Compare each position with the length.",
             partial(_columns_of, words=lambda position, lengths, wide: position < lengths % wide),
         ),
         Misconception(

@@ -34,12 +34,12 @@ def only_with(function: Callable[..., Any], **settings: Any) -> Callable[..., An
 
 
 def scores_and_masks(generator: Generator, hidden: bool) -> Iterator[Case]:
-    """Scaled scores with their mask: the worked example's, and random ones, as many queries as keys and not."""
+    """Scaled scores with their mask: the worked example's, and random ones, with as many queries as keys or not."""
     if not hidden:
         yield Case(B.name, (B.steps.scaled, B.mask))
     for number, kind in enumerate(kinds(generator)):
         shape = kind.sizes(1) * 2 if number % 2 else kind.sizes(2)
-        name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'other than'} queries as keys"
+        name = f"{kind.name}, {'as many' if shape[0] == shape[1] else 'not as many'} queries as keys"
         yield Case(name, (kind.normal(*shape), kind.mask(*shape)))
 
 
@@ -95,8 +95,8 @@ def divided_by_sum(kept: Tensor, mask: Tensor) -> Tensor:
 
 
 ZERO_TIMES_INFINITY = (
-    "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so that what is "
-    "allowed becomes NaN, too. Fill instead: scaled.masked_fill(~mask, -math.inf)."
+    "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so even what is allowed "
+    "becomes NaN. Fill instead: scaled.masked_fill(~mask, -math.inf)."
 )
 
 
@@ -107,8 +107,8 @@ WRONG_WAY_ROUND = (
 
 
 KEYS_AS_ROWS = (
-    "Your answer uses the mask transposed, as slide S3 indexes it, [key, query]. Here its rows are queries, as those "
-    "of the scores: use it as it comes."
+    "Your answer uses the mask transposed, as slide S3 indexes it, [key, query]. Here its rows are queries, like "
+    "those of the scores: use it as it comes."
 )
 
 
@@ -131,13 +131,13 @@ def sum_never_zero(kept: Tensor, mask: Tensor) -> Tensor:
 
 
 FORBIDDEN_FAR_ABOVE = (
-    "Where a forbidden score lies far above the allowed ones of its row, your answer leaves these no weight: beside it "
-    "their exponentials are 0. Fill the forbidden scores with -inf (or the lowest number) before the softmax."
+    "Where a forbidden score lies far above the allowed ones of its row, your answer leaves these no weight: next to "
+    "it, their exponentials are 0. Fill the forbidden scores with -inf (or the lowest number) before the softmax."
 )
 
 
 BARE_EXP = (
-    "Your answer takes exp of the scores as they are: that is infinite for large ones and 0 for very low ones. "
+    "Your answer takes exp of the scores as they are: that is infinite for large ones, and 0 for very low ones. "
     "Subtract each row's largest allowed score first; or fill with -inf and let torch.softmax do it."
 )
 
