@@ -19,7 +19,7 @@
 # it spends on one word is gone for all others.
 #
 # In this lesson attention learns *what* to look for, then looks for several things at once, and is built into the
-# **block** of which transformers are stacked. At the end you will be able to
+# **block** from which transformers are stacked. By the end you will be able to
 #
 # - write multi-head attention and cross-attention with learned projections, and read off what each head looks at;
 # - write layer norm, dropout, the residual connection and the feed-forward network, and say what breaks without each;
@@ -42,7 +42,7 @@
 # single precision, spoils it; `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where the
 # points of an exercise are split, the first part must be right before the others count.
 #
-# Attention itself is at hand from here on. `attention(q, k, v, mask=None)` returns its intermediates, as `.alpha` and
+# From here on, attention itself is at hand. `attention(q, k, v, mask=None)` returns its intermediates, as `.alpha` and
 # `.out`; `scaled_dot_product_attention(q, k, v, mask=None)` returns the output alone. Both take any number of leading
 # dimensions. The mask is boolean, True where a query may attend to a key, and broadcasts to the scores.
 
@@ -67,14 +67,14 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 #
 # Back to *The train slowly left the station*. In lesson 01 a word looked for words that are **like itself**: the dot
 # product of two embeddings asks nothing else. But *station* has no use for another station. What would tell it which kind
-# of station it is, is a *vehicle*.
+# of station it is? A *vehicle*.
 #
-# There was nothing to be done about that, because attention has nothing to learn (S2 says it in a line: no parameters in
-# scaled dot-product attention). So let us give it something. S3's idea: before two words are compared, look at one of
-# them from one side and at the other from another. The one that asks is asked about its *location*, the one that is
-# asked about its *transportation*. Each such side is a **subspace**, and a matrix picks it out.
+# We could do nothing about that, because attention has nothing to learn (S2 says it in a line: no parameters in scaled
+# dot-product attention). So let us give it something. S3's idea: before two words are compared, look at one of them from
+# one side and at the other from another. The one that asks is asked about its *location*, the one that is asked about its
+# *transportation*. Each such side is a **subspace**, and a matrix picks it out.
 #
-# Here are embeddings with four dimensions that we can name, and two matrices that keep one of them each.
+# Here are embeddings with four dimensions that we can name, and two matrices that each keep one of them.
 
 # %%
 sentence = ["The", "train", "slowly", "left", "the", "station"]
@@ -147,7 +147,7 @@ check("heads_and_blocks.project", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Whom does *station* look at, without projections and with them?
+# What does *station* look at, without projections and with them?
 
 
 # %% tags=["demo"]
@@ -172,17 +172,17 @@ def station_asks_for_transport():
 #
 # So take several. Each comparison with its own projections is called a **head**, and heads work side by side: one may
 # find out who does something, one what it is done to, one what the last word was. S3 says on a slide that different heads
-# learn different patterns, and S1, S2 and S4 hope for the same. Later in this lesson you will watch it happen.
+# learn different patterns, and S1, S2 and S4 hope so too. Later in this lesson you will watch it happen.
 #
 # Would $h$ heads not cost $h$ times as much? No, because they share. A word's `d_model` numbers are projected as before,
-# and then **cut into pieces** of $d_\text{head} = d_\text{model} / h$: head 0 gets the first piece of every query, key and
-# value, head 1 the second, and so on. In the paper 512 numbers make 8 heads of 64.
+# and then **cut into pieces** of $d_\text{head} = d_\text{model} / h$: head 0 gets the first piece of every query, key
+# and value, head 1 the second, and so on. In the paper, 512 numbers make 8 heads of 64.
 #
-# In tensors: `[batch, words, d_model]` becomes `[batch, heads, words, d_head]`. The heads come *before* the words, so that
-# each head has a matrix `[words, d_head]` of its own and attention can take the heads for a batch.
+# In tensors: `[batch, words, d_model]` becomes `[batch, heads, words, d_head]`. The heads come *before* the words, so
+# that each head has a matrix `[words, d_head]` of its own and attention can treat the heads as a batch.
 #
-# There is a mistake to be made here that everybody makes once. Below, every number says where it comes from: 23 is
-# number 3 of word 2. Two heads are wanted, and one way of asking for them is to reshape to the shape you need.
+# There is a mistake here that everybody makes once. Below, every number says where it comes from: 23 is number 3 of word
+# 2. We want two heads, and one way of asking for them is to reshape to the shape you need.
 
 
 # %%
@@ -208,7 +208,7 @@ show.matrices(
 
 # %% [markdown]
 # The shapes are right and the program runs. But "head 0" holds all of word 0 and half of word 1, and what it calls word 1
-# is the second half of word 0. `reshape` and `view` know nothing of words: they read the numbers in the order of
+# is the second half of word 0. `reshape` and `view` know nothing about words: they read the numbers in the order of
 # memory and fill the new shape with them. What we want is 00, 01 of *every* word in head 0.
 #
 # ### Exercise 2 · Splitting into heads
@@ -222,7 +222,7 @@ show.matrices(
 # <details><summary>Hint: in two steps</summary>
 #
 # First only cut the last dimension in two: `[batch, words, heads, d_head]`. That much `reshape` (or
-# `x.unflatten(-1, (heads, -1))`) does rightly, for it keeps every number with its word. Then exchange two dimensions.
+# `x.unflatten(-1, (heads, -1))`) gets right, because it keeps every number with its word. Then swap two dimensions.
 #
 # </details>
 
@@ -271,8 +271,8 @@ def heads_side_by_side():
 #   \text{out} = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W_o .$$
 #
 # $W_q^i$ is the $i$-th $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting comes to
-# the same. **Concat** puts the heads' outputs side by side again, `d_model` numbers a word. And $W_o$ mixes them: until
-# then no head has heard of any other.
+# the same thing. **Concat** puts the heads' outputs side by side again, `d_model` numbers per word. And $W_o$ mixes them:
+# until then no head has heard of any other.
 #
 # S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. Two
 # slips: the root under $d_k$, which you know from lesson 01, and a missing transpose. Take it at its word:
@@ -303,15 +303,15 @@ print("q kᵀ:", list((three_words @ two_numbers.mT).shape), "one score for each
 #
 # <details><summary>Hint: joining</summary>
 #
-# The way back is the way there, backwards: `out.transpose(1, 2)` is `[batch, queries, heads, d_head]`, and `.flatten(2)`
+# The way back is the way there in reverse: `out.transpose(1, 2)` is `[batch, queries, heads, d_head]`, and `.flatten(2)`
 # puts the pieces side by side. Reshaping without the transpose mixes words, as above.
 #
 # </details>
 #
 # <details><summary>Hint: the mask</summary>
 #
-# Scores are `[batch, heads, queries, keys]`. A mask `[batch, queries, keys]` beside them is lined up from the right, so
-# that its *batch* meets the *heads*. `mask.unsqueeze(1)` makes room.
+# Scores are `[batch, heads, queries, keys]`. A mask `[batch, queries, keys]` is lined up with them from the right, so its
+# *batch* meets the *heads*. `mask.unsqueeze(1)` makes room.
 #
 # </details>
 
@@ -346,16 +346,16 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 #
 # Do heads really learn different patterns, or is that only what slides say? Let us set up a task in which we can tell.
 #
-# A sentence is a salad of eight words, each of four words twice. Every word wears a **collar** in one of four colours. At
-# every word the model must name the colours of four other collars:
+# A sentence is a salad of eight words: four words, each of them twice. Every word wears a **collar** in one of four
+# colours. At every word the model must name the colours of four other collars:
 #
 # - of the word **before** it,
 # - of the word **after** it,
 # - of the **first** word of the sentence,
-# - of the **same** word, where it stands the second time.
+# - of the **same** word, where it stands for the second time.
 #
-# Three are about places, one about the word itself. Colours are drawn by lot, so there is nothing to be guessed: whoever
-# does not look has a chance of one in four.
+# Three are about places, one about the word itself. Colours are drawn at random, so there is nothing to guess from: a
+# model that does not look has a chance of one in four.
 
 # %%
 WORDS = ["the", "cat", "dog", "saw", "and", "ran"]
@@ -391,7 +391,7 @@ for place, (word, colour, answers) in enumerate(zip(words[0], colours[0], target
 # %% [markdown]
 # The model is as bare as can be: an embedding for the word, one for its collar and one for its place, added; **your**
 # multi-head attention, once; and a linear layer that names four colours. Nobody tells any head what to look for. It takes
-# some seconds, for models with one head, with two and with four, all with the same number of parameters.
+# a few seconds, for models with one head, with two and with four, all with the same number of parameters.
 
 
 # %% tags=["demo"]
@@ -476,7 +476,7 @@ def four_heads_look_at_four_things():
         show.Panel("before training", before, heads, PATTERNS),
         show.Panel("after", after, heads, PATTERNS),
         title="How much of its attention each head spends on each pattern",
-        alt="Shares of attention, heads by patterns: about alike before training; after it each head has one pattern.",
+        alt="Shares of attention, heads by patterns: much the same before training; after it each head has one pattern.",
     )
     print("patterns found by the heads:", ", ".join(sorted(found)))
 
@@ -490,16 +490,16 @@ def four_heads_look_at_four_things():
 
 
 # %% [markdown]
-# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the first word's head
-# does where there is no word before, and the last one's where there is none after, is nobody's business: no colour was
-# asked for there.) Before training all heads
-# looked about everywhere. Nothing in the code tells them apart. They were drawn by lot, one was by chance a little better
-# at one thing, and the gradient did the rest.
+# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the heads do at the
+# first word, which has no word before it, and at the last, which has none after it, is nobody's business: no colour was
+# asked for there.) Before training all heads looked more or less everywhere. Nothing in the code tells them apart. They
+# were drawn at random, one happened to be a little better at one thing, and the gradient did the rest.
 #
-# And the last picture is why anybody bothers. The models have the same parameters and the same work to do. But a head
-# brings home *one* average for each word, so one head can serve one pattern well, and two heads two. For the others
-# little more than guessing is left, or a head is torn between two of them. (In models trained on real text heads are
-# rarely so tidy; those that follow the previous word or the same word elsewhere do turn up, and have been made much of.)
+# And the last picture shows why anybody bothers. The models have the same parameters and the same work to do. But a head
+# brings home *one* average for each word, so one head can serve one pattern well, and two heads two. For the other
+# patterns little more than guessing is left, or a head is torn between two of them. (In models trained on real text heads
+# are rarely so tidy; those that follow the previous word or the same word elsewhere do turn up, and have been made much
+# of.)
 #
 # ## 5. Layer norm
 #
@@ -512,15 +512,15 @@ def four_heads_look_at_four_things():
 # $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
 #   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
 #
-# Mean and variance are those of **one word's** $d = d_\text{model}$ numbers: no other word and no other sentence comes in,
-# so that it works for a single sentence as for a batch. The variance divides by $d$, not by $d - 1$. A small
+# Mean and variance are those of **one word's** $d = d_\text{model}$ numbers: no other word and no other sentence comes
+# in, so it works for a single sentence just as for a batch. The variance divides by $d$, not by $d - 1$. A small
 # $\varepsilon$ keeps a word whose numbers are all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers
 # each, are learned: if a layer does need some dimension larger than the others, it can have it back.
 #
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 more for epsilon) · about 12 minutes
 #
-# Write the formula. Torch's own layer norm is not allowed. Gradients of `x`, `gamma` and `beta` are compared, also where
+# Write the formula. Torch's own layer norm is not allowed. Gradients of `x`, `gamma` and `beta` are compared, even where
 # a word's numbers are all equal.
 #
 # Shapes: `x` is `[..., d_model]`, `gamma` and `beta` are `[d_model]`, `epsilon` is a float, the result has the shape of
@@ -529,7 +529,7 @@ def four_heads_look_at_four_things():
 # <details><summary>Hint: torch's variance</summary>
 #
 # `x.var(dim=-1)` divides by $d - 1$, as statisticians do with samples. `x.var(dim=-1, correction=0, keepdim=True)`
-# divides by $d$ and keeps the dimension, so that it can be divided by.
+# divides by $d$ and keeps the dimension, so that you can divide by it.
 #
 # </details>
 
@@ -594,13 +594,13 @@ for factor in (1, 100):
 # ## 6. Dropout
 #
 # Next, a way to keep a network from relying on any single number. In training, **dropout** sets a random share of the
-# activations to 0, drawn anew in every step (10 % is usual). Whoever wants to be sure of its input must then learn to
-# read it from several places.
+# activations to 0, drawn afresh in every step (10 % is usual). A layer that wants to be sure of its input must then learn
+# to read it from several places.
 #
 # At test time nothing is dropped, since we want the best answer and the same one twice. But then a sum over all inputs is
 # suddenly larger than in training, by a factor of $1 / (1 - \text{share})$. So what is kept is **divided by
-# $1 - \text{share}$ in training**: every number then has the right mean already, and at test time there is nothing
-# left to do.
+# $1 - \text{share}$ in training**: then every number already has the right mean, and at test time there is nothing left
+# to do.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - \text{share}) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -608,16 +608,16 @@ for factor in (1, 100):
 # ### Exercise 5 · Dropout
 # `heads_and_blocks.dropout` · 2 points · about 8 minutes
 #
-# The lots are drawn for you (a function that draws cannot be checked number by number): `kept` is True where a number
-# stays. Torch's own dropout is not allowed.
+# The random draw is done for you (a function that draws cannot be checked number by number): `kept` is True where a
+# number stays. Torch's own dropout is not allowed.
 #
-# Shapes: `x` and `kept` have the same shape, any; the numbers in `x` are finite. `share` is a float, at least 0 and below
-# 1; `training` is a bool.
+# Shapes: `x` and `kept` have the same shape, whatever it is; the numbers in `x` are finite. `share` is a float, at least
+# 0 and below 1; `training` is a bool.
 #
 # <details><summary>Hint</summary>
 #
-# Two questions in turn. Is anything to be done at all? And by what must the numbers that stay be divided, so that the
-# sum of many is on the average what it was?
+# Two questions, one after the other. Is there anything to do at all? And by what must the numbers that stay be divided,
+# so that the sum of many is on average what it was?
 #
 # </details>
 
@@ -646,8 +646,8 @@ check("heads_and_blocks.dropout", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Norm and dropout meet for the first time right at the bottom of a transformer. S3's **input layer** takes the word's
-# embedding, adds one for its position (lesson 03), normalises, and drops:
+# Norm and dropout first meet right at the bottom of a transformer. S3's **input layer** takes the word's embedding, adds
+# one for its position (lesson 03), normalises, and drops:
 
 
 # %% tags=["demo"]
@@ -672,7 +672,7 @@ def input_layer_step_by_step():
 
 
 # %% [markdown]
-# What is kept is larger than before, and over many draws every number comes out as it went in.
+# What is kept is larger than before, and over many draws every number comes out, on average, as it went in.
 #
 # ## 7. Add and norm, in two orders
 #
@@ -682,8 +682,8 @@ def input_layer_step_by_step():
 #
 # $$y = x + \operatorname{sublayer}(x)$$
 #
-# However little the sublayer lets through, the derivative of $y$ by $x$ has a 1 in it, and there is a straight path
-# from the loss down to the first embedding. A sublayer that has nothing to say can say 0.
+# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it, and there is a
+# straight path from the loss down to the first embedding. A sublayer that has nothing to say can say 0.
 #
 # With dropout on what is added and a layer norm, that is **add & norm**. S2 writes it as
 # `LayerNorm(x + sublayer(x))`, and so does the paper. GPT-2 and nearly everybody since put the norm first, before the
@@ -699,14 +699,15 @@ def input_layer_step_by_step():
 # ### Exercise 6 · Add and norm
 # `heads_and_blocks.add_and_norm` · 2 points (1 for post-norm, 1 more for pre-norm) · about 8 minutes
 #
-# Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape. Here
-# even `dropout` gives the same whenever it is called with the same.
+# Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape.
+# Here even `dropout` gives the same result whenever it is called with the same input.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
 #
 # <details><summary>Hint</summary>
 #
-# In both orders something is added to `x`. Ask of each: what does the sublayer read, and what does the norm read?
+# In both orders something is added to `x`. Ask yourself for each: what does the sublayer read, and what does the norm
+# read?
 #
 # </details>
 
@@ -767,7 +768,7 @@ def gradients_on_their_way_down():
     axes.set(xlabel="block, the last is next to the loss", ylabel="size of the gradient", xticks=range(1, 13))
     axes.set_title("Without residual connections nothing reaches the first blocks")
     axes.legend(loc="lower right")
-    show.figure(drawn, "Gradient size by block, log scale: level with residual connections, falling by orders without.")
+    show.figure(drawn, "Gradient size by block, log scale: level with residual connections, falling steeply without.")
     for name, line in lines.items():
         print(f"{name:28} the first block gets {line[0] / line[-1]:.2g} times as much as the last")
 
@@ -780,10 +781,10 @@ def gradients_on_their_way_down():
 #
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
-# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), $W_2$ leads back. The
-# $\sigma$ on S2's slide is no sigmoid, it stands for any **activation**. The paper takes
-# $\operatorname{ReLU}(z) = \max(0, z)$; S3, like GPT and BERT, takes GELU, which is $z$ times the probability that a
-# standard normal number is below $z$: a ReLU with its corner rounded off.
+# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), $W_2$ leads back. The $\sigma$
+# on S2's slide is not a sigmoid; it stands for any **activation**. The paper takes $\operatorname{ReLU}(z) = \max(0, z)$;
+# S3, like GPT and BERT, takes GELU, which is $z$ times the probability that a standard normal number is below $z$: a ReLU
+# with its corner rounded off.
 #
 # Without an activation the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however many layers you
 # stacked, they would draw straight lines.
@@ -791,14 +792,14 @@ def gradients_on_their_way_down():
 # ### Exercise 7 · The feed-forward network
 # `heads_and_blocks.feed_forward` · 2 points · about 8 minutes
 #
-# The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`, with
+# The constructor is given; leave its names as they are, because the check loads weights into them. Write `forward`, with
 # ReLU and nothing else: no dropout, not even in training. Gradients are compared (never where ReLU is given exactly 0).
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
 #
 # <details><summary>Hint</summary>
 #
-# Three things in a row, and the one in the middle has no weights. `F.relu` sets what is negative to 0.
+# Three things in a row, and the one in the middle has no weights. `F.relu` sets everything negative to 0.
 #
 # </details>
 
@@ -869,9 +870,10 @@ def bending_a_line():
 
 
 # %% [markdown]
-# A warning from the slides: S3's classifier is built as `EmbeddingModel(vocab_size, embedding_dim, hidden_dim,
-# num_classes)` and called with a `hidden_dim` of 128. Read its constructor, and nothing there uses `hidden_dim`. The
-# program runs, and whoever tunes the number tunes nothing. A quick test for such arguments: change it, and count.
+# A warning from the slides: S3's classifier is built as
+# `EmbeddingModel(vocab_size, embedding_dim, hidden_dim, num_classes)` and called with a `hidden_dim` of 128. Read its
+# constructor, and nothing there uses `hidden_dim`. The program runs, and anyone who tunes the number tunes nothing. A
+# quick test for such arguments: change it, and count.
 
 
 # %%
@@ -895,12 +897,12 @@ for hidden_dim in (128, 1_000_000):
 # %% [markdown]
 # ## 9. The transformer block
 #
-# All parts are on the table. An **encoder block** is two sublayers, each in its add & norm:
+# All the parts are on the table. An **encoder block** is two sublayers, each in its add & norm:
 #
 # 1. multi-head self-attention, in which words exchange what they know;
 # 2. the feed-forward network, in which each word makes something of it.
 #
-# S3 asks at every line of its pseudocode what the dimension of `x` is. The answer is always the same,
+# At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same,
 # `[batch, words, d_model]`, and that is the point: what comes out of a block can go into the next one, and you may
 # **stack** as many as you can pay for. The paper stacks 6.
 #
@@ -911,16 +913,16 @@ for hidden_dim in (128, 1_000_000):
 # ### Exercise 8 · The encoder block
 # `heads_and_blocks.encoder_block` · 5 points (3 for post-norm, 1 more for its dropout, 1 more for pre-norm) · about 25 minutes
 #
-# The constructor is given, with names that the check loads weights into. Write `forward`: attention with `norm_1`, then
-# the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first` chooses
-# the order. Torch's ready-made encoder layer is not allowed. Gradients are compared. How can dropout, which draws
-# lots, be checked? With a share of almost 1 nothing is left to the lots: whatever your block drops is gone. And where a
+# The constructor is given, with the names that the check loads weights into. Write `forward`: attention with `norm_1`,
+# then the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first`
+# chooses the order. Torch's ready-made encoder layer is not allowed. Gradients are compared. How can dropout, which is
+# random, be checked? With a share of almost 1 nothing is left to chance: whatever your block drops is gone. And where a
 # sublayer's output happens to be all zeros, dropping some of them changes nothing: if something does change, your block
 # drops something else.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, True at words and False at padding; every
 # sentence has at least one word. The result is `[batch, words, d_model]`. What comes out at padding does not matter to
-# anybody, but is compared all the same: don't treat it differently.
+# anybody, but it is compared all the same: don't treat it differently.
 #
 # <details><summary>Hint: calling the attention</summary>
 #
@@ -931,8 +933,8 @@ for hidden_dim in (128, 1_000_000):
 #
 # <details><summary>Hint: keeping the two orders apart</summary>
 #
-# Write the post-norm block first; its four points don't need the other, which may raise NotImplementedError till then.
-# In pre-norm give the normalised vector a name of its own. If you overwrite `x` with it, the residual connection adds
+# Write the post-norm block first; its four points don't need the other, which may raise NotImplementedError until then.
+# In pre-norm, give the normalised vector a name of its own. If you overwrite `x` with it, the residual connection adds
 # the wrong thing.
 #
 # </details>
@@ -1003,8 +1005,8 @@ def the_same_shape_all_the_way_up():
 
 # %% [markdown]
 # Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a brisk learning rate: in
-# post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps, as the paper has it),
-# and in pre-norm. Everything else is equal, the first random numbers included.
+# post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps, as the paper has
+# it), and in pre-norm. Everything else is equal, including the first random numbers.
 
 
 # %% tags=["demo"]
@@ -1049,11 +1051,11 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So it is no matter of taste. In post-norm a norm stands *on* the residual path, twelve blocks mean twenty-four of them,
-# and with this learning rate the first steps throw the model to where it learns nothing more. Xiong et al. (2020) find the
-# cause near the output: there the gradients of post-norm are large at the start, and a large step does harm, which is why
-# a warm-up helps. In pre-norm the path is clear from end to end. (With fewer blocks, or with care, post-norm trains well,
-# too. The paper's own model did, with a warm-up, which the next lesson takes up.)
+# So it is not a matter of taste. In post-norm a norm stands *on* the residual path, twelve blocks mean twenty-four of
+# them, and with this learning rate the first steps throw the model somewhere from which it learns nothing more. Xiong et
+# al. (2020) find the cause near the output: there the gradients of post-norm are large at the start, and a large step
+# does harm, which is why a warm-up helps. In pre-norm the path is clear from end to end. (With fewer blocks, or with
+# care, post-norm trains well too. The paper's own model did, with a warm-up, which the next lesson takes up.)
 #
 # ## 10. Classifying sentences
 #
@@ -1096,10 +1098,10 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
     print(f"{'news:   ' if is_news else 'no news:'}", " ".join(VOCABULARY[word] for word in row))
 
 # %% [markdown]
-# Two models. The bag: embeddings, the mean of the words, a linear layer. The encoder: S3's input layer (word and position,
-# layer norm, dropout), two of your blocks, and then *the same* mean and linear layer. In both the mean is of the words
-# alone. S3's `torch.mean(output, dim=1)` counts the padding too, and a batch *is* padded. (S2's remark that transformers
-# don't need inputs of one size, or padding, is true of one sentence at a time.)
+# Two models. The bag: embeddings, the mean of the words, a linear layer. The encoder: S3's input layer (word and
+# position, layer norm, dropout), two of your blocks, and then *the same* mean and linear layer. In both, the mean is of
+# the words alone. S3's `torch.mean(output, dim=1)` counts the padding too, and a batch *is* padded. (S2's remark that
+# transformers don't need inputs of one size, or padding, is true for one sentence at a time.)
 
 
 # %% tags=["demo"]
@@ -1175,14 +1177,15 @@ def is_it_news():
 # %% [markdown]
 # The bag is not merely worse, it *cannot*: each sentence has a twin with the same words and the other label. The encoder
 # finds out who comes first, whether there is a *by*, and who is larger. It pays for that with some forty times the
-# parameters and more time for each step, and where order does not matter the bag is the better bargain. Which brings us
-# to the bill.
+# parameters and more time per step, and where order does not matter the bag is the better bargain. Which brings us to the
+# bill.
 #
 # ## 11. What it costs
 #
-# Where are a block's parameters? Go through what it computes, and ask of each step whether it contains anything to learn.
+# Where are a block's parameters? Go through what it computes, and ask about each step whether it contains anything to
+# learn.
 #
-# - **Attention** itself, without what is around it: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
+# - **Attention** itself, without what surrounds it: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
 # - The **feed-forward network**: a linear layer from `d_model` to `d_hidden`, and one back.
 # - Two **layer norms**, each with a $\gamma$ and a $\beta$.
@@ -1194,14 +1197,15 @@ def is_it_news():
 # ### Exercise 9 · Counting parameters
 # `heads_and_blocks.count_parameters` · 3 points · about 12 minutes
 #
-# Count the parameters of an encoder block from its sizes, biases included.
+# Count the parameters of an encoder block from its sizes, including biases.
 #
 # Return a dict with four ints (Python's own), under the keys `"attention"`, `"projections"`, `"feed_forward"` and
 # `"layer_norms"`.
 #
 # <details><summary>Hint: how to be sure</summary>
 #
-# `parameters(EncoderBlock(d_model, heads, d_hidden))` counts those of a real one. Its total must be the sum of your four.
+# `parameters(EncoderBlock(d_model, heads, d_hidden))` counts those of a real one. Its total must equal the sum of your
+# four.
 #
 # </details>
 
@@ -1244,8 +1248,8 @@ def counted_and_built():
 
 
 # %% [markdown]
-# Attention itself has nothing to learn: all is in the layers around it. The number of heads changes nothing, since they
-# divide the projections among them. And two thirds of a block are its feed-forward network, which gets so few slides.
+# Attention itself has nothing to learn: everything is in the layers around it. The number of heads changes nothing, since
+# they divide the projections among them. And two thirds of a block is its feed-forward network, which gets so few slides.
 #
 # The lectures say three things about the bill, and they don't seem to agree. Transformers have **few parameters** (S2, in its
 # comparison with recurrent networks). They come at a **large computational cost** (S1). They are **faster to train** (S4).
@@ -1297,14 +1301,14 @@ def the_bill():
 # %% [markdown]
 # All three are right, each about something else.
 #
-# - **Few parameters**: few for what a block sees. It has as many for 8 words as for 512, and so has the GRU (which has
-#   fewer still). One layer over the whole sentence grows with the *square* of the number of words.
+# - **Few parameters**: few for what a block sees. It has just as many for 8 words as for 512, and so does the GRU (which
+#   has fewer still). One layer over the whole sentence grows with the *square* of the number of words.
 # - **Large computational cost**: parameters are not work. Every word passes through all of them, and every word meets
 #   every other, which costs $n^2$ and brings no parameter at all. See the last column: at some length the meetings
 #   become most of the work.
 # - **Faster to train**: more work, but none of it waits. All words of a sentence go through the block at once, while the
-#   GRU takes them one after the other. How much that helps depends on how much your device can do at once. Read it off
-#   the right picture, which was measured where you sit.
+#   GRU takes them one after another. How much that helps depends on how much your device can do at once. Read it off the
+#   right-hand picture, which was measured where you sit.
 #
 # ## What you have now
 #
@@ -1316,7 +1320,7 @@ def the_bill():
 # ## Glossary
 #
 # - **projection**: a learned matrix that turns a word's vector into its query, its key or its value.
-# - **subspace**: what a projection keeps of a vector; words that are alike in one subspace need not be so in another.
+# - **subspace**: what a projection keeps of a vector; words that are alike in one subspace need not be alike in another.
 # - **self-attention**: attention whose queries, keys and values are made from the same words.
 # - **cross-attention**: attention whose queries come from one sequence, the target, and whose keys and values come from
 #   another, the source or memory.
@@ -1336,5 +1340,5 @@ def the_bill():
 # %% [markdown]
 # ## What comes next
 #
-# Lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have written
-# already, and a causal mask. Then *the cat danced* becomes *die Katze tanzte*.
+# Lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have already written,
+# and a causal mask. Then *the cat danced* becomes *die Katze tanzte*.

@@ -47,7 +47,7 @@ class _Norm:
 
 @dataclass(frozen=True, eq=False)
 class _Dropout:
-    """Dropout whose lots are drawn: it drops the same numbers in every call."""
+    """Dropout whose random draw is done: it drops the same numbers in every call."""
 
     kept: Tensor
     share: float
@@ -89,7 +89,7 @@ def _added_and_normed(
     drops: str = "added",
     add: Callable[[Tensor, Tensor], Tensor] = torch.add,
 ) -> Tensor:
-    """Add & norm with mistakes that show in post-norm already."""
+    """Add & norm with mistakes that already show in post-norm."""
     return in_add_and_norm(x, sublayer, norm, dropout, "read" if norm_first else post, drops, add)
 
 
@@ -104,7 +104,7 @@ def _pre_normed(
     drops: str = "added",
     add: Callable[[Tensor, Tensor], Tensor] = torch.add,
 ) -> Tensor:
-    """Add & norm with mistakes in pre-norm only: they pair with each other, for post-norm's part comes first."""
+    """Add & norm with mistakes in pre-norm only: they pair with each other, because post-norm's part comes first."""
     if norm_first:
         return in_add_and_norm(x, sublayer, norm, dropout, pre, drops, add)
     return blocks.add_and_norm(x, sublayer, norm, dropout, norm_first)
@@ -148,7 +148,7 @@ def _joined_in_a_loop(x: Tensor, sublayer: Function, norm: Function, dropout: Fu
 
 
 class _Joining:
-    """As a student may lay it out who thinks in objects."""
+    """As a student who thinks in objects may lay it out."""
 
     def __init__(self, *functions: Function) -> None:
         self.sublayer, self.norm, self.dropout = functions
@@ -200,7 +200,7 @@ EXERCISE = Exercise(
         Misconception(
             "residual_normalised_too",
             "In pre-norm your answer adds the normalised x. Only the sublayer reads that; what is added is x itself, "
-            "so that a path without any norm leads through all blocks.",
+            "so that a path without any norm leads through all the blocks.",
             partial(_pre_normed, pre="read kept"),
         ),
         Misconception(
@@ -233,9 +233,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pre_norm_although_not_first",
-            "Where norm_first is False your answer puts the norm before the sublayer, which is pre-norm. Post-norm is "
-            "asked for there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches "
-            "exchanged?",
+            "Where norm_first is False your answer puts the norm before the sublayer, which is pre-norm. It should be "
+            "post-norm there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches swapped?",
             partial(_added_and_normed, post="read"),
         ),
         Misconception(
@@ -267,8 +266,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sum_dropped",
-            "Your answer calls dropout on the sum, so that x itself is dropped, too. It is only for what the sublayer "
-            "adds: x + dropout(sublayer(...)).",
+            "Your answer calls dropout on the sum, so that x itself is dropped as well. It is only for what the "
+            "sublayer adds: x + dropout(sublayer(...)).",
             partial(_added_and_normed, drops="sum"),
         ),
         Misconception(
@@ -291,7 +290,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "residual_dropped",
-            "Your answer calls dropout on the x that is added, and not on what the sublayer adds. It is the other way "
+            "Your answer calls dropout on the x that is added, not on what the sublayer adds. It is the other way "
             "round: x + dropout(sublayer(...)).",
             partial(_added_and_normed, drops="kept"),
         ),

@@ -28,7 +28,7 @@ Count = Callable[[int, int, int], int]
 
 
 def _counted(d_model: int, heads: int, d_hidden: int, **changed: Count) -> dict[str, int]:
-    """The right counts but for some."""
+    """The right counts, except for some."""
     right = blocks.block_parameters(d_model, heads, d_hidden)
     return right | {name: count(d_model, heads, d_hidden) for name, count in changed.items()}
 
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
     title="Counting parameters",
     statement=(
         "block_parameters(d_model, heads, d_hidden) -> dict of int: how many numbers an encoder block learns in its "
-        '"attention", "projections", "feed_forward" and "layer_norms", biases included.'
+        '"attention", "projections", "feed_forward" and "layer_norms", including biases.'
     ),
     points=3,
     minutes=12,
@@ -200,7 +200,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "four_times_d_model",
-            "Your answer takes 4 d_model for the hidden width. That is usual, but the width is handed to you: use "
+            "Your answer uses 4 d_model as the hidden width. That is usual, but the width is handed to you: use "
             "d_hidden, which may be anything.",
             partial(_counted, feed_forward=lambda d, h, f: d * 4 * d + 4 * d + 4 * d * d + d),
         ),
@@ -226,7 +226,7 @@ EXERCISE = Exercise(
             "no_biases_in_the_feed_forward_network",
             "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_hidden "
             "in the first, d_model in the second.",
-            lambda d, h, f: _counted(d, h, f, feed_forward=_two_matrices),  # beside other biases it is `no_biases`
+            lambda d, h, f: _counted(d, h, f, feed_forward=_two_matrices),  # along with other biases it is `no_biases`
         ),
         Misconception(
             "first_bias_left_out",

@@ -16,7 +16,7 @@ from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 
 _SHARES = (0.123, 0.237, 0.341, 0.419)
-"""No case has so many numbers that exactly this share of them could be dropped."""
+"""In no case is the number of numbers such that exactly this share of them could be dropped."""
 
 
 _POWERS = (0.75, 0.875)
@@ -61,7 +61,7 @@ def _dropped(
     stays: Callable[[Tensor], Tensor] = torch.clone,
     phase: Callable[[bool], bool] = bool,
 ) -> Tensor:
-    """Dropout with other factors in training and in evaluation, other lots, or in another phase."""
+    """Dropout with other factors in training and in evaluation, with another draw, or in another phase."""
     training = phase(training)
     y = x * factors[0 if training else 1](share, kept)
     return y.masked_fill(~stays(kept), 0.0) if training else y
@@ -131,8 +131,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rescaled_in_evaluation",
-            "Your answer multiplies by 1 - share in evaluation instead of dividing by it in training. That is the form "
-            "of the first paper, and as right; but here, as in torch, evaluation leaves x alone.",
+            "Your answer multiplies by 1 - share in evaluation instead of dividing by it in training. That is the "
+            "form in the first paper, and just as right; but here, as in torch, evaluation leaves x alone.",
             partial(_dropped, factors=(_ALONE, _SHRINK)),
             alone=True,
         ),
@@ -144,8 +144,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_in_evaluation",
-            "Your answer divides by 1 - share in evaluation, too. Nothing is dropped there, so that nothing has to be "
-            "made up for: return x as it is.",
+            "Your answer divides by 1 - share in evaluation as well. Nothing is dropped there, so there is nothing to "
+            "make up for: return x as it is.",
             partial(_dropped, factors=(_MAKE_UP, _MAKE_UP)),
         ),
         Misconception(
@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         Misconception(
             "divided_by_the_count",
             "Your answer divides by the share that happens to be kept this time. Divide by 1 - share, which does not "
-            "depend on the lots.",
+            "depend on the draw.",
             partial(_dropped, factors=(lambda share, kept: 1 / kept.double().mean().item(), _ALONE)),
         ),
         Misconception(
@@ -177,8 +177,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropped_in_evaluation",
-            "Your answer sets numbers to 0 in evaluation, too; only its rescaling asks for `training`. Where that is "
-            "False, return x as it is.",
+            "Your answer sets numbers to 0 in evaluation as well; only its rescaling looks at `training`. Where that "
+            "is False, return x as it is.",
             lambda x, kept, share, training: x * kept / (1 - share) if training else x * kept,
             alone=True,
         ),

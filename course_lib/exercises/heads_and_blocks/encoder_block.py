@@ -68,7 +68,7 @@ def _encoder_block_case(
     gradients: bool = False,
     training: bool = False,
 ) -> Case:
-    """One call with random weights; who drops where nothing is to be dropped loses almost everything."""
+    """One call with random weights; an answer that drops where nothing should be dropped loses almost everything."""
     construct: dict[str, int | float | bool] = {
         "d_model": inputs[0].shape[-1],
         "heads": heads,
@@ -223,7 +223,7 @@ class _EncoderBlock(blocks.PlainEncoderBlock):
 class _EncoderBlockBeyond(_EncoderBlock):
     """The same, for mistakes that show in pre-norm or in training only: they pair with each other.
 
-    Beside one that shows in post-norm, they are not looked at: that part comes first.
+    Next to one that shows in post-norm, they are not looked at: that part comes first.
     """
 
 
@@ -333,7 +333,7 @@ class _BlockByHand(_Block):
 
 
 class _BlockDroppingByFunction(_Block):
-    """With torch's function in place of its module."""
+    """With torch's function instead of its module."""
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         def dropped(y: Tensor) -> Tensor:
@@ -348,7 +348,7 @@ class _BlockDroppingByFunction(_Block):
 
 
 class _BlockDroppingByHand(_Block):
-    """With the formula of the lesson's own dropout; the feed-forward network's lots are drawn first."""
+    """With the formula of the lesson's own dropout; the feed-forward network's draw comes first."""
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         share = self.dropout.p
@@ -402,31 +402,31 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "residual_normalised_too",
-            "In pre-norm your answer overwrites x by the normalised x, and adds to that. Only the sublayer reads "
+            "In pre-norm your answer overwrites x with the normalised x, and adds to that. Only the sublayer reads "
             "norm(x); add its output to x as it was.",
             partial(_EncoderBlockBeyond, pre=("read kept", "read kept")),
         ),
         Misconception(
             "second_residual_normalised_too",
-            "In pre-norm, around the feed-forward network, your answer overwrites x by the normalised x, and adds to "
-            "that. Only the network reads norm_2(x); add its output to x as it was.",
+            "In pre-norm, around the feed-forward network, your answer overwrites x with the normalised x, and adds "
+            "to that. Only the network reads norm_2(x); add its output to x as it was.",
             partial(_EncoderBlockBeyond, pre=("read", "read kept")),
         ),
         Misconception(
             "second_norm_left_out",
-            "In pre-norm the feed-forward network of your answer reads x as it is. It, too, reads a normalised x: "
+            "In pre-norm your answer's feed-forward network reads x as it is. It should also read a normalised x: "
             "norm_2(x).",
             partial(_EncoderBlockBeyond, pre=("read", "")),
         ),
         Misconception(
             "feed_forward_in_post_norm",
-            "In pre-norm your answer normalises behind the feed-forward network, as post-norm does, and not before it. "
-            "Both norms stand before their sublayers there.",
+            "In pre-norm your answer normalises after the feed-forward network, as post-norm does, not before it. "
+            "There, both norms stand before their sublayers.",
             partial(_EncoderBlockBeyond, pre=("read", "sum")),
         ),
         Misconception(
             "norm_at_the_end_too",
-            "In pre-norm your answer normalises at the end once more. There the norms stand before the sublayers only.",
+            "In pre-norm your answer normalises once more at the end. There the norms stand only before the sublayers.",
             partial(_EncoderBlockBeyond, pre=("read", "read sum")),
         ),
         Misconception(
@@ -466,7 +466,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sum_dropped",
-            "In training your answer drops the sum, so that x itself is dropped, too. Dropout is only for what a "
+            "In training your answer drops the sum, so that x itself is dropped as well. Dropout is only for what a "
             "sublayer adds: x + self.dropout(...).",
             partial(_EncoderBlockBeyond, drops=_dropping("sum")),
         ),
@@ -496,8 +496,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropped_in_evaluation",
-            "Your answer drops in evaluation, too. self.dropout does so only in training; F.dropout has to be told: "
-            "F.dropout(y, p, training=self.training).",
+            "Your answer drops in evaluation as well. self.dropout does so only in training; F.dropout has to be "
+            "told: F.dropout(y, p, training=self.training).",
             partial(_EncoderBlock, evaluation=True),
         ),
         Misconception(
@@ -514,9 +514,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pre_norm_although_not_first",
-            "Where norm_first is False your answer puts the norms before the sublayers, which is pre-norm. Post-norm "
-            "is asked for there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches "
-            "exchanged?",
+            "Where norm_first is False your answer puts the norms before the sublayers, which is pre-norm. It should "
+            "be post-norm there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches "
+            "swapped?",
             partial(_EncoderBlock, post=("read", "read")),
         ),
         Misconception(
@@ -546,7 +546,7 @@ EXERCISE = Exercise(
         Misconception(
             "mask_inverted",
             "Your answer lets the words look at the padding and at nothing else. Our mask is True at words; torch's "
-            "key_padding_mask is True at what is to be left out: pass ~mask.",
+            "key_padding_mask is True at what should be left out: pass ~mask.",
             partial(_EncoderBlock, attend=_inverted),
         ),
         Misconception(
@@ -557,8 +557,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_set_to_zero",
-            "Your answer sets the padding's vectors to 0 at the end. Leave them as they come out of the block: what is "
-            "there does not matter to anybody, but is compared all the same.",
+            "Your answer sets the padding's vectors to 0 at the end. Leave them as they come out of the block: what "
+            "is there does not matter to anybody, but it is compared all the same.",
             _PaddingSetToZero,
             alone=True,
         ),
@@ -574,13 +574,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "activation_at_the_end",
-            "Your answer puts the ReLU behind W_2. It stands between the two layers: W_2(F.relu(W_1(...))).",
+            "Your answer puts the ReLU after W_2. It stands between the two layers: W_2(F.relu(W_1(...))).",
             partial(_EncoderBlock, feed=_bent_at_the_end),
         ),
         Misconception(
             "network_reads_the_start",
-            "The feed-forward network of your answer reads the block's input. It reads what the first sublayer's add & "
-            "norm has made of it.",
+            "Your answer's feed-forward network reads the block's input. It should read what the first sublayer's add "
+            "& norm has made of it.",
             partial(_EncoderBlock, start="read"),
         ),
         Misconception(
@@ -601,13 +601,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "second_residual_from_the_start",
-            "Your answer adds the block's input to the feed-forward network's output. Around the second sublayer it is "
-            "the output of the first that is added.",
+            "Your answer adds the block's input to the feed-forward network's output. Around the second sublayer, add "
+            "the output of the first.",
             partial(_EncoderBlock, start="kept"),
         ),
         Misconception(
             "norms_exchanged",
-            "Your answer exchanges the norms. norm_1 belongs to the attention, norm_2 to the feed-forward network.",
+            "Your answer swaps the norms. norm_1 belongs to the attention, norm_2 to the feed-forward network.",
             partial(_EncoderBlock, names=("norm_2", "norm_1")),
         ),
         Misconception(

@@ -49,7 +49,7 @@ def _relu(y: Tensor) -> Tensor:
 
 
 class _FeedForward(nn.Module):
-    """The lesson's class with other activations, before, between and behind its layers, or without some biases."""
+    """The lesson's class with other activations, before, between and after its layers, or without some biases."""
 
     def __init__(
         self,
@@ -171,13 +171,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "activation_at_the_end",
-            "Your answer puts the ReLU behind W_2, where it cuts off all negative outputs. It stands between the two "
+            "Your answer puts the ReLU after W_2, where it cuts off all negative outputs. It stands between the two "
             "layers.",
             partial(_FeedForward, bent=(unchanged, unchanged, _relu)),
         ),
         Misconception(
             "activation_twice",
-            "Your answer puts a ReLU behind W_2 as well, which cuts off all negative outputs. Only the first layer has "
+            "Your answer puts a ReLU after W_2 as well, which cuts off all negative outputs. Only the first layer has "
             "one.",
             partial(_FeedForward, bent=(unchanged, _relu, _relu)),
         ),
@@ -189,8 +189,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "activation_before_as_well",
-            "Your answer puts a ReLU before W_1 as well, where it throws away the negative part of the input. There is "
-            "one only, between the two layers.",
+            "Your answer puts a ReLU before W_1 as well, where it throws away the negative part of the input. There "
+            "is only one, between the two layers.",
             partial(_FeedForward, bent=(_relu, _relu, unchanged)),
         ),
         Misconception(
@@ -206,13 +206,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gelu_by_tanh",
-            "Your answer uses GELU, in the approximation with tanh that GPT-2 takes. Here it is the paper's: ReLU.",
+            "Your answer uses GELU, in the approximation with tanh that GPT-2 uses. Here it is the paper's: ReLU.",
             _bent_by(partial(F.gelu, approximate="tanh")),
         ),
         Misconception("tanh", "Your answer uses tanh. Here it is ReLU.", _bent_by(torch.tanh)),
         Misconception(
             "leaky_relu",
-            "Your answer uses the leaky ReLU, which lets a hundredth of what is negative through. ReLU makes it 0.",
+            "Your answer uses the leaky ReLU, which lets through a hundredth of what is negative. ReLU makes it 0.",
             _bent_by(F.leaky_relu),
         ),
         Misconception("silu", "Your answer uses SiLU, z · sigmoid(z). Here it is ReLU.", _bent_by(F.silu)),
@@ -220,7 +220,7 @@ EXERCISE = Exercise(
         Misconception("elu", "Your answer uses ELU. Here it is ReLU, max(0, z).", _bent_by(F.elu)),
         Misconception(
             "relu_up_to_six",
-            "Your answer uses ReLU6, which cuts off above 6 as well. Here it is ReLU, which has no upper end.",
+            "Your answer uses ReLU6, which cuts off above 6 as well. Here it is ReLU, which has no upper limit.",
             _bent_by(F.relu6),
         ),
         Misconception(
@@ -237,7 +237,7 @@ EXERCISE = Exercise(
         Misconception(
             "residual_added",
             "Your answer adds x at the end. That residual connection belongs to add & norm, around this network: "
-            "return the network's output alone.",
+            "return only the network's output.",
             partial(_FeedForward, residual=True),
         ),
         Misconception(
@@ -258,7 +258,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gradients_cut",
-            "The values are right, but no gradient reaches the weights: the computation leaves torch on its way "
+            "The values are right, but no gradient reaches the weights: the computation leaves torch on the way "
             "(.detach(), .data, numpy or no_grad).",
             _FeedForwardCut,
             alone=True,

@@ -22,7 +22,7 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{B.name} with four numbers a word", (FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
     for kind in kinds(generator):
         words, batch_like = kind.sizes(2)
-        words = max(words, 3)  # of two, both become 1 or -1: who standardises over them has gradients of noise
+        words = max(words, 3)  # of two, both become 1 or -1: standardising over them gives gradients of noise
         d_model = kind.d_head() + (batch_like == words)
         x = 1 + 2 * kind.normal(words, d_model)
         gamma, beta = torch.randn(2, d_model, generator=generator, dtype=kind.dtype)
@@ -43,7 +43,7 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         level = torch.randint(-3, 4, (words, 1), generator=generator).float()
         x = level + spread * torch.randn(words, d_model, generator=generator)
         gamma, beta = torch.randn(2, d_model, generator=generator)
-        gradients = () if spread else (0, 1, 2)  # there √variance has none, and who takes it on the way gets NaN
+        gradients = () if spread else (0, 1, 2)  # there √variance has none, and taking it on the way gives NaN
         yield Case(name, (x, gamma, beta, epsilon), gradients=gradients, part="epsilon")
 
 
@@ -246,15 +246,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gradients_cut",
-            "The values are right, but no gradient reaches x, gamma or beta: the computation leaves torch on its way "
+            "The values are right, but no gradient reaches x, gamma or beta: the computation leaves torch on the way "
             "(.detach(), .data, numpy or no_grad).",
             lambda x, gamma, beta, epsilon: blocks.layer_norm(x, gamma, beta, epsilon).detach(),
             alone=True,
         ),
         Misconception(
             "statistics_detached",
-            "The values are right, but mean and variance pass no gradient on to x: they leave torch on their way "
-            "(.detach(), .data, .item(), no_grad). Both depend on x, and its gradient goes through them, too.",
+            "The values are right, but mean and variance pass no gradient on to x: they leave torch on the way "
+            "(.detach(), .data, .item(), no_grad). Both depend on x, and its gradient also goes through them.",
             lambda x, gamma, beta, epsilon: (
                 gamma * (x - x.mean(-1, keepdim=True).detach()) / _deviation(x.var(-1, False, True), epsilon).detach()
                 + beta
@@ -264,7 +264,7 @@ EXERCISE = Exercise(
         Misconception(
             "root_without_epsilon_on_the_way",
             "The values are right, but where a word's numbers are all equal the gradient of your answer is NaN: it "
-            "takes the root of the variance alone on its way, and that has no gradient at 0. Take one root, of "
+            "takes the root of the variance alone on the way, and that has no gradient at 0. Take one root, of "
             "variance + epsilon.",
             partial(_normed, spread=lambda variance, epsilon: (variance.sqrt().square() + epsilon).sqrt()),
             alone=True,
@@ -310,7 +310,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_of_the_root",
-            "Your answer takes the root of the standard deviation, which is a root already. Divide by the standard "
+            "Your answer takes the root of the standard deviation, which is already a root. Divide by the standard "
             "deviation itself: the root of the variance (plus epsilon).",
             partial(_normed, spread=lambda variance, epsilon: (variance.sqrt() + epsilon).sqrt()),
         ),

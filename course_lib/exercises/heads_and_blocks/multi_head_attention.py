@@ -73,7 +73,7 @@ def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield _heads_case("transposed in memory", Kind("", generator, (2,), transposed=True), (words, None, 2, 6))
 
     cross = "cross-attention"
-    yield _heads_case("memory of other length", Kind("", generator, (few,)), (words, 5, 2, 3), part=cross)
+    yield _heads_case("memory of a different length", Kind("", generator, (few,)), (words, 5, 2, 3), part=cross)
     yield _heads_case("memory of the same length", Kind("", generator, (several,)), (7, 7, 3, 2), part=cross)
 
     for name, batch, keys in (
@@ -90,7 +90,7 @@ Steps = Callable[[Tensor, Tensor], Tensor]
 
 
 Scale = tuple[Callable[[Tensor, Tensor], float], Callable[[Tensor, Tensor], float]]
-"""By what the scores are multiplied, and by what the weights, from x [batch, words, d_model] and q of all heads."""
+"""What the scores are multiplied by, and what the weights are, from x [batch, words, d_model] and q of all heads."""
 
 
 def _one(x: Tensor, q: Tensor) -> float:
@@ -180,7 +180,7 @@ def _multi_head(
 def _beyond_self_attention(*args: Any, **settings: Any) -> Tensor:
     """The same, for mistakes that show with a memory or a mask only: they pair with each other.
 
-    Beside one that shows everywhere, they are not looked at: the part for self-attention comes first.
+    Next to one that shows everywhere, they are not looked at: the part for self-attention comes first.
     """
     return _multi_head(*args, **settings)
 
@@ -325,7 +325,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "x_and_memory_exchanged",
-            "With a memory your answer asks from there. Queries come from x, keys and values from memory.",
+            "With a memory, your answer makes the queries from it. Queries come from x, keys and values from memory.",
             partial(_beyond_self_attention, sources=lambda x, memory: (memory, x, x)),
         ),
         Misconception(
@@ -353,18 +353,18 @@ EXERCISE = Exercise(
         Misconception(
             "mask_multiplies_the_scores",
             "Your answer gives forbidden keys the score 0, as multiplying the scores by the mask does. That is not "
-            "little: they get attention all the same. Set their scores to -inf.",
+            "low: they get attention all the same. Set their scores to -inf.",
             partial(_beyond_self_attention, masked=(torch.mul, lambda alpha, mask: alpha)),
         ),
         Misconception(
             "mask_multiplies_the_weights",
-            "Your answer multiplies the weights by the mask, so that those that are left no longer add up to 1. Forbid "
-            "the keys before the softmax.",
+            "Your answer multiplies the weights by the mask, so that the ones that are left no longer add up to 1. "
+            "Forbid the keys before the softmax.",
             partial(_beyond_self_attention, masked=(lambda scaled, mask: scaled, torch.mul)),
         ),
         Misconception(
             "masks_meet_heads",
-            "Your answer uses the mask [batch, queries, keys] as it is beside scores [batch, heads, queries, keys]: "
+            "Your answer uses the mask [batch, queries, keys] as it is with scores [batch, heads, queries, keys]: "
             "sentence i's mask then falls on head i, or nothing fits. Make room for the heads: mask.unsqueeze(1).",
             partial(_beyond_self_attention, room=lambda mask, heads: mask),
         ),
@@ -382,13 +382,13 @@ EXERCISE = Exercise(
         Misconception(
             "divided_by_d_head",
             "Your answer divides the scores by d_head, as slide S1 prints it (or by √d_head twice: the lesson's own "
-            "attention divides, too). The paper's formula takes the root: divide by √d_head, once.",
+            "attention also divides). The paper's formula takes the root: divide by √d_head, once.",
             partial(_multi_head, scale=(lambda x, q: 1 / q.shape[-1], _one)),
         ),
         Misconception(
             "transpose_left_out",
             "Your answer multiplies the queries by the keys without transposing them, as S1's expanded formula is "
-            "printed. That fits only where there are as many words as d_head, and is wrong there, too: k.mT.",
+            "printed. That fits only where the number of words equals d_head, and is wrong even there: k.mT.",
             partial(_multi_head, scores=torch.matmul),
         ),
         Misconception(
@@ -417,20 +417,20 @@ EXERCISE = Exercise(
         Misconception(
             "split_and_joined_without_transpose",
             "Your answer reshapes to [batch, heads, words, d_head] at once, and back. A head then gets whole words "
-            "instead of a piece of every word: exchange words and heads with transpose(1, 2), both times.",
+            "instead of a piece of every word: swap words and heads with transpose(1, 2), both times.",
             partial(_multi_head, cut=(_split_at_once, _joined_at_once)),
         ),
         Misconception(
             "heads_behind_the_words",
             "Your answer splits into [batch, words, heads, d_head] and attends there, so that each word's heads look "
-            "at each other, and no word at another. Bring the heads before the words with transpose(1, 2), and back "
-            "at the end.",
+            "at each other, and no word looks at another. Bring the heads before the words with transpose(1, 2), and "
+            "back at the end.",
             partial(_multi_head, cut=(cut_heads, _joined_as_it_is)),
         ),
         Misconception(
             "interleaved",
             "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and puts the outputs one head "
-            "behind the other. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
+            "after another. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
             partial(_multi_head, cut=(_split_in_turn, join_heads)),
         ),
         Misconception(
@@ -442,7 +442,7 @@ EXERCISE = Exercise(
         Misconception(
             "joined_in_turn",
             "Your answer joins the heads by taking the first number of each, then the second of each, ... Each head's "
-            "d_head numbers stay together: bring the heads before d_head, then flatten(2).",
+            "d_head numbers belong together: bring the heads before d_head, then flatten(2).",
             partial(_multi_head, cut=(split_heads, _joined_in_turn)),
         ),
         Misconception(
@@ -486,15 +486,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gradients_cut",
-            "The values are right, but no gradient reaches the projections: the computation leaves torch on its way "
+            "The values are right, but no gradient reaches the projections: the computation leaves torch on the way "
             "(.detach(), .data, numpy or no_grad). They could never be learned.",
             lambda *args: multihead.multi_head_attention(*args).detach(),
             alone=True,
         ),
         Misconception(
             "scaled_by_the_number_of_heads",
-            "Your answer divides the scores by the root of the number of heads. Divide by √d_head, the root of how "
-            "many numbers each head's queries have.",
+            "Your answer divides the scores by the root of the number of heads. Divide by √d_head, the root of the "
+            "number of components of each head's queries.",
             partial(_multi_head, scale=(lambda x, q: 1 / math.sqrt(q.shape[1]), _one)),
         ),
         Misconception(
@@ -505,12 +505,12 @@ EXERCISE = Exercise(
         Misconception(
             "residual_added",
             "Your answer adds x at the end. That residual connection belongs to add & norm, around attention: return "
-            "what attention gives alone.",
+            "only what attention gives.",
             partial(_multi_head, residual=True),
         ),
         Misconception(
             "masks_of_other_sentences",
-            "With a mask most heads get that of another sentence: repeat(heads, 1, 1) lays all masks behind each other "
+            "With a mask, most heads get that of another sentence: repeat(heads, 1, 1) strings all the masks together "
             "again and again. mask.unsqueeze(1) gives each sentence's mask to all its heads.",
             partial(_beyond_self_attention, room=_of_other_sentences),
         ),

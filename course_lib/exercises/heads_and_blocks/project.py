@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "x_and_memory_exchanged",
-            "Your answer makes the queries from memory, and the keys and values from x. Whoever asks is x: queries "
+            "Your answer makes the queries from memory, and the keys and values from x. It is x that asks: queries "
             "from x, keys and values from memory.",
             partial(projected_by, sources=lambda x, memory: (memory, x, x)),
         ),
@@ -143,14 +143,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_as_values",
-            "Your answer uses W_k for the values, too. They come from the same words as the keys, but have a matrix of "
-            "their own: memory @ W_v.",
+            "Your answer uses W_k for the values as well. They come from the same words as the keys, but have a "
+            "matrix of their own: memory @ W_v.",
             partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, W_k)),
         ),
         Misconception(
             "values_not_projected",
-            "Your answer leaves the values as the words that they are made from. They are projected as well: "
-            "memory @ W_v.",
+            "Your answer leaves the values as the words they are made from. They are projected as well: memory @ W_v.",
             partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
         ),
         Misconception(
@@ -166,7 +165,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "w_q_for_the_keys",
-            "Your answer uses W_q for the keys, too. They have a matrix of their own: memory @ W_k.",
+            "Your answer uses W_q for the keys as well. They have a matrix of their own: memory @ W_k.",
             partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_v)),
         ),
         Misconception(

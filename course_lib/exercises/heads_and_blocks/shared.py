@@ -49,7 +49,7 @@ def projected_by(
     matrices: Three = as_given,
     order: Three = as_given,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The projections, from other sentences than asked for, with other matrices, or in another order."""
+    """The projections, from sentences other than those asked for, with other matrices, or in another order."""
     q, k, v = (y @ W for y, W in zip(sources(x, memory), matrices(W_q, W_k, W_v), strict=True))
     return order(q, k, v)
 
@@ -103,8 +103,8 @@ def in_add_and_norm(
 ) -> Tensor:
     """A sublayer whose norms and dropouts stand anywhere.
 
-    Places are what the sublayer has "read", what it has "added", what is "kept" beside it, and their "sum". A norm
-    before the dropout stands at the "output", and a dropout behind the norm at the "end".
+    Places are what the sublayer has "read", what it has "added", what is "kept" next to it, and their "sum". A norm
+    before the dropout stands at the "output", and a dropout after the norm at the "end".
     """
 
     def at(place: str, y: Tensor, where: str, function: Function) -> Tensor:

@@ -97,15 +97,15 @@ EXERCISE = Exercise(
         Misconception(
             "viewed_not_transposed",
             "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head then "
-            "gets whole words instead of a piece of every word. Split the last dimension first, then exchange words "
-            "and heads with transpose(1, 2).",
+            "gets whole words instead of a piece of every word. Split the last dimension first, then swap words and "
+            "heads with transpose(1, 2).",
             lambda x, heads: x.view(len(x), heads, x.shape[1], -1),
         ),
         Misconception(
             "reshaped_not_transposed",
             "Your answer reshapes to [batch, heads, words, d_head] at once, which cuts the numbers in the order of "
             "memory: a head then gets whole words instead of a piece of every word. Split the last dimension first, "
-            "then exchange words and heads with transpose(1, 2).",
+            "then swap words and heads with transpose(1, 2).",
             partial(split_by, cut=cut_in_the_order_of_memory),
         ),
         Misconception(
@@ -121,8 +121,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "d_head_and_heads_exchanged",
-            "Your answer has d_head heads of as many numbers as there should be heads. `heads` is how many pieces "
-            "there are, not how long one is.",
+            "Your answer has d_head heads, each with `heads` numbers. `heads` is how many pieces there are, not how "
+            "long one is.",
             partial(split_by, cut=cut_into_heads_long),
         ),
         Misconception(
@@ -137,14 +137,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "heads_folded_into_the_batch",
-            "The pieces are right, but your answer is [batch · heads, words, d_head]. Keep the heads as a dimension of "
-            "their own, behind the batch.",
+            "The pieces are right, but your answer is [batch · heads, words, d_head]. Keep the heads as a dimension "
+            "of their own, after the batch.",
             lambda x, heads: split_heads(x, heads).flatten(0, 1),
             alone=True,
         ),
         Misconception(
             "pieces_not_stacked",
-            "Your answer is a tuple of pieces, one for each head. Make one tensor of them: torch.stack(pieces, dim=1).",
+            "Your answer is a tuple of pieces, one for each head. Make them one tensor: torch.stack(pieces, dim=1).",
             lambda x, heads: x.chunk(heads, dim=-1),
         ),
         Misconception(
