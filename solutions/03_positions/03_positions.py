@@ -17,9 +17,9 @@
 # *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
 # The bag of lesson 00 could not tell the two apart. Can attention? Tonight you predict it, prove it, and mend it.
 #
-# At the end you can say exactly what a shuffle does to attention, with a mask and without. You can give words their
-# places in four ways, and say what is wrong with each. And you will hold a matrix that moves every word of every
-# sentence one place to the right, wherever it stands.
+# By the end you will be able to say exactly what a shuffle does to attention, with a mask and without. You will know four
+# ways of giving words their places, and what is wrong with each. And you will hold a matrix that moves every word of
+# every sentence one place to the right, wherever it stands.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -31,8 +31,8 @@
 # | 6 | the matrix that shifts them | 4 | 20 |
 # | 7 | a layer of learned positions | 3 | 12 |
 #
-# Positions are counted from 0 in the whole course. From lessons 01 and 02 we bring along `attention`, with all its
-# steps, and `causal_mask`; the library's versions, so that nothing hangs on yours.
+# Positions are counted from 0 throughout the course. From lessons 01 and 02 we bring along `attention`, with all its
+# steps, and `causal_mask`; they are the library's versions, so that nothing depends on yours.
 
 # %%
 import math
@@ -80,12 +80,12 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 #
 # S4's answer is that switching words "wouldn't affect the computation at all". Is that so? Think of one word, *cat*. It
 # asks its question; it meets the same keys as before, only in another order; it adds up the same values with the same
-# weights. What does that make of *its* vector? And in which row does it stand now?
+# weights. What does that do to *its* vector? And in which row does it stand now?
 #
 # ### Exercise 1 · Predict: shuffled words
 # `positions.shuffled_outputs` · 1 point · about 5 minutes
 #
-# Return the outputs after the shuffle, made from those before it: `out` is what attention returned for the old sentence.
+# Return the outputs after the shuffle, built from those before it: `out` is what attention returned for the old sentence.
 # Don't compute any attention.
 #
 # Shapes: `out` is `[..., words, d_model]`, `order` is an integer tensor `[words]`, the result has
@@ -119,7 +119,7 @@ check("positions.shuffled_outputs", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now compute it, and hold your prediction against it.
+# Now compute it, and compare it with your prediction.
 
 
 # %% tags=["demo"]
@@ -141,31 +141,32 @@ def prediction_against_attention():
 
 
 # %% [markdown]
-# Same rows, shuffled alike. This has a name: self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
-# Transformer"). So S4's sentence needs one more word. A shuffle does affect the output, which moves with its words.
-# What it does not affect is any word's *vector*: dog gets the vector that it got before, whether it chases or is chased.
+# The same rows, shuffled in the same way. This has a name: self-attention is **equivariant** to permutations (Lee et al.
+# 2019, "Set Transformer"). So S4's sentence needs one more word. A shuffle does affect the output: it moves with its
+# words. What it does not affect is any word's *vector*: dog gets the vector that it got before, whether it chases or is
+# chased.
 #
-# And look at the last two lines. Whoever sums up the sentence by a mean gets the same vector twice. No classifier
-# on top of it, however large, can ever learn who chased whom. Attention, for all its cleverness, sees a bag of words.
+# And look at the last two lines. Sum up the sentence by a mean, and you get the same vector twice. No classifier on top
+# of it, however large, can ever learn who chased whom. Attention, for all its cleverness, sees a bag of words.
 #
 # ## 2. Shuffling under a mask
 #
-# Does the causal mask of lesson 02 change that? Under it a word attends to itself and to what stands *before* it. Then
+# Does the causal mask of lesson 02 change that? Under it, a word attends to itself and to what stands *before* it. So
 # order must matter somehow. How much?
 #
 # Predict again. The decoder's sentence is `<s>` *die Katze tanzte*, and it comes out as `<s>` *Katze die tanzte*: the
 # middle words have changed places. No positions are added; there is one self-attention under a causal mask. Which of
 # the four words get the vector that they had before?
 #
-# - `<s>` attends to itself, then as now.
+# - `<s>` attends to itself, now as before.
 # - *Katze* has moved forward. What did it attend to before, and what now?
 # - *die* has moved back.
-# - *tanzte* stands where it stood. In front of it there is some confusion. Does it notice?
+# - *tanzte* stands where it stood. Ahead of it things have got a little confused. Does it notice?
 #
 # ### Exercise 2 · Predict: shuffled under a mask
 # `positions.same_under_causal_mask` · 2 points · about 12 minutes
 #
-# Answer for any order. Take it that all words differ, and that any difference in what a word attends to shows in its
+# Answer for any order. Assume that all words differ, and that any difference in what a word attends to shows in its
 # vector.
 #
 # Shapes: `order` is an integer tensor `[words]`, the result is a boolean tensor `[words]`: entry i is True where the word
@@ -238,22 +239,22 @@ def which_words_notice():
 
 
 # %% [markdown]
-# Without a mask nobody changes; with it, *Katze* and *die* do, and *tanzte* does not. So the second half of the slip:
-# under a causal mask a shuffle **does** affect the computation, and the equivariance is gone.
+# Without a mask nothing changes; with it, *Katze* and *die* do, and *tanzte* does not. So here is the second half of the
+# slip: under a causal mask a shuffle **does** affect the computation, and the equivariance is gone.
 #
-# The mask lets a little order in by the back door. A word knows *which* words came before it, but not in what order,
-# and the last word of a sentence is as blind as ever. (In a second layer *tanzte* would notice, because *die* and
-# *Katze* bring other vectors by then. Decoders without any positions do learn something from this: Haviv et al. 2022,
+# The mask lets a little order in by the back door. A word knows *which* words came before it, but not in what order, and
+# the last word of a sentence is as blind as ever. (In a second layer *tanzte* would notice, because *die* and *Katze*
+# bring different vectors by then. Decoders without any positions do learn something from this: Haviv et al. 2022,
 # "Transformer Language Models without Positional Encodings Still Learn Positional Information". We measure how much in
 # section 8.)
 #
-# That is a poor sense of order. A recurrent network has a better one for free, as S4 says, since it reads one word
-# after the other. We gave that up in order to read all words at once, and position encodings, says S2, are there to
-# replace what was lost. Let us buy it back.
+# That is a poor sense of order. A recurrent network has a better one for free, as S4 says, since it reads one word after
+# another. We gave that up in order to read all words at once, and position encodings, says S2, are there to replace what
+# was lost. Let us buy it back.
 #
 # ## 3. The easiest idea
 #
-# Attention only sees vectors. So whatever it is to know about a place must be *in* the vectors. The easiest thing that
+# Attention only sees vectors. So whatever it should know about a place must be *in* the vectors. The easiest thing that
 # comes to mind, says S4, is to append the number of the place: one more dimension that holds 0, 1, 2, and so on.
 #
 # ### Exercise 3 · A number for each place
@@ -291,10 +292,10 @@ check("positions.appended_index", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Why does nobody do it like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of
-# ordinary size. The seventeenth adds *pos × pos'* to it: 0 if either is the first word, 900 for two around place 30. Then
-# a word does not attend to what fits, but to whatever has the largest number. Below, the middle word of random
-# sentences divides its attention; we ask how much of it goes to the last word, which has earned nothing.
+# Why does nobody do it like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of ordinary
+# size. The seventeenth adds *pos × pos'* to it: 0 if either is the first word, 900 for two around place 30. Then a word
+# attends not to what fits, but to whatever has the largest number. Below, the middle word of random sentences divides its
+# attention; we ask how much of it goes to the last word, which has earned nothing.
 
 
 # %% tags=["demo"]
@@ -319,11 +320,11 @@ def the_index_takes_over():
 
 # %% [markdown]
 # At seventeen words most of its attention goes there, at sixty-five all of it. S4 names a second fault: train on
-# sentences of up to 1,000 words, and every word behind them carries a number that the model has never seen. (Dividing
-# by the length keeps the numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in
-# the next.)
+# sentences of up to 1,000 words, and every word beyond that carries a number that the model has never seen. (Dividing by
+# the length keeps the numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the
+# next.)
 #
-# We want numbers that stay **bounded**, that **differ** from place to place, and in which a step means the **same
+# We want numbers that stay **bounded**, that **differ** from place to place, and where a step means the **same
 # everywhere**.
 #
 # ## 4. Counting with two digits
@@ -337,10 +338,10 @@ def the_index_takes_over():
 # `positions.binary_counting` · 2 points · about 10 minutes
 #
 # Write positions 0 to `length` - 1 in binary, one row each. We put the **lowest bit first**: column 0 is the digit that
-# changes at every word. (On paper it stands last.)
+# changes at every word. (On paper it comes last.)
 #
-# Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, in the hundreds too; the result
-# is float32 `[length, bits]`.
+# Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, possibly in the hundreds; the
+# result is float32 `[length, bits]`.
 #
 # <details><summary>Hint: all bits at once</summary>
 #
@@ -385,12 +386,12 @@ def sixteen_places_in_binary():
 
 
 # %% [markdown]
-# Bounded, and all different. Each row of the picture is a rhythm: the ones change at every word, the twos half as
-# often, the eights only once. Fast rows tell neighbours apart, slow ones the front of the sentence from its end.
+# Bounded, and all different. Each row of the picture is a rhythm: the ones change at every word, the twos half as often,
+# the eights only once. Fast rhythms tell neighbours apart, slow ones the front of the sentence from its end.
 #
-# But the steps are not alike. From 7 to 8 all four digits change, from 8 to 9 only one; and 8 is nearer to 0 than to
-# its own neighbour 7. A model would have to learn arithmetic with carries before it could find the word next to it.
-# What we want are the rhythms without the jumps.
+# But the steps are not all alike. From 7 to 8 all four digits change, from 8 to 9 only one; and 8 is nearer to 0 than to
+# its own neighbour 7. A model would have to learn arithmetic with carries before it could find the word next to it. What
+# we want are the rhythms without the jumps.
 #
 # ## 5. Clocks
 #
@@ -402,16 +403,16 @@ def sixteen_places_in_binary():
 # $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
-# S4 calls it the formula at which everybody asks *what is going on here?* It is a wall of clocks. Number $i$ counts
-# clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is $10000^{-2i/d_\text{model}}$
-# radians a word: the first goes round once in $2\pi \approx 6$ words, the last, in long vectors, in nearly
-# $2\pi \cdot 10000$.
+# S4 calls it the formula that makes everybody ask *what is going on here?* It is a wall of clocks. Number $i$ counts
+# clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is $10000^{-2i/d_\text{model}}$ radians
+# per word: the first goes round once in $2\pi \approx 6$ words, the last, in long vectors, in nearly $2\pi \cdot 10000$.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
 #
-# Sine and cosine of one clock stand side by side. (Some libraries put all sines first and all cosines behind them. It
-# makes no difference to a model that is trained with it, and a great one to whoever loads its weights into another.)
+# Sine and cosine of one clock stand side by side. (Some libraries put all the sines first and all the cosines after them.
+# It makes no difference to a model that is trained that way, and a great one to anybody who loads its weights into
+# another.)
 #
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 #
@@ -471,7 +472,7 @@ def the_wall_of_clocks():
 
 
 # %% [markdown]
-# And this is the picture that everybody shows, S4 too: fifty words from top to bottom, 128 dimensions from left to
+# And this is the picture that everybody shows, S4 included: fifty words from top to bottom, 128 dimensions from left to
 # right.
 
 
@@ -486,8 +487,8 @@ def fifty_words_in_128_dimensions():
 
 
 # %% [markdown]
-# Read it by columns. On the left the fast clocks, which flicker from word to word; to the right slower and slower ones,
-# until a sentence of fifty words is over before they have moved at all. The binary picture again, with soft edges.
+# Read it by columns. On the left are the fast clocks, which flicker from word to word; to the right, slower and slower
+# ones, until a sentence of fifty words is over before they have moved at all. The binary picture again, with soft edges.
 #
 # Is a step now the same everywhere? Measure two things: how far each word is from the next, in binary and in sinusoids;
 # and the dot product of two positions, which is what attention will see.
@@ -513,8 +514,8 @@ def steps_and_similarities():
 
 
 # %% [markdown]
-# Every step of the sinusoids is equally long. And the three curves on the right lie on top of each other: how alike two
-# places are depends **only on how far apart they are**, not on where. That is what
+# Every step of the sinusoids has the same length. And the three curves on the right lie on top of each other: how alike
+# two places are depends **only on how far apart they are**, not on where. That is what
 # $\cos a \cos b + \sin a \sin b = \cos(a - b)$ looks like.
 #
 # One thing is left to decide: how the places get into the words. The paper does not append, it **adds** them:
@@ -543,9 +544,9 @@ def who_chased_whom():
 #
 # ## 6. A shift is a matrix
 #
-# Now the reason for which the authors chose this formula among many. A model often wants to say *the word before this
-# one*, or *four words back*: a **relative** position. The paper hopes that sinusoids make this easy, because for every
-# shift $k$ there is **one** matrix that takes each position to the one $k$ words on:
+# Now for the reason why the authors chose this formula among many. A model often wants to say *the word before this one*,
+# or *four words back*: a **relative** position. The paper hopes that sinusoids make this easy, because for every shift
+# $k$ there is **one** matrix that takes each position to the one $k$ words on:
 #
 # $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
 #
@@ -557,13 +558,13 @@ def who_chased_whom():
 # \cos(a + b) &= -\sin b\, \sin a + \cos b\, \cos a
 # \end{aligned}$$
 #
-# The same as a matrix:
+# The same thing as a matrix:
 #
 # $$\begin{pmatrix} \sin(a+b) \\ \cos(a+b) \end{pmatrix} =
 # \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
 # \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .$$
 #
-# The matrix has $b$ in it and no $a$: it does not know where the word stands. Put such a 2 × 2 block for every clock on
+# The matrix has $b$ in it but no $a$: it does not know where the word stands. Put such a 2 × 2 block for every clock on
 # the diagonal, zeros everywhere else, and you have $M_k$.
 #
 # ### Exercise 6 · The shift matrix
@@ -620,9 +621,9 @@ check("positions.shift_matrix", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Can that be true for *every* position? Let somebody find the matrix who knows nothing of sines. We hand the method
-# of **least squares** the encodings of the first thirty words, each with that of the word after it, and ask for the
-# matrix that takes the ones to the others best. Then we let it predict far beyond these thirty.
+# Can that be true for *every* position? Let us have the matrix found by somebody who knows nothing about sines. We hand
+# the method of **least squares** the encodings of the first thirty words, each with that of the word after it, and ask
+# for the matrix that best takes one to the other. Then we let it predict far beyond those thirty.
 
 
 # %% tags=["demo"]
@@ -647,8 +648,8 @@ def found_without_trigonometry():
 # %% [markdown]
 # Thirty words were enough to move word 1999. The same matrix, everywhere.
 #
-# Here is the same as clocks: blue is a word, orange the word four places on. Pull the slider: both hands run, but the
-# **angle between them** never changes. That angle is all that there is in $M_4$.
+# Here is the same thing as clocks: blue is a word, orange the word four places on. Pull the slider: both hands run, but
+# the **angle between them** never changes. That angle is all there is to $M_4$.
 
 
 # %% tags=["demo"]
@@ -665,9 +666,9 @@ def two_hands():
 
 # %% [markdown]
 # What is it good for? Say a head wants to look **two words back**. Let its query be the word's own place, moved by
-# $M_{-2}$, and its key the place of each word. By the curve that you saw, the dot product is largest where the two
-# places are the same: at the word two back, for every word of every sentence. One matrix, and no training. A learned
-# $W_q$ can *be* that matrix.
+# $M_{-2}$, and its key the place of each word. By the curve that you saw, the dot product is largest where the two places
+# are the same: two words back, for every word of every sentence. One matrix, and no training. A learned $W_q$ can *be*
+# that matrix.
 
 
 # %% tags=["demo"]
@@ -684,39 +685,39 @@ def a_head_that_looks_two_words_back():
 
 
 # %% [markdown]
-# (The first two words look for places -2 and -1, which nobody has, and take what is nearest. A causal mask would not
+# (The first two words look for places -2 and -1, which do not exist, and take what is nearest. A causal mask would not
 # help them either.)
 #
 # ## 7. Learned positions
 #
-# S3's remedy is shorter than any formula: *let the model learn it*. One vector for each position, random at first, a
-# row of a table, trained like everything else. GPT and BERT do it like that, and the paper tried both: the results were
-# nearly identical (section 3.5; table 3, row E).
+# S3's remedy is shorter than any formula: *let the model learn it*. One vector for each position, random at first, a row
+# of a table, trained like everything else. GPT and BERT do it that way, and the paper tried both: the results were nearly
+# identical (section 3.5; table 3, row E).
 #
 # The table has an end, though. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), and there is no row for word
-# 2,048. So a good layer says so clearly, rather than let torch complain about shapes three calls deeper.
+# 2,048. So a good layer says so clearly, rather than letting torch complain about shapes three calls deeper.
 #
 # ### Exercise 7 · Learned positions
 # `positions.learned_positions` · 3 points (2 for the values, 1 for too many words) · about 12 minutes
 #
 # The constructor is given: it makes the table, an `nn.Parameter` of shape `[max_length, d_model]`. Leave its name as it
-# is, since the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
-# are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only that it is one;
-# whoever uses your layer will read it.)
+# is, because the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
+# are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only for a
+# ValueError, but whoever uses your layer will read the message.)
 #
-# Shapes: `x` is `[..., words, d_model]`, the result has its shape and its dtype (once both `x` and `encoding` are in double
-# precision). The gradients of `x` and `encoding` are compared too.
+# Shapes: `x` is `[..., words, d_model]`, the result has its shape and its dtype (in one case both `x` and `encoding` are
+# in double precision). The gradients of `x` and `encoding` are compared too.
 #
 # <details><summary>Hint: the order of things</summary>
 #
-# Compare `x.shape[-2]` with `len(self.encoding)` first, and `raise ValueError(f"...")` where it is larger. Without that
-# torch may complain about shapes, but need not: a table of one row would be added to any number of words.
+# Compare `x.shape[-2]` with `len(self.encoding)` first, and `raise ValueError(f"...")` where it is larger. Without that,
+# torch may or may not complain about shapes: a table of one row would be added to any number of words.
 #
 # </details>
 #
 # <details><summary>Hint: fewer words than rows</summary>
 #
-# `self.encoding[:words]` are the first rows, `[words, d_model]`. Adding them to `[..., words, d_model]` broadcasts over
+# `self.encoding[:words]` gives the first rows, `[words, d_model]`. Adding them to `[..., words, d_model]` broadcasts over
 # a batch.
 #
 # </details>
@@ -776,19 +777,19 @@ def one_word_too_long():
 # ## 8. Past the trained length
 #
 # Sinusoids have no end: you can compute row 10,000 now. The authors say that they chose them for that, hoping that a
-# model might go on to sentences longer than any in training (section 3.5). Learned positions stop. Those are the words.
-# What happens?
+# model might go on to sentences longer than any in training (section 3.5). Learned positions stop. So much for the
+# theory. What really happens?
 #
-# The task is small: a sequence of random symbols, and at each position the model is to name the symbol **two places
-# back**. It has embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16
-# symbols at a time and then look at 64. Three models of each kind:
+# The task is small: a sequence of random symbols, and at each position the model should name the symbol **two places
+# back**. It has embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16 symbols
+# at a time and then look at 64. Three models of each kind:
 #
 # - with your sinusoids;
 # - with your learned positions, and a table of 64 rows, so that it can be asked at all;
 # - with no positions, only the mask, which lets a little order in (section 2).
 #
-# **Guess first:** how often will each be right within the first 16 symbols, and how often after them? Guessing blindly
-# among eight symbols is right one time in eight. Then run the cell: its nine trainings take some ten seconds on a
+# **Guess first:** how often will each be right within the first 16 symbols, and how often after them? A blind guess among
+# eight symbols is right one time in eight. Then run the cell: its nine training runs take some ten seconds on a
 # processor.
 
 
@@ -883,36 +884,35 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# Look at it closely, for this is a question on which much nonsense is told.
+# Look at it closely, because a lot of nonsense is told about this question.
 #
 # - **Learned positions stop.** Without rows for them there is an error; with rows, these were never used in training,
-#   never got a gradient, and are as random as on the first day. The model falls to blind guessing at the very next
-#   word.
-# - **Sinusoids extend, the trained model only now and then.** The encoding goes on, and so some words past the end
-#   still come out right, others not, and differently in each run. Nothing in training asked for more: within 16 words
-#   the slow clocks hardly moved, so their weights were never told what to do once they do.
+#   never got a gradient, and are as random as on day one. The model falls to blind guessing at the very next word.
+# - **Sinusoids extend, the trained model only now and then.** The encoding goes on, so some words past the end still come
+#   out right and others do not, differently in each run. Nothing in training asked for more: within 16 words the slow
+#   clocks hardly moved, so their weights were never told what to do once they do.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. That solution was there
-#   to be found. Gradient descent found another one, which agrees with it as far as it was asked.
-# - **The mask alone** gets you some way at the front of a sentence and ever less further on.
+#   to be found. Gradient descent found a different one, which agrees with it only as far as it was asked to.
+# - **The mask alone** gets you some way at the front of a sentence, and less and less as you go on.
 #
-# So: a formula *can* be evaluated past the trained length; whether a model can is a matter of measuring. Press et al.
-# (2022, "Train Short, Test Long") measured it on real language models and found that sinusoids hardly
-# extend. The methods that came after them build the shift into attention itself. The best known turns queries and keys
-# by the very clocks of this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer").
+# So: a formula *can* be evaluated past the trained length; whether a model can, you have to measure. Press et al. (2022,
+# "Train Short, Test Long") measured it on real language models and found that sinusoids hardly extend. The methods that
+# came after them build the shift into attention itself. The best known rotates queries and keys by the very clocks of
+# this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer").
 #
-# S4 adds a sober remark: many people no longer mind, learn their positions, and cut longer texts to pieces.
+# S4 adds a sober remark: many people no longer mind: they learn their positions and cut longer texts into pieces.
 
 # %% [markdown]
 # ## Glossary
 #
 # - **Permutation**: an order of the words; `order[i]` says which word now stands at place i.
-# - **Equivariant**: when the input is shuffled, the output is the same, shuffled alike. Self-attention without a mask
-#   is.
+# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. Self-attention without
+#   a mask is.
 # - **Invariant**: when the input is shuffled, the output is the same. The mean of the words is.
 # - **Position encoding**: a vector that depends on a word's place alone and is added to its embedding.
 # - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every word, a different step for
 #   each pair of dimensions.
-# - **Frequency**: that step, in radians a word; $10000^{-2i/d_\text{model}}$ for pair $i$.
+# - **Frequency**: that step, in radians per word; $10000^{-2i/d_\text{model}}$ for pair $i$.
 # - **Rotation**: a 2 × 2 matrix that turns a hand by an angle and keeps its length.
 # - **Shift matrix** $M_k$: rotations along a diagonal; it takes the encoding of every place to that of the place $k$
 #   words on.
@@ -923,8 +923,7 @@ def past_the_trained_length():
 # %% [markdown]
 # ## What you have now
 #
-# Words that know their places, a matrix that moves them, and a measured opinion on what happens beyond the last
-# place.
+# Words that know their places, a matrix that moves them, and a measured opinion about what happens beyond the last place.
 #
 # One head can look two words back. But at the same moment the word may want to look at its verb, at its article, and at
 # the start of the sentence. One row of attention weights cannot do all that, because its weights sum to 1. So the next

@@ -2,8 +2,8 @@
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
-The sizes of a case are all different, and an order is never its own inverse unless its case says so: then an
-answer that turns a matrix or an order round is told apart from a right one.
+The sizes of a case are all different, and an order is never its own inverse unless its case says so. That way, an
+answer that turns a matrix or an order round can be told from a right one.
 """
 
 from course_lib.exercises.positions import (

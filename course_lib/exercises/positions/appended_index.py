@@ -40,7 +40,7 @@ def _numbered(
 
 
 def _beside(x: Tensor, column: Tensor) -> Tensor:
-    """x with one number more for each word, from [words] numbers."""
+    """x with one more number for each word, from [words] numbers."""
     return torch.cat([x, column.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)], dim=-1)
 
 
@@ -134,20 +134,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shrunk_to_one",
-            "Your answer divides the positions, so that the last is 1. Then one step means something else in each "
-            "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
+            "Your answer divides the positions, so that the last is 1. Then a step means something different in "
+            "sentences of different lengths; use the position itself: 0, 1, 2, ...",
             partial(_numbered, number=lambda x: _place(x).to(x.dtype) / max(1, x.shape[-2] - 1)),
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of words. Then one step means something else in each "
-            "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
+            "Your answer divides the positions by the number of words. Then a step means something different in "
+            "sentences of different lengths; use the position itself: 0, 1, 2, ...",
             partial(_numbered, number=lambda x: _place(x).to(x.dtype) / x.shape[-2]),
         ),
         Misconception(
             "sentences_counted",
-            "In a batch your answer counts the sentences: x.shape[0] is the number "
-            "of sentences there. Words are the last dimension but one, x.shape[-2].",
+            "In a batch your answer counts the sentences: there, x.shape[0] is the number of sentences. Words are the "
+            "last dimension but one, x.shape[-2].",
             lambda x: torch.cat(
                 [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
             ),
@@ -171,8 +171,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_in_single_precision",
-            "Your answer divides the positions by the number of words. Then one step means something else in each "
-            "length of sentence; here the position itself is asked for: 0, 1, 2, ...",
+            "Your answer divides the positions by the number of words. Then a step means something different in "
+            "sentences of different lengths; use the position itself: 0, 1, 2, ...",
             lambda x: _beside(x, _place(x) / x.shape[-2]),
         ),
         Misconception(

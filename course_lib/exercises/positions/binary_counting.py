@@ -131,8 +131,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "highest_bit_first",
-            "In your rows the highest bit stands first, as we write numbers. Here the lowest comes first: "
-            "column 0 changes at every word.",
+            "In your rows the highest bit stands first, the way we write numbers. Here the lowest comes first: column "
+            "0 changes at every word.",
             partial(_binary, turned=lambda table: table.flip(1)),
         ),
         Misconception(
@@ -142,12 +142,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "integers",
-            "Your bits are integers. They are to be added to embeddings, so end with .float().",
+            "Your bits are integers. They will be added to embeddings, so end with .float().",
             partial(_binary, dtype=torch.long),
         ),
         Misconception(
             "booleans",
-            "Your bits are True and False. They are to be added to embeddings, so end with .float().",
+            "Your bits are True and False. They will be added to embeddings, so end with .float().",
             partial(_binary, dtype=torch.bool),
         ),
         Misconception(
@@ -185,8 +185,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gray_code",
-            "Your answer is a Gray code: from each row to the next exactly one bit changes. Here ordinary binary "
-            "numbers are asked for.",
+            "Your answer is a Gray code: from each row to the next exactly one bit changes. Return ordinary binary "
+            "numbers.",
             partial(_binary, bit=lambda position, power: _bit(position ^ (position >> 1), power)),
         ),
         Misconception(
@@ -196,8 +196,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_only",
-            "Your answer divides by the powers of two, and does no more: there are fractions, and they grow. Round "
-            "down (//), and take the remainder (% 2).",
+            "Your answer divides by the powers of two and stops there: there are fractions, and they grow. Round down "
+            "(//), and take the remainder (% 2).",
             partial(_binary, bit=lambda position, power: position / power),
         ),
         Misconception(
@@ -213,13 +213,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lowest_bit_everywhere",
-            "Every column of yours is the lowest bit. Halve the number (// 2) from one column to the next.",
+            "Each of your columns is the lowest bit. Halve the number (// 2) from one column to the next.",
             partial(_binary, bit=lambda position, power: (position % 2).expand(-1, len(power))),
         ),
         Misconception(
             "remainder_first",
-            "Your answer takes the remainder by 2 before it divides: only the lowest bit is left then. First divide, "
-            "⌊pos / 2^i⌋, then take that modulo 2.",
+            "Your answer takes the remainder modulo 2 before it divides: then only the lowest bit is left. First "
+            "divide, ⌊pos / 2^i⌋, then take that modulo 2.",
             partial(_binary, bit=lambda position, power: position % 2 // power),
         ),
         Misconception(
@@ -235,8 +235,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "small_integers",
-            "Your positions are integers of 8 bits, which start over at 256 in a long text. Leave torch.arange its own "
-            "dtype.",
+            "Your positions are integers of 8 bits, which start over at 256 in a long text. Let torch.arange keep its "
+            "own dtype.",
             partial(_binary, bit=lambda position, power: _bit(position % 256, power)),
         ),
     ),

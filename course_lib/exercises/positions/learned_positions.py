@@ -197,22 +197,22 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "not_refused",
-            "Your answer says nothing of its own to sentences that are too long: torch complains about shapes, or "
-            "adds a single row to all words. Compare the numbers first, and raise a ValueError.",
+            "Your answer has nothing of its own to say about sentences that are too long: torch complains about "
+            "shapes, or adds a single row to all words. Compare the numbers first, and raise a ValueError.",
             partial(_Learned, checked=_never),
         ),
         Misconception(
             "first_word_again",
-            "Your answer starts over where the table ends: a word too many gets the position of the first. It must not "
-            "go on in silence: raise a ValueError.",
+            "Your answer starts over where the table ends: the first word too many gets the position of the first. It "
+            "must not go on in silence: raise a ValueError.",
             partial(
                 _Learned, checked=_never, rows=lambda encoding, words: encoding[torch.arange(words) % len(encoding)]
             ),
         ),
         Misconception(
             "last_row_again",
-            "Your answer gives all words too many the last position, as if they stood in one place. It must not go on "
-            "in silence: raise a ValueError.",
+            "Your answer gives all the words that are too many the last position, as if they stood in one place. It "
+            "must not go on in silence: raise a ValueError.",
             partial(
                 _Learned,
                 checked=_never,
@@ -231,7 +231,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_rows",
-            "Your answer returns the positions alone. Add them to the words: x + encoding[:words].",
+            "Your answer returns only the positions. Add them to the words: x + encoding[:words].",
             partial(_Learned, together=lambda x, rows: rows),
         ),
         Misconception(
@@ -256,7 +256,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "appended",
-            "Your answer puts the positions' vectors beside the words. Add them, so that the result is as long as x.",
+            "Your answer puts the positions' vectors next to the words. Add them, so that the result is as long as x.",
             partial(_Learned, together=lambda x, rows: torch.cat([x, rows.expand_as(x)], dim=-1)),
         ),
         Misconception(
@@ -267,8 +267,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sentences_counted",
-            "In a batch your answer gives each sentence a row, not each word: "
-            "x.shape[0] is the number of sentences there. Words are the last dimension but one.",
+            "In a batch your answer gives each sentence a row, not each word: there, x.shape[0] is the number of "
+            "sentences. Words are the last dimension but one.",
             partial(_Learned, counted=len, checked=_never, together=_row_for_each_sentence),
         ),
         Misconception(
@@ -280,7 +280,7 @@ EXERCISE = Exercise(
         Misconception(
             "encoding_detached",
             "No gradient reaches `encoding`: your answer uses encoding.data, encoding.detach(), or a new tensor or "
-            "parameter made of it. Use the parameter itself, or it can never be learned.",
+            "parameter made from it. Use the parameter itself, or it can never be learned.",
             partial(_Learned, table=torch.detach),
         ),
         Misconception(
@@ -296,7 +296,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "single_row_not_refused",
-            "Your answer leaves it to torch to complain, and passes its error on: but a table of one row is added to "
+            "Your answer leaves it to torch to complain and passes on its error, but a table of one row is added to "
             "any number of words without complaint. Compare the numbers first, and raise a ValueError.",
             partial(_Learned, checked=lambda words, longest: _refuse(words if longest > 1 else 0, longest)),
         ),

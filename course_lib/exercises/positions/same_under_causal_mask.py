@@ -23,11 +23,11 @@ CHASE = torch.tensor([0, 4, 2, 3, 1])
 def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{B.name}: <s> Katze die tanzte", (torch.tensor([0, 2, 1, 3]),))
-        yield Case("the dog chased the cat, dog and cat exchanged", (CHASE,))
+        yield Case("the dog chased the cat, dog and cat swapped", (CHASE,))
         yield Case("nobody moves", (torch.arange(5),))
         yield Case("back to front", (torch.arange(5).flip(0),))
         yield Case("the last word comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
-    for name in ("neighbours change places here and there", "shuffled in groups", "larger groups"):
+    for name in ("some neighbours change places", "shuffled in groups", "larger groups"):
         yield Case(name, (_grouped(generator, name),))
     words = integer(generator, 6, 9)
     yield Case("all of them shuffled", (random_order(generator, words),))
@@ -35,7 +35,7 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _grouped(generator: Generator, name: str) -> Tensor:
     """An order that only moves words within groups, some of one word, the first of several."""
-    largest = {"neighbours change places here and there": 2, "shuffled in groups": 3}.get(name, 4)
+    largest = {"some neighbours change places": 2, "shuffled in groups": 3}.get(name, 4)
     groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(3)), 1]
     order: list[int] = []
     for group in groups:
@@ -82,7 +82,7 @@ def _same_by_sets(order: Tensor) -> Tensor:
 
 
 def _same_by_masks(order: Tensor) -> Tensor:
-    """Whom a word may attend to, before and after, as rows of the causal mask by word."""
+    """What a word may attend to, before and after, as rows of the causal mask by word."""
     before = torch.ones(len(order), len(order), dtype=torch.bool).tril()
     after = torch.zeros_like(before)
     after[order.unsqueeze(1), order] = before
@@ -149,12 +149,13 @@ EXERCISE = Exercise(
         Misconception(
             "nothing_changes",
             "Your prediction is that every word keeps its vector, as without a mask: S4's sentence on switching words "
-            "fails here. Under a causal mask a word attends only to those before it, and these may be others now.",
+            "fails here. Under a causal mask a word attends only to those before it, and these may now be different "
+            "ones.",
             lambda order: torch.ones(len(order), dtype=torch.bool),
         ),
         Misconception(
             "everything_changes",
-            "Your answer is False for every word. One that attends to the very same words as before gets the same "
+            "Your answer is False for every word. A word that attends to the very same words as before gets the same "
             "vector, even if these have changed places. Sets of tensors are never equal: compare order.tolist().",
             lambda order: torch.zeros(len(order), dtype=torch.bool),
         ),
@@ -173,7 +174,7 @@ EXERCISE = Exercise(
         Misconception(
             "order_before_it_counts",
             "Your prediction is that a word keeps its vector only if all words before it stand as they did. Their "
-            "order does not matter: attention adds them up. It matters only which words they are.",
+            "order does not matter: attention adds them up. All that matters is which words they are.",
             partial(_predicted, same=lambda order: _kept(order).cumprod(dim=0).bool()),
         ),
         Misconception(
@@ -190,18 +191,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_word_only",
-            "Your prediction is that the first place alone keeps its vector. Which word stands there now? And later "
+            "Your prediction is that only the first place keeps its vector. Which word stands there now? And later "
             "words may keep theirs too: those that attend to exactly the same words as before.",
             partial(_predicted, same=lambda order: places_of(order) == 0),
         ),
         Misconception(
             "inverted",
-            "Your prediction is turned round: True where the vector changes. True is asked for where it stays.",
+            "Your prediction is the wrong way round: True where the vector changes. It should be True where the "
+            "vector stays the same.",
             partial(_predicted, returned=torch.logical_not),
         ),
         Misconception(
             "numbers",
-            "Your prediction is made of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
+            "Your prediction consists of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
             partial(_predicted, returned=torch.Tensor.long),
         ),
         Misconception(
@@ -219,14 +221,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_before_alone",
-            "Your prediction is True wherever the same words stand before a place as before. But the word itself may "
-            "be another one, which attended to fewer words or to more when it stood elsewhere.",
+            "Your prediction is True wherever the words in front of a place are the same as in the old sentence. But "
+            "the word itself may be another one, which attended to fewer words or to more when it stood elsewhere.",
             partial(_predicted, same=_same_before),
         ),
         Misconception(
             "all_or_none",
-            "Your prediction is one for the whole sentence: True everywhere if nobody moves, else False everywhere. "
-            "Each word has its own answer: does it attend to exactly the same words as before?",
+            "Your prediction is one for the whole sentence: True everywhere if no word moves, otherwise False "
+            "everywhere. Each word has its own answer: does it attend to exactly the same words as before?",
             partial(_predicted, same=lambda order: _kept(order).all().expand(len(order)).clone()),
         ),
     ),

@@ -131,7 +131,7 @@ def _shift_from_the_encoding(shift: int, d_model: int) -> Tensor:
 
 
 def _shift_column_by_column(shift: int, d_model: int) -> Tensor:
-    """What the turned clocks make of each unit vector."""
+    """What the turned clocks do to each unit vector."""
     angle = shift / 10_000.0 ** (torch.arange(0, d_model, 2).double() / d_model)
 
     def turned(vector: Tensor) -> Tensor:
@@ -174,13 +174,13 @@ EXERCISE = Exercise(
         Misconception(
             "turned_back",
             "Your matrix shifts the other way: it is the transpose, which takes encoding[pos] to encoding[pos - "
-            "shift]. The pairs are (sin, cos), so that each block is [[cos, sin], [-sin, cos]].",
+            "shift]. The pairs are (sin, cos), so each block is [[cos, sin], [-sin, cos]].",
             partial(_turned, block=lambda cos, sin: [cos, -sin, sin, cos]),
         ),
         Misconception(
             "minus_forgotten",
-            "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. It comes from cos(a + b) = cos a cos b - sin a "
-            "sin b, the second row of each block: [-sin, cos].",
+            "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. The minus comes from cos(a + b) = cos a cos b "
+            "- sin a sin b, the second row of each block: [-sin, cos].",
             partial(_turned, block=lambda cos, sin: [cos, sin, sin, cos]),
         ),
         Misconception(
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "diagonal_only",
-            "Your matrix only scales: it has the cosines on its diagonal and nothing beside them. sin(a + b) needs "
+            "Your matrix only scales: it has the cosines on its diagonal and nothing next to them. sin(a + b) needs "
             "the cosine of a as well: each block is [[cos, sin], [-sin, cos]].",
             partial(_turned, block=lambda cos, sin: [cos, 0 * sin, 0 * sin, cos]),
         ),
@@ -209,8 +209,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_counted_twice",
-            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is the paper's 2i "
-            "already: the exponent is then i / d_model.",
+            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
+            "paper's 2i: the exponent is then i / d_model.",
             partial(_turned, angle=lambda shift, exponent: _turn(shift, 2 * exponent)),
         ),
         Misconception(
@@ -221,7 +221,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "halves",
-            "Your matrix shifts an encoding with all sines before all cosines. In ours they alternate, so that the "
+            "Your matrix shifts an encoding with all sines before all cosines. In ours they alternate, so the "
             "rotations are 2 × 2 blocks along the diagonal.",
             partial(_turned, placed=_in_halves),
         ),
@@ -239,8 +239,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "blocks_not_placed",
-            "Your answer is the 2 × 2 blocks one after the other, [d_model / 2, 2, 2]. Place them along the diagonal "
-            "of a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
+            "Your answer is the 2 × 2 blocks one after another, [d_model / 2, 2, 2]. Place them along the diagonal of "
+            "a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
             partial(_turned, placed=lambda blocks: blocks),
         ),
         Misconception(
@@ -261,7 +261,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "minus_at_the_cosine",
-            "Your blocks have their minus at the lower right cosine, which makes a reflection of them. It belongs to "
+            "Your blocks have their minus at the lower right cosine, which turns them into reflections. It belongs to "
             "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
             partial(_turned, block=lambda cos, sin: [cos, sin, sin, -cos]),
         ),
@@ -288,7 +288,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "degrees",
-            "Your answer takes the angle for degrees. It is in radians, which is what torch.sin expects.",
+            "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
             partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent).deg2rad()),
         ),
         Misconception(

@@ -112,8 +112,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "reversed",
-            "Your prediction turns the rows round, whatever the order is. Use `order`: row i belongs to word order[i] "
-            "of the old sentence.",
+            "Your prediction reverses the rows, whatever the order is. Use `order`: row i belongs to word order[i] of "
+            "the old sentence.",
             lambda out, order: out.flip(-2),
         ),
         Misconception(
@@ -130,8 +130,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your prediction takes the row before the one that is asked for: the numbers in `order` are counted from "
-            "0, so that there is nothing to subtract.",
+            "Your prediction takes the row before the one asked for: the numbers in `order` are counted from 0, so "
+            "there is nothing to subtract.",
             partial(_taken, by=lambda order: (order - 1) % len(order)),
         ),
     ),

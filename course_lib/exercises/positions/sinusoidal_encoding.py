@@ -204,13 +204,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_counted_twice",
-            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is the paper's 2i "
-            "already: the exponent is then i / d_model.",
+            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
+            "paper's 2i: the exponent is then i / d_model.",
             partial(_waves, angle=lambda position, exponent: _clock(position, 2 * exponent)),
         ),
         Misconception(
             "a_frequency_for_each_dimension",
-            "Your dimensions all have frequencies of their own. The paper's i counts pairs: dimensions 2i and 2i + 1 "
+            "Each of your dimensions has a frequency of its own. The paper's i counts pairs: dimensions 2i and 2i + 1 "
             "share the angle pos / 10000^(2i / d_model).",
             _of_own_frequency,
         ),
@@ -252,7 +252,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "degrees",
-            "Your answer takes the angle for degrees. It is in radians, which is what torch.sin expects.",
+            "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
             partial(_waves, angle=lambda position, exponent: _clock(position, exponent).deg2rad()),
         ),
         Misconception(
@@ -279,7 +279,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exponents_counted_from_one",
-            "Your answer counts the pairs of dimensions from 1. The first has i = 0, so that its angle is pos itself.",
+            "Your answer counts the pairs of dimensions from 1. The first has i = 0, so its angle is pos itself.",
             lambda length, d_model: _encoded(length, d_model, lambda i: 10000.0 ** (-2 * (i + 1) / d_model)),
         ),
         Misconception(
@@ -313,8 +313,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of words. Then one step means something else in each "
-            "length of sentence; the formula takes the position itself: 0, 1, 2, ...",
+            "Your answer divides the positions by the number of words. Then a step means something different in "
+            "sentences of different lengths; the formula takes the position itself: 0, 1, 2, ...",
             partial(_waves, angle=lambda position, exponent: _clock(position / len(position), exponent)),
         ),
         Misconception(
