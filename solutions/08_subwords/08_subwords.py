@@ -14,16 +14,16 @@
 # %% [markdown]
 # # Lesson 08 · Words in pieces
 #
-# *Gesundheitsforschungsinstitut.* You have probably never seen this word, and you know what it is: *Gesundheit*, health;
-# *Forschung*, research; *Institut* needs no translation. You cut it into pieces that you have met elsewhere.
+# *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you know what it is: *Gesundheit*,
+# health; *Forschung*, research; *Institut* needs no translation. You cut it into pieces that you have met elsewhere.
 #
-# A model with a list of words cannot. The word is not on the list, so it becomes `<unk>`, and that is the end of it. Tonight
-# the model learns to do what you just did: it finds, all by itself, pieces that are worth knowing, and cuts every word into
-# them, seen or unseen. The method has the dullest name in the course, **byte-pair encoding**, and stands in front of nearly
-# every large language model there is.
+# A model with a list of words cannot do that. The word is not on the list, so it becomes `<unk>`, and that is the end of
+# it. Tonight the model learns to do what you just did: it finds, all by itself, pieces that are worth knowing, and cuts
+# every word, seen or unseen, into them. The method has the dullest name in the course, **byte-pair encoding**, and stands
+# at the front of nearly every large language model there is.
 #
-# At the end you can learn pieces from a text, encode and decode with them, say what a large vocabulary buys and what it
-# costs, and tell byte-pair encoding from BERT's WordPiece.
+# By the end you will be able to learn pieces from a text, encode and decode with them, say what a large vocabulary buys
+# and what it costs, and tell byte-pair encoding from BERT's WordPiece.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -36,8 +36,8 @@
 # | 7 | and back | 1 | 6 |
 # | 8 | WordPiece's cut | 3 | 15 |
 #
-# No tensors tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers. What a function
-# is given must stay as it came: change a copy, `list(x)` or `dict(x)`.
+# No tensors tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers. Whatever a
+# function is given must stay as it was: change a copy, `list(x)` or `dict(x)`.
 #
 # The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are).
 
@@ -62,9 +62,9 @@ show.use_style()
 # **Relatives are strangers.** *Play*, *playing* and *played* (S4) are three strings, three ids, three rows of the embedding
 # table. What the model learns about one it has to learn again for the others.
 #
-# **The list never ends.** Names, typing slips, and in German any two nouns make a third. Let us measure it, on a text of
-# German compounds made here: one or two nouns in front, one at the end. (All in lower case, so that *Forschung* and
-# *forschung* are one string.)
+# **The list never ends.** There are names and typing slips, and in German any two nouns make a third. Let us measure it,
+# on a text of German compounds made here: one or two nouns in front, one at the end. (All in lower case, so that
+# *Forschung* and *forschung* are one string.)
 
 # %%
 FRONT = (
@@ -76,7 +76,7 @@ NEW_WORD = "gesundheitsforschungsinstitut"
 
 
 def compound(rng):
-    """A German compound of two or three parts, but not the one that is to stay new."""
+    """A German compound of two or three parts, but not the one that must stay new."""
     while True:
         word = "".join(rng.sample(FRONT, rng.choice([1, 2]))) + rng.choice(END)
         if word != NEW_WORD:
@@ -88,7 +88,7 @@ text = [compound(rng) for _ in range(700)]
 held_out = [word for word in (compound(rng) for _ in range(200)) if word not in text]
 print(text[:6])
 print(f"{len(set(text))} different words, {len(set(''.join(text)))} different characters")
-print(f"{len(held_out)} of 200 further words are none of them")
+print(f"{len(held_out)} of 200 further words are not among them")
 
 # %% tags=["demo"]
 lengths = range(0, len(text) + 1, 50)
@@ -102,29 +102,30 @@ show.figure(drawn, "Different words against words read: a line that keeps rising
 
 # %% [markdown]
 # Read more, and the list of words keeps growing, while most of the *next* words are still not on it. Yet all of them are
-# made of thirty parts. A model that knew the parts would never be surprised again.
+# made from thirty parts. A model that knew the parts would never be surprised again.
 #
 # So why not go down to single characters? There are few, and nothing is unknown. But sequences get long, and attention
-# compares every position with every other: ten times as long costs a hundred times as many scores. And what should a model
-# make of the embedding of *e*?
+# compares every position with every other: a sequence ten times as long costs a hundred times as many scores. And what
+# should a model make of the embedding of *e*?
 #
 # Between the two lies what we want: **pieces**, longer than characters and shorter than words. Nobody will list them for
-# us. The text shall.
+# us. The text will.
 #
 # ## 2. Learning pieces
 #
-# The idea is from 1994 and has nothing to do with language. To compress a file, find the two bytes that stand side by side
-# most often, put a new symbol in their place, and repeat (Gage, "A New Algorithm for Data Compression"; hence **byte-pair
-# encoding**). Sennrich et al. (2016) took it to words:
+# The idea is from 1994 and has nothing to do with language. To compress a file, find the two bytes that most often stand
+# side by side, put a new symbol in their place, and repeat (Gage, "A New Algorithm for Data Compression"; hence
+# **byte-pair encoding**). Sennrich et al. (2016) took it to words:
 #
 # 1. Cut every word of a text into characters.
 # 2. Count which two pieces stand side by side, and how often.
-# 3. Join the most frequent pair to one new piece, everywhere.
-# 4. Go to 2, until there are as many pieces as you want.
+# 3. Join the most frequent pair into one new piece, everywhere.
+# 4. Go back to 2, until there are as many pieces as you want.
 #
-# One detail first. Pieces should remember where words began, or *play ing* and *playing* would look alike. So the mark `▁`
-# (it is no underscore, though it looks like one) stands at the beginning of every word, as in Kudo and Richardson (2018), and
-# counts as a character. Here are S4's words and some relatives, each as a tuple of its characters, with how often it occurs.
+# One detail first. Pieces should remember where words began, or *play ing* and *playing* would look alike. So the mark
+# `▁` (it is not an underscore, though it looks like one) stands at the beginning of every word, as in Kudo and Richardson
+# (2018), and counts as a character. Here are S4's words and some relatives, each as a tuple of its characters, with the
+# number of times it occurs.
 
 # %%
 MARK = "▁"
@@ -136,8 +137,8 @@ for pieces, times in words.items():
 # %% [markdown]
 # ### 2.1 Which two stand together?
 #
-# Two rules. A word that occurs three times brings its pairs three times. And words do not touch each other: the last letter
-# of one and the first of the next are no neighbours, since the order of words is not what we are after.
+# Two rules. A word that occurs three times contributes its pairs three times. And words do not touch each other: the last
+# letter of one and the first of the next are not neighbours, since the order of words is not what we are after.
 #
 # ### Exercise 1 · Counting neighbours
 # `subwords.count_pairs` · 3 points · about 12 minutes
@@ -145,19 +146,19 @@ for pieces, times in words.items():
 # Count all pairs of neighbouring pieces in the words of a text.
 #
 # `words` is a dict from the pieces of a word, a tuple of strings, to how often the word occurs. The result is a dict from
-# pairs `(left, right)`, tuples too, to how often they occur. A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs
+# pairs `(left, right)`, also tuples, to how often they occur. A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs
 # twice.
 #
 # <details><summary>Hint: neighbours</summary>
 #
-# `zip(pieces, pieces[1:])` gives each piece with the one behind it.
+# `zip(pieces, pieces[1:])` gives each piece together with the next one.
 #
 # </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-count_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_pairs(words):
-    """How often each two pieces are neighbours.
+    """How often any two pieces stand side by side.
 
     words: dict from pieces (tuple of str) to how often the word occurs
     returns: dict from pairs (left, right) to how often they occur
@@ -196,11 +197,11 @@ def pairs_as_a_table():
 #
 # ### 2.2 Ties
 #
-# Often several pairs are equally frequent, above all in a small text. Then *some* rule must decide, the same on every
+# Often several pairs are equally frequent, especially in a small text. Then *some* rule must decide, the same on every
 # machine, or my pieces will not be yours. Ours is the rule of the widely used `tokenizers` library: every piece has an
-# **id**, in the order in which the pieces came to be. Special tokens are first, then the characters in the order of their
-# code points, then each joined piece as it is made. Of equally frequent pairs, the one whose **left** piece has the smallest
-# id wins; if that is the same piece, the **right** one decides.
+# **id**, in the order in which the pieces came into being. Special tokens come first, then the characters in the order of
+# their code points, then each joined piece as it is made. Of equally frequent pairs, the one whose **left** piece has the
+# smallest id wins; if that is the same piece, the **right** one decides.
 
 # %%
 ids = {piece: i for i, piece in enumerate([*SPECIAL, *sorted({character for pieces in words for character in pieces})])}
@@ -210,20 +211,20 @@ print(ids)
 # ### Exercise 2 · Choosing a pair
 # `subwords.most_frequent_pair` · 2 points · about 8 minutes
 #
-# `counts` is a dict from pairs to how often they occur, with one pair at least; `ids` is a dict from pieces to their ids, not
-# always in the order of these. The result is the pair that is joined next.
+# `counts` is a dict from pairs to how often they occur, with at least one pair; `ids` is a dict from pieces to their ids,
+# not always in the order of the ids. The result is the pair to join next.
 #
 # <details><summary>Hint: several keys at once</summary>
 #
-# Python compares tuples from left to right: `(3, 9) < (4, 0)`. So `min(counts, key=...)` with a key of three numbers decides
-# by the first, and by the next where those are equal. For the *largest* count put a minus before it.
+# Python compares tuples from left to right: `(3, 9) < (4, 0)`. So `min(counts, key=...)` with a key of three numbers
+# decides by the first, and by the next where the first are equal. For the *largest* count put a minus before it.
 #
 # </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def most_frequent_pair(counts, ids):
-    """The most frequent pair; of several the one with the smallest ids, the left piece's first.
+    """The most frequent pair; of several, the one with the smallest ids, the left piece's first.
 
     counts: dict from pairs (left, right) to how often they occur
     ids: dict from pieces to ids
@@ -243,9 +244,9 @@ check("subwords.most_frequent_pair", hidden=True)
 # %% [markdown]
 # ### 2.3 Joining
 #
-# Now put the new piece in the place of the two. This looks trivial and has three traps. A pair may stand in a word more than
-# once. Occurrences may overlap: of `a a a` and the pair `(a, a)` the first two become `aa`, and the third has nobody left. And
-# a pair is two whole *pieces*: in `xl a` there is no piece `l`, whatever the letters say.
+# Now put the new piece in place of the two. This looks trivial but has three traps. A pair may stand in a word more than
+# once. Occurrences may overlap: with `a a a` and the pair `(a, a)`, the first two become `aa`, and the third has no
+# partner left. And a pair is two whole *pieces*: in `xl a` there is no piece `l`, whatever the letters say.
 #
 # ### Exercise 3 · Joining a pair
 # `subwords.merge` · 3 points · about 12 minutes
@@ -257,9 +258,9 @@ check("subwords.most_frequent_pair", hidden=True)
 #
 # <details><summary>Hint: one step or two</summary>
 #
-# Walk along the pieces with an index `i`. If `pieces[i : i + 2] == pair`, add the joined piece to a list and go on by two;
-# otherwise add `pieces[i]` and go on by one. A slice at the end of a tuple is simply shorter, so nothing can go wrong there.
-# (The slice and the pair are tuples, both. A slice of a *list* is a list, and no list equals a tuple.)
+# Walk along the pieces with an index `i`. If `pieces[i : i + 2] == pair`, add the joined piece to a list and go on by
+# two; otherwise add `pieces[i]` and go on by one. A slice at the end of a tuple is simply shorter, so nothing can go
+# wrong there. (The slice and the pair are both tuples. A slice of a *list* is a list, and no list equals a tuple.)
 #
 # </details>
 
@@ -295,22 +296,22 @@ check("subwords.merge", hidden=True)
 # %% [markdown]
 # ### 2.4 The whole algorithm
 #
-# Count, choose, join, begin anew. After each round there are other neighbours, so the counts of the last round are stale:
-# count again. (Programs for large texts correct only the counts that a joining has changed. The result is the same, and the
-# code no longer fits on a page.)
+# Count, choose, join, start again. After each round there are different neighbours, so the counts of the last round are
+# stale: count again. (Programs for large texts correct only the counts that a joining has changed. The result is the
+# same, and the code no longer fits on a page.)
 #
 # ### Exercise 4 · Learning the pairs
 # `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a piece that is there already, 1 for stopping) · about 20 minutes
 #
 # Write the loop. The three steps come in as functions, so that a slip in yours costs nothing here: `count(words)`,
-# `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for. Call these, and not functions of your own.
+# `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for. Call these, not functions of your own.
 #
-# `words` is a dict from pieces to how often the word occurs, `ids` a dict from pieces to ids, `merges` how many pairs at
-# most. The result is the list of pairs, in the order in which they were joined. A joined piece gets the next id,
-# `len(ids)`, unless it has one already: then it keeps it, and its pair is listed like any other. (If all words begin as
-# single characters, that never happens. But words may come in with longer pieces, and then `abc` may be made of `ab` and `c`,
-# and later of `a` and `bc`.) If every word is a single piece, there is nothing left: stop. Leave `words` and `ids` as they came, for whoever called you may need them. The
-# `tokenizers` library is not allowed.
+# `words` is a dict from pieces to how often the word occurs, `ids` a dict from pieces to ids, `merges` the largest number
+# of pairs. The result is the list of pairs, in the order in which they were joined. A joined piece gets the next id,
+# `len(ids)`, unless it already has one: then it keeps it, and its pair is listed like any other. (If all words begin as
+# single characters, that never happens. But words may arrive in longer pieces, and then `abc` may be made of `ab` and
+# `c`, and later of `a` and `bc`.) If every word is a single piece, there is nothing left: stop. Leave `words` and `ids`
+# as they are: whoever called you may need them. The `tokenizers` library is not allowed.
 #
 # <details><summary>Hint: not changing what came in</summary>
 #
@@ -374,7 +375,7 @@ def the_first_pairs():
 
 # %% tags=["demo"]
 def steps_of(word, merges):
-    """The pieces of a word before and after every pair that it has, and the pairs' numbers."""
+    """The pieces of a word before and after each of its pairs is joined, and the pairs' numbers."""
     steps, numbers = [tuple(MARK + word)], []
     for number, pair in enumerate(merges, start=1):
         joined = join(steps[-1], pair)
@@ -420,16 +421,17 @@ def compared_with_the_library():
 # %% [markdown]
 # ### 2.5 How many pieces?
 #
-# Every round joins two pieces to one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
+# Every round joins two pieces into one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
 #
 # ### Exercise 5 · Predict: how many pieces?
 # `subwords.vocabulary_size` · 1 point · about 5 minutes
 #
-# Write your prediction as a function: how many pieces are there after `merges` rounds, if there were so many `characters` and
-# `special` tokens at the start, and each round made a piece that was not there before? All are ints, and so is the result.
+# Write your prediction as a function: how many pieces are there after `merges` rounds, if there were that many
+# `characters` and `special` tokens at the start, and each round made a piece that was not there before? All are ints, and
+# so is the result.
 #
-# You can test it on a famous number. GPT-2 begins with the 256 possible bytes in place of characters, joins 50,000 pairs, and
-# has one special token, which stands between two documents. How large is its vocabulary?
+# You can test it on a famous number. GPT-2 begins with the 256 possible bytes instead of characters, joins 50,000 pairs,
+# and has one special token, which stands between two documents. How large is its vocabulary?
 #
 # <details><summary>Hint</summary>
 #
@@ -441,7 +443,7 @@ def compared_with_the_library():
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def vocabulary_size(characters, merges, special):
-    """How many pieces there are after so many rounds.
+    """How many pieces there are after this many rounds.
 
     characters, merges, special: int
     returns: int
@@ -465,9 +467,9 @@ check("subwords.vocabulary_size", hidden=True)
 #
 # ### 3.1 Words that were never seen
 #
-# Learning happened once, on some text. Now comes a new text. How is it cut? By replaying the history: begin with characters,
-# and join the pairs **in the order in which they were learned**. A word of the old text ends up exactly as it did then. A new
-# word goes as far as its characters allow.
+# Learning happened once, on some text. Now along comes a new text. How is it cut? By replaying the history: begin with
+# characters, and join the pairs **in the order in which they were learned**. A word of the old text ends up exactly as it
+# did then. A new word goes as far as its characters allow.
 #
 # ### Exercise 6 · Cutting a text into pieces
 # `subwords.encode` · 4 points · about 15 minutes
@@ -475,20 +477,20 @@ check("subwords.vocabulary_size", hidden=True)
 # Put `▁` before each word, cut it into characters, and join, each pair from left to right, as in exercise 3. This
 # exercise is checked on its own: write the joining out again rather than calling your `join`. The `tokenizers` library is not allowed.
 #
-# `text` is a string of one word or more, with one space or several between them, and perhaps some at its ends; `merges` is
-# a list of pairs as `learn_merges` returns it, the first learned first. The result is one list of strings: the pieces of all
-# words, in order. Characters that occur in no pair stay single, and capitals stay capitals.
+# `text` is a string of one or more words, with one or more spaces between them, and perhaps some at its ends; `merges` is
+# a list of pairs as `learn_merges` returns it, in the order in which they were learned. The result is one list of
+# strings: the pieces of all words, in order. Characters that occur in no pair stay single, and capitals stay capitals.
 #
 # <details><summary>Hint: words</summary>
 #
-# `text.split()` without an argument splits at any number of spaces and leaves nothing empty.
+# `text.split()` without an argument splits at any number of spaces and leaves no empty strings.
 #
 # </details>
 #
 # <details><summary>Hint: the order</summary>
 #
-# One loop over `merges`, and within it one walk along the pieces of the word, as in exercise 3. The pair that was learned
-# first is then joined first by itself.
+# One loop over `merges`, and within it one walk along the pieces of the word, as in exercise 3. Then the pair that was
+# learned first is automatically joined first.
 #
 # </details>
 
@@ -548,10 +550,10 @@ def a_word_that_was_never_seen():
 
 
 # %% [markdown]
-# There it is, cut where you would have cut it. The numbers at the right count the pieces. (With a running kernel you can type
-# other words into the field, and take pairs away with the slider.) S4's slide shows the same on a real
-# translation system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist
-# would choose. The pieces are what is *frequent*, and mostly that is what means something.
+# There it is, cut where you would have cut it. The numbers on the right count the pieces. (With a running kernel you can
+# type other words into the field, and take away pairs with the slider.) S4's slide shows the same on a real translation
+# system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist would
+# choose. The pieces are what is *frequent*, and mostly that is also what means something.
 #
 # And the relatives: one piece for the stem, others for the endings, and two forms that our small text never had.
 
@@ -576,13 +578,13 @@ def relatives_share_pieces():
 # ### Exercise 7 · And back
 # `subwords.decode` · 1 point · about 6 minutes
 #
-# `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A model
-# may begin in the middle of a word; then the first character is a letter and must stay. Behind each `▁` there are letters, in
-# the same piece or in the next one; a word of a mark alone does not occur. No pieces give an empty string.
+# `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A
+# model may begin in the middle of a word; then the first character is a letter and must stay. After each `▁` there are
+# letters, in the same piece or in the next one; a mark never stands alone as a word. No pieces give an empty string.
 #
 # <details><summary>Hint</summary>
 #
-# Join all pieces first. Then only one question is left: what does a ▁ at the very beginning stand for?
+# Join all pieces first. Then only one question remains: what does a ▁ at the very beginning stand for?
 #
 # </details>
 
@@ -617,15 +619,15 @@ def there_and_back():
 
 
 # %% [markdown]
-# Even *das* and *prüft* come through, letter by letter where need be. Only a character that the learning text never had, such
-# as the *ü*, has no id and would become `<unk>`. GPT-2 closes this last gap by working on **bytes**: any text in any script is
-# a sequence of bytes, there are only 256 of them, and so nothing at all is unknown to it.
+# Even *das* and *prüft* come through, letter by letter if need be. Only a character that the learning text never had,
+# such as the *ü*, has no id and would become `<unk>`. GPT-2 closes this last gap by working on **bytes**: any text in any
+# script is a sequence of bytes, there are only 256 different ones, and so nothing at all is unknown to it.
 #
 # ### 3.2 How large should a vocabulary be?
 #
-# More pairs make shorter sequences, and attention is grateful for every position less: half the length, a quarter of the scores.
-# But every piece needs a row in the embedding table, and rare pieces are met too seldom to learn anything. Measure the first
-# half of this bargain: cut the words that were held out with more and more pairs.
+# More pairs make shorter sequences, and attention is grateful for every position it is spared: half the length, a quarter
+# of the scores. But every piece needs a row in the embedding table, and rare pieces turn up too seldom to learn anything.
+# Measure the first half of this bargain: cut the held-out words with more and more pairs.
 
 
 # %% tags=["demo"]
@@ -674,9 +676,9 @@ def vocabulary_against_length():
 #
 # | | byte-pair encoding | WordPiece |
 # |---|---|---|
-# | marks | the beginning of a word: `▁play` `ing` | what goes on within one: `play` `##ing` |
+# | marks | the beginning of a word: `▁play` `ing` | what continues one: `play` `##ing` |
 # | learns | the most frequent pair | the pair that makes the text most likely |
-# | cuts | replays the pairs in their order | from the left, always the longest piece that it knows |
+# | cuts | replays the pairs in their order | from the left, always the longest piece it knows |
 #
 # The last row is the one that you meet in practice, so write it.
 #
@@ -684,11 +686,11 @@ def vocabulary_against_length():
 # `subwords.wordpiece` · 3 points · about 15 minutes
 #
 # Find the longest known piece at the beginning of the word, then the longest one at the beginning of the rest, and so on.
-# Pieces behind the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits, WordPiece
-# gives up: the whole word becomes `["[UNK]"]`. The `tokenizers` library is not allowed.
+# All pieces after the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits,
+# WordPiece gives up: the whole word becomes `["[UNK]"]`. The `tokenizers` library is not allowed.
 #
-# `word` is a string of one character or more, however long, without any mark; `pieces` is a list of strings; the result is a
-# list of strings. Capitals stay capitals.
+# `word` is a string of one or more characters, of any length, without any mark; `pieces` is a list of strings; the result
+# is a list of strings. Capitals stay capitals.
 #
 # <details><summary>Hint: the longest first</summary>
 #
@@ -700,7 +702,7 @@ def vocabulary_against_length():
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-wordpiece-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def wordpiece(word, pieces):
-    """A word's pieces: from the left always the longest that is known.
+    """A word's pieces: from the left, always the longest that is known.
 
     word: str
     pieces: list of str, those within a word with ## before them
@@ -728,8 +730,8 @@ check("subwords.wordpiece", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Do the two ways to cut differ? Give both the *same* pieces and the same new words. (A piece with `▁` may begin a word, one
-# without may go on; characters may do both.)
+# Do the two ways of cutting differ? Give both the *same* pieces and the same new words. (A piece with `▁` may begin a
+# word, one without may continue it; characters may do both.)
 
 
 # %% tags=["demo"]
@@ -773,14 +775,14 @@ def two_ways_to_cut():
 
 
 # %% [markdown]
-# Mostly the two agree. In the first word *t* and *s* were joined early, as in *gesundheits*, so byte-pair encoding has no *t*
-# left for *sport*, while WordPiece takes *##port* as the longer one. In the others it is the marks: *landes* was learned within
-# words, and to WordPiece a piece that goes on is not the piece that begins a word.
+# Most of the time the two agree. In the first word *t* and *s* were joined early, as in *gesundheits*, so byte-pair
+# encoding has no *t* left for *sport*, while WordPiece takes *##port* as the longer one. In the others the marks are to
+# blame: *landes* was learned within words, and to WordPiece a piece that continues a word is not a piece that begins one.
 #
 # A letter that nobody knows shows one more difference: byte-pair encoding loses one character, WordPiece the whole word.
-# (BERT's vocabulary has about a thousand single characters, so that it happens seldom.)
+# (BERT's vocabulary has about a thousand single characters, so this seldom happens.)
 #
-# And learning? WordPiece asks which joining makes the text most *likely*, if its pieces were drawn independently. A pair
+# And learning? WordPiece asks which merge makes the text most *likely*, if its pieces were drawn independently. A pair
 # gains most if it occurs more often than its two halves would lead one to expect:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)} .$$
@@ -814,15 +816,15 @@ def two_ways_to_learn():
 
 
 # %% [markdown]
-# By likelihood it is not the frequent letters that meet first but the *faithful* ones: rare letters that keep to few others.
-# *J* never stands here without *u*, and *c* never without *h*.
+# Going by likelihood, it is not the frequent letters that meet first but the *faithful* ones: rare letters that stick to
+# a few others. Here, *j* is never seen without *u*, nor *c* without *h*.
 #
 # ## 5. What pieces hide
 #
-# A model sees ids, not letters. Ask one how many times *e* occurs in *gesundheitsforschungsinstitut*, and it has to know by
-# heart how its three pieces are spelt; it cannot look. Numbers are cut wherever the learning text had it: *1984* may be one
-# piece and *1985* two. And a language that was rare in the learning text is cut into more pieces a word, so the same sentence
-# is longer, slower and dearer in it than in English.
+# A model sees ids, not letters. Ask one how many times *e* occurs in *gesundheitsforschungsinstitut*, and it has to know
+# by heart how the three pieces are spelt; it cannot look. Numbers are cut wherever the learning text happened to suggest
+# it: *1984* may be one piece and *1985* two. And a language that was rare in the learning text is cut into more pieces
+# per word, so the same sentence is longer, slower and more expensive in it than in English.
 #
 # None of this is a fault of the transformer. It is decided before the first embedding is looked up.
 #
@@ -830,15 +832,15 @@ def two_ways_to_learn():
 #
 # - **Piece** (or subword): a string that the vocabulary knows, from a character to a whole word.
 # - **Byte-pair encoding**: learns pieces by joining, again and again, the most frequent pair of neighbours.
-# - **Pair** (or merge): two pieces that are joined to a new one; the list of them, in order, is what is learned.
+# - **Pair** (or merge): two pieces that are joined into a new one; the list of them, in order, is what is learned.
 # - **Mark**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
-# - **Encoding**: from a text to pieces and their ids; **decoding** is the way back.
+# - **Encoding**: from a text to its pieces and their ids; **decoding** is the way back.
 # - **Tie**: several pairs are equally frequent; a fixed rule decides, by ids.
-# - **WordPiece**: BERT's pieces, cut from the left, the longest first, with `##` before those within a word.
-# - **Byte level**: pieces made of bytes in place of characters, so that nothing is unknown.
+# - **WordPiece**: BERT's pieces, cut from the left, longest first, with `##` before those within a word.
+# - **Byte level**: pieces made of bytes instead of characters, so that nothing is unknown.
 #
 # ## What you have now
 #
-# The whole way from a string to the ids that a model reads, and back: `course_lib.text.subwords` is what you have just written, and
-# `course_lib.text.fast_subwords` the same at speed. In lesson 09 BERT reads such pieces, with two special ones around them, and
-# learns by guessing those that were hidden from it.
+# The whole way from a string to the ids that a model reads, and back: `course_lib.text.subwords` is what you have just
+# written, and `course_lib.text.fast_subwords` the same at speed. In lesson 09 BERT reads such pieces, with two special
+# ones around them, and learns by guessing the ones that were hidden from it.

@@ -1,4 +1,4 @@
-"""The exercises of lesson 08: byte-pair encoding learned and used, and WordPiece's way to cut a word.
+"""The exercises of lesson 08: byte-pair encoding learned and used, and WordPiece's way of cutting a word.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first. Their values are Python's own: strings,
 tuples, lists and dicts.

@@ -65,7 +65,7 @@ def _counted(
 
 
 def _without_overlaps(pieces: Pieces) -> list[Merge]:
-    """The neighbours, but of a a a only the first two."""
+    """The neighbours, but for a a a only the first two."""
     found: list[Merge] = []
     taken = -1
     for place, pair in enumerate(_pairs_of(pieces)):
@@ -83,7 +83,7 @@ def _in_one_row(words: Mapping[Pieces, int], repeated: bool = True) -> dict[Merg
 
 
 def _each_in_a_row(words: Mapping[Pieces, int]) -> dict[Merge, int]:
-    """As if each word stood as often as it occurs in one row of its own."""
+    """As if each word stood in a row of its own, as often as it occurs."""
     counts: Counter[Merge] = Counter()
     for pieces, times in words.items():
         counts.update(itertools.pairwise(pieces * times))
@@ -169,26 +169,26 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "every_word_once",
-            "Your answer counts each word once. A word that occurs three times in the text brings its pairs three "
-            "times: add the word's number, not 1.",
+            "Your answer counts each word once. A word that occurs three times in the text contributes its pairs "
+            "three times: add the word's number, not 1.",
             partial(_counted, weighed=False),
         ),
         Misconception(
             "once_in_a_word",
-            "Your answer counts a pair only once in each word. In `b a b a` the pair (b, a) is there twice: count "
-            "every place.",
+            "Your answer counts a pair only once in each word. In `b a b a` the pair (b, a) occurs twice: count every "
+            "place.",
             partial(_counted, pairs=lambda pieces: dict.fromkeys(_pairs_of(pieces))),
         ),
         Misconception(
             "last_word_only",
-            "Your answer has for each pair only the last word's number: what was counted before is written over. Add "
+            "For each pair your answer has only the last word's number: what was counted before is overwritten. Add "
             "to it, `+=`.",
             partial(_counted, add=lambda before, times: times),
         ),
         Misconception(
             "without_overlaps",
-            "Your answer counts `a a a` as one pair (a, a). Here every two neighbours count, so it has two of them: "
-            "that they overlap matters only when they are joined.",
+            "Your answer counts `a a a` as one pair (a, a). Here every pair of neighbours counts, so it has two of "
+            "them: that they overlap matters only when they are joined.",
             partial(_counted, pairs=_without_overlaps),
         ),
         Misconception(
@@ -203,8 +203,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "across_the_same_word",
-            "Your answer writes a word down as often as it occurs, and also counts its last piece and the first of its "
-            "next copy. Words do not touch each other: add the word's number for each pair within it.",
+            "Your answer writes down a word as often as it occurs, and so also counts its last piece and the first of "
+            "its next copy. Words do not touch each other: add the word's number for each pair within it.",
             _each_in_a_row,
         ),
         Misconception(
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_strings",
-            "Your answer has the joined strings as keys, such as `ay`. Then nobody knows where the pieces met: take "
+            "Your answer has the joined strings as keys, such as `ay`. Then nobody knows where the pieces met: use "
             "the pair (left, right) itself, a tuple.",
             partial(_counted, key="".join),
         ),
@@ -236,14 +236,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_pair_forgotten",
-            "Your answer forgets the first pair of each word, that of ▁ and the piece behind it. The mark is a piece "
+            "Your answer forgets the first pair of each word, that of ▁ and the piece after it. The mark is a piece "
             "like the others: begin at 0.",
             partial(_counted, pairs=lambda pieces: _pairs_of(pieces)[1:]),
         ),
         Misconception(
             "every_other_pair",
-            "Your answer goes on by two pieces, so that it counts only every other pair: of `a b c` only (a, b). Every "
-            "two neighbours count: go on by one.",
+            "Your answer goes on by two pieces, so it counts only every other pair: for `a b c` only (a, b). Every "
+            "pair of neighbours counts: go on by one.",
             partial(_counted, pairs=lambda pieces: _pairs_of(pieces)[::2]),
         ),
         Misconception(
@@ -254,7 +254,7 @@ EXERCISE = Exercise(
         Misconception(
             "characters_of_the_word",
             "Your answer joins a word's pieces and counts its characters. A piece may be longer than one: ▁play and "
-            "ing are neighbours, and so are no two letters within them.",
+            "ing are neighbours, but the letters within them are not.",
             partial(_counted, pairs=lambda pieces: _pairs_of(tuple("".join(pieces)))),
         ),
         Misconception(
@@ -271,8 +271,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "later_ones_counted_once",
-            "Your answer adds 1 for a pair that it has met before, however often the word occurs. Add the word's "
-            "count.",
+            "Your answer adds 1 for a pair it has met before, however often the word occurs. Add the word's count.",
             partial(_counted, add=lambda before, times: times if before is None else before + 1),
         ),
     ),

@@ -108,8 +108,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "later_marks_kept",
-            "Your answer does something about the first ▁ only. Replace each by a space; only the one at the very "
-            "beginning stands for none.",
+            "Your answer deals only with the first ▁. Replace each by a space; only the one at the very beginning "
+            "stands for none.",
             partial(_decoded, first=lambda text: text.removeprefix(MARK), mark=MARK),
         ),
         Misconception(
@@ -124,12 +124,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "space_behind_words",
-            "Your answer has a space behind each word, and so one at the end. It stands where ▁ does, before a word.",
+            "Your answer has a space after each word, and so one at the end. It stands where ▁ does, before a word.",
             partial(_decoded, first=lambda text: text.removeprefix(MARK), ends=lambda text: text + " " * bool(text)),
         ),
         Misconception(
             "space_at_both_ends",
-            "Your answer has a space before the first word and one behind the last. Neither belongs there: strip them.",
+            "Your answer has a space before the first word and one after the last. Neither belongs there: strip them.",
             partial(_decoded, ends=lambda text: text + " " * bool(text)),
         ),
         Misconception(

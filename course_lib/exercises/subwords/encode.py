@@ -46,8 +46,8 @@ def _merged_first(pieces: Pieces, pair: Merge) -> Pieces:
 def _learned(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
     """Pairs learned from words, up to the first piece that two pairs make.
 
-    As long as every pair makes a new piece, joining the pairs one after the other and joining always the one that was
-    learned first give the same; and both are honest readings of the paper.
+    As long as every pair makes a new piece, joining the pairs one after another and always joining the one that was
+    learned first give the same result; and both are honest readings of the paper.
     """
     learned = subwords.learn_merges(words, ids_of(words), merges)
     made = ["".join(pair) for pair in learned]
@@ -85,7 +85,7 @@ _Cut = Callable[[Pieces, Sequence[Merge], JoinRule], Sequence[str]]
 
 
 def _replayed(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
-    """One pair after the other, each only once."""
+    """One pair after another, each only once."""
     return functools.reduce(join, merges, pieces)
 
 
@@ -107,7 +107,7 @@ def _leftmost_first(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> 
 
 
 def _all_pairs_at_each_place(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
-    """The two loops exchanged: at each place all pairs are tried in their order."""
+    """The two loops swapped: at each place all pairs are tried in their order."""
     found = list(pieces)
     i = 0
     while i < len(found) - 1:
@@ -188,7 +188,7 @@ def _encode_by_rank(text: str, merges: list[Merge]) -> list[str]:
 
 
 def _encode_all_words_at_once(text: str, merges: list[Merge]) -> list[str]:
-    """In one row: a pair never reaches across a ▁, for none has it on its right."""
+    """In one row: a pair never reaches across a ▁, because none has it on its right."""
     pieces: Pieces = tuple("".join("▁" + word for word in text.split()))
     for pair in merges:
         pieces = join_by_skipping(pieces, pair)
@@ -250,7 +250,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_word_not_marked",
-            "Your answer has no ▁ before the first word. Here every word has one, the first too.",
+            "Your answer has no ▁ before the first word. Here every word has one, including the first.",
             partial(_encoded, marked=lambda number, word: (MARK, *word) if number else tuple(word)),
         ),
         Misconception(
@@ -260,8 +260,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "marked_afterwards",
-            "Your answer puts ▁ before a word's pieces when they are joined already. It is a piece like the others: "
-            "put it there before you join, so that pairs with it are found.",
+            "Your answer puts ▁ before a word's pieces only once they are joined. It is a piece like the others: put "
+            "it there before you join, so that pairs with it are found.",
             partial(
                 _encoded,
                 marked=lambda number, word: tuple(word),
@@ -280,8 +280,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "longest_piece_first",
-            "Your answer takes from the left always the longest known piece. So does WordPiece. Byte-pair encoding "
-            "joins pairs in the order in which they were learned.",
+            "Your answer always takes the longest known piece from the left. That is what WordPiece does. Byte-pair "
+            "encoding joins pairs in the order in which they were learned.",
             partial(_encoded, cut=_longest_known),
         ),
         Misconception(
@@ -304,7 +304,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_learned_first",
-            "Your answer joins the pair first that was learned last. Join the one that was learned first.",
+            "Your answer first joins the pair that was learned last. Join the one that was learned first.",
             partial(_encoded, cut=_last_learned_first),
         ),
         Misconception(
@@ -325,23 +325,23 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_place_only",
-            "Your answer joins each pair in one place of a word only. Join it wherever it stands in the word.",
+            "Your answer joins each pair in only one place of a word. Join it wherever it stands in the word.",
             partial(_encoded, join=_merged_first),
         ),
         Misconception(
             "joined_from_the_right",
-            "Your answer joins from right to left: of `a a a` it makes `a aa`. Go from left to right: `aa a`.",
+            "Your answer joins from right to left: it turns `a a a` into `a aa`. Go from left to right: `aa a`.",
             partial(_encoded, join=partial(walked, backwards=True)),
         ),
         Misconception(
             "text_replaced",
-            "Your answer replaces in the text, and so finds a pair inside of larger pieces. Compare whole pieces.",
+            "Your answer replaces in the text, and so finds a pair inside larger pieces. Compare whole pieces.",
             partial(_encoded, join=replaced_in_the_text),
         ),
         Misconception(
             "skips_behind_a_joined_piece",
-            "Your answer goes on by two in a list that has just become shorter, and so skips the piece behind a joined "
-            "one. There the next piece is only one further.",
+            "Your answer goes on by two in a list that has just become shorter, and so skips the piece after a joined "
+            "one. There the next piece is only one further on.",
             partial(_encoded, join=_skips_behind_a_joined_piece),
         ),
         Misconception(
@@ -363,8 +363,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a word that comes again only once. A text is its words in order, each as often as it "
-            "stands there.",
+            "Your answer has a repeated word only once. A text is its words in order, each as often as it stands "
+            "there.",
             partial(_encoded, words=lambda text: list(dict.fromkeys(text.split()))),
         ),
         Misconception(
@@ -374,24 +374,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "marked_behind",
-            "Your answer puts ▁ behind each word. It stands before.",
+            "Your answer puts ▁ after each word. It belongs before the word.",
             partial(_encoded, marked=lambda number, word: (*word, MARK)),
         ),
         Misconception(
             "split_at_every_space",
-            "Your answer takes each single space for a border, so that several in a row leave words that are empty. "
-            "text.split() without an argument passes over them.",
+            "Your answer treats each single space as a border, so several in a row leave empty words. text.split() "
+            "without an argument skips them.",
             partial(_encoded, words=lambda text: text.split(" ")),
         ),
         Misconception(
             "lower_case",
-            "Your answer writes everything in lower case. Nobody asks for it: a capital is a character of its own.",
+            "Your answer writes everything in lower case. Don't: a capital is a character of its own.",
             partial(_encoded, words=lambda text: text.lower().split()),
         ),
         Misconception(
             "mark_joined_at_once",
             "Your answer joins ▁ to the first character of each word from the start. It is a character like the "
-            "others, and joined only where a pair says so.",
+            "others, joined only where a pair says so.",
             partial(_encoded, marked=lambda number, word: (MARK + word[:1], *word[1:])),
         ),
     ),

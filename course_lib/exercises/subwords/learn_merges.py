@@ -30,7 +30,7 @@ from course_lib.text.subwords import Merge, Pieces
 
 
 def _chosen(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
-    """`most_frequent_pair` that says what is missing in place of a bare KeyError."""
+    """`most_frequent_pair` that says what is missing instead of raising a bare KeyError."""
     if not counts:
         raise ValueError("there is no pair to choose from: stop when count(words) is empty")
     unknown = next((piece for pair in counts for piece in pair if piece not in ids), None)
@@ -206,9 +206,9 @@ EXERCISE = Exercise(
     name="learn_merges",
     title="Learning the pairs",
     statement=(
-        "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are joined: "
-        "count the pairs of `words`, choose one, give the joined piece the next id, join it in every word, and begin "
-        "anew; `merges` pairs at most, fewer where none is left. A piece that has an id keeps it."
+        "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are "
+        "joined: count the pairs of `words`, choose one, give the joined piece the next id, join it in every word, "
+        "and start again; `merges` pairs at most, fewer where none is left. A piece that has an id keeps it."
     ),
     points=4,
     minutes=20,
@@ -222,13 +222,13 @@ EXERCISE = Exercise(
         Misconception(
             "counted_once",
             "Your answer counts the pairs once and takes the most frequent of them. After each joining there are "
-            "other neighbours: count anew in every round.",
+            "different neighbours: count again in every round.",
             partial(_learned_differently, update=False, recount=False),
         ),
         Misconception(
             "nothing_joined",
-            "Your answer learns the same pair again and again, for what it counts stays as it was. In every round join "
-            "the pair in all words, and count these anew.",
+            "Your answer learns the same pair again and again, because what it counts never changes. In every round "
+            "join the pair in all words, and count again in these.",
             partial(_learned_differently, update=False),
         ),
         Misconception(
@@ -239,20 +239,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_dropped",
-            "Your answer goes on with those words alone that have the pair. The others stay in the text as they are: "
+            "Your answer goes on only with the words that have the pair. The others stay in the text as they are: "
             "keep them for the next round.",
             partial(_learned_differently, times=lambda times, joined: times if joined else 0),
         ),
         Misconception(
             "old_words_kept",
-            "Your answer keeps the words as they were beside those in which the pair is joined, and counts both. The "
+            "Your answer keeps the words as they were next to those in which the pair is joined, and counts both. The "
             "new ones take their place: build a new dict in every round.",
             partial(_learned_differently, kept=True),
         ),
         Misconception(
             "rare_pairs_left_out",
-            "Your answer stops at pairs that occur only once. Here they are joined as well, as long as pairs are "
-            "asked for.",
+            "Your answer stops at pairs that occur only once. Here they are joined as well, as long as more pairs are "
+            "wanted.",
             partial(_learned_differently, stop=lambda counts, words: max(counts.values()) < 2),
         ),
         Misconception(
@@ -268,7 +268,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_pieces_first",
-            "Your answer gives a joined piece a smaller id than all others, so that it wins every tie. It is the "
+            "Your answer gives a joined piece a smaller id than all the others, so it wins every tie. It is the "
             "youngest: give it the next id, which is the largest.",
             partial(_learned_differently, number=lambda ids, piece, done: min(ids.values()) - 1),
         ),
@@ -280,20 +280,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_id_for_all_joined_pieces",
-            "Your answer gives all joined pieces the same id. Each gets the next one: len(ids), counted anew in every "
-            "round.",
+            "Your answer gives all joined pieces the same id. Each gets the next one: len(ids), counted afresh in "
+            "every round.",
             partial(_learned_differently, number=lambda ids, piece, done: ids.get(piece, len(ids) - done)),
         ),
         Misconception(
             "known_piece_gets_a_new_id",
-            "Your answer is right as long as each pair makes a new piece. A piece that has an id already keeps it: "
+            "Your answer is right as long as each pair makes a new piece. A piece that already has an id keeps it: "
             "ids.setdefault(piece, len(ids)) leaves it alone.",
             partial(_learned_differently, number=lambda ids, piece, done: len(ids)),
             alone=True,
         ),
         Misconception(
             "known_piece_not_listed",
-            "Your answer is right as long as each pair makes a new piece. A pair whose piece has an id already is "
+            "Your answer is right as long as each pair makes a new piece. A pair whose piece already has an id is "
             "joined and listed like any other.",
             partial(_learned_differently, listed=lambda pair, ids: "".join(pair) not in ids),
             alone=True,
@@ -310,8 +310,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_pieces_returned",
-            "Your answer lists the joined pieces. Return the pairs: of `aba` alone nobody knows whether it was (a, ba) "
-            "or (ab, a).",
+            "Your answer lists the joined pieces. Return the pairs: from `aba` alone nobody can tell whether it was "
+            "(a, ba) or (ab, a).",
             partial(_learned_differently, returned=lambda learned: ["".join(pair) for pair in learned]),
         ),
         Misconception(
@@ -321,13 +321,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_pair_only",
-            "Your answer is the last pair only. Collect the pairs of all rounds in a list.",
+            "Your answer is only the last pair. Collect the pairs of all rounds in a list.",
             partial(_learned_differently, returned=lambda learned: learned[-1:]),
         ),
         Misconception(
             "choose_not_called",
-            "Your answer takes the most frequent pair by itself. Where several are equally frequent it matters "
-            "which: call choose(counts, ids), with the counts and the ids.",
+            "Your answer picks a most frequent pair on its own. Where several are equally frequent it matters which: "
+            "call choose(counts, ids), with the counts and the ids.",
             partial(_learned_differently, own_choice=True),
         ),
     ),

@@ -32,7 +32,7 @@ def _merge_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("overlapping, twice", (("a", "a", "a", "a", "a"), ("a", "a")))
         yield Case("the other way round", (("a", "b", "b", "a", "b"), ("b", "a")))
         yield Case("not there", (tuple("▁play"), ("y", "s")))
-        yield Case("inside of larger pieces", (("xl", "a", "l", "ay", "l", "a"), ("l", "a")))
+        yield Case("inside larger pieces", (("xl", "a", "l", "ay", "l", "a"), ("l", "a")))
         yield Case("the left piece alone", (("▁", "p", "l", "p", "a"), ("p", "a")))
         yield Case("one piece", (("▁play",), ("a", "y")))
         yield Case("spelt alike, of other pieces", (("a", "bc", "ab", "c", "abc"), ("ab", "c")))
@@ -97,7 +97,7 @@ EXERCISE = Exercise(
     title="Joining a pair",
     statement=(
         "join(pieces: tuple of str, pair: tuple of two str) -> tuple of str: the pieces with every occurrence of the "
-        "pair joined to one piece, from left to right."
+        "pair joined into one piece, from left to right."
     ),
     points=3,
     minutes=12,
@@ -109,19 +109,19 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_one_only",
-            "Your answer joins the pair at its first place only. Go on to the end of the word: every occurrence is "
+            "Your answer joins the pair only at its first place. Go on to the end of the word: every occurrence is "
             "joined.",
             partial(walked, once=True),
         ),
         Misconception(
             "used_twice",
-            "Your answer uses a piece twice: of `a a a` it makes `aa aa`. A piece that has been joined is gone: go on "
-            "two pieces further.",
+            "Your answer uses a piece twice: it turns `a a a` into `aa aa`. A piece that has been joined is gone: go "
+            "on two pieces further.",
             partial(walked, on=_once_used),
         ),
         Misconception(
             "right_piece_kept",
-            "Your answer goes on by one piece after joining, so that the right one of the two comes once more, behind "
+            "Your answer goes on by one piece after joining, so that the right one of the two comes once more, after "
             "the joined piece. Go on by two.",
             partial(walked, on=lambda pieces, pair, i: 1),
         ),
@@ -133,7 +133,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "from_the_right",
-            "Your answer joins from the right: of `a a a` it makes `a aa`. Begin at the left: `aa a`.",
+            "Your answer joins from the right: it turns `a a a` into `a aa`. Begin at the left: `aa a`.",
             partial(walked, backwards=True),
         ),
         Misconception(
@@ -143,13 +143,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "both_of_the_pair",
-            "Your answer joins any two neighbours that both belong to the pair, `a a` for (a, b) as well. The left one "
+            "Your answer joins any two neighbours that both belong to the pair, even `a a` for (a, b). The left one "
             "must be pair[0] and the right one pair[1].",
             partial(walked, found=lambda both, pair: both[0] in pair and both[1] in pair),
         ),
         Misconception(
             "same_letters",
-            "Your answer joins whatever spells the same: `a bc` as well for the pair (ab, c). A pair is two whole "
+            "Your answer joins whatever is spelt the same: even `a bc` for the pair (ab, c). A pair is two whole "
             "pieces: compare each of them.",
             partial(walked, found=lambda both, pair: "".join(both) == "".join(pair)),
         ),
@@ -161,29 +161,29 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "left_piece_only",
-            "Your answer joins the left piece with whatever follows it. Both must be those of the pair.",
+            "Your answer joins the left piece with whatever follows it. Both must be the pieces of the pair.",
             partial(walked, found=lambda both, pair: both[0] == pair[0]),
         ),
         Misconception(
             "text_replaced",
-            "Your answer replaces in the text, and so finds the pair inside of larger pieces: `xl a` holds the text "
-            "`l a`, but no piece `l`. Compare whole pieces.",
+            "Your answer replaces in the text, and so finds the pair inside larger pieces: `xl a` holds the text `l "
+            "a`, but no piece `l`. Compare whole pieces.",
             replaced_in_the_text,
         ),
         Misconception(
             "end_of_the_left_piece",
-            "Your answer looks at the end of the left piece only, and so finds (l, a) in `xl a`. Compare whole pieces.",
+            "Your answer looks only at the end of the left piece, and so finds (l, a) in `xl a`. Compare whole pieces.",
             partial(walked, found=lambda both, pair: both[0].endswith(pair[0]) and both[1] == pair[1]),
         ),
         Misconception(
             "beginning_of_the_right_piece",
-            "Your answer looks at the beginning of the right piece only, and so finds (l, a) in `l ay`. Compare whole "
+            "Your answer looks only at the beginning of the right piece, and so finds (l, a) in `l ay`. Compare whole "
             "pieces.",
             partial(walked, found=lambda both, pair: both[0] == pair[0] and both[1].startswith(pair[1])),
         ),
         Misconception(
             "parts_kept",
-            "Your answer keeps the two pieces beside the joined one. They are used up: the joined one takes their "
+            "Your answer keeps the two pieces next to the joined one. They are used up: the joined one takes their "
             "place.",
             partial(walked, put=lambda both: (*both, "".join(both))),
         ),
@@ -209,7 +209,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pair_kept_as_a_pair",
-            "Your answer puts the pair itself into the word. Join its two pieces to one: pair[0] + pair[1].",
+            "Your answer puts the pair itself into the word. Join its two pieces into one: pair[0] + pair[1].",
             partial(walked, put=lambda both: (both,)),
         ),
     ),

@@ -78,7 +78,7 @@ def _chosen_differently(
 
 
 def _in_the_order_of(key: Callable[[str, int], Any]) -> Callable[[Mapping[str, int]], Mapping[str, int]]:
-    """Numbers the pieces by something else than their ids."""
+    """Numbers the pieces by something other than their ids."""
     return lambda ids: {piece: i for i, piece in enumerate(sorted(ids, key=lambda piece: key(piece, ids[piece])))}
 
 
@@ -122,7 +122,8 @@ EXERCISE = Exercise(
     title="Choosing a pair",
     statement=(
         "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from pieces to ids) -> the most frequent "
-        "pair; of several, the one whose left piece has the smallest id, and of those whose right piece has."
+        "pair; of several, the one whose left piece has the smallest id, and among those the one whose right piece "
+        "has."
     ),
     points=2,
     minutes=8,
@@ -169,7 +170,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "left_piece_ignored",
-            "Of equally frequent pairs your answer compares the right pieces' ids alone. The left piece's id decides; "
+            "Of equally frequent pairs your answer compares only the right pieces' ids. The left piece's id decides; "
             "the right one's only where the left pieces are the same.",
             partial(_chosen_differently, tie=lambda left, right: (right,)),
         ),
@@ -202,7 +203,7 @@ EXERCISE = Exercise(
         Misconception(
             "largest_right_piece",
             "Where several most frequent pairs have the same left piece, your answer takes the one whose right piece "
-            "has the largest id. Take the smallest there, too.",
+            "has the largest id. Take the smallest there as well.",
             partial(_chosen_differently, tie=lambda left, right: (left, -right)),
         ),
         Misconception(
@@ -234,7 +235,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined",
-            "Your answer joins the pair to one string. Return the pair (left, right), a tuple: joining comes next.",
+            "Your answer joins the pair into one string. Return the pair (left, right), a tuple: joining comes next.",
             partial(_chosen_differently, returned=lambda pair, times: "".join(pair)),
         ),
     ),

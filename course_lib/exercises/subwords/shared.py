@@ -38,7 +38,7 @@ def random_source(generator: Generator) -> random.Random:
 
 
 def random_words(rng: random.Random, among: Sequence[str], number: int) -> dict[Pieces, int]:
-    """So many of these words as characters, each with a number of times that no other one has."""
+    """`number` of these words as characters, each with a count that no other one has."""
     times = rng.sample(range(1, 4 * number), number)
     return {tuple(MARK + word): often for word, often in zip(rng.sample(among, number), times, strict=True)}
 

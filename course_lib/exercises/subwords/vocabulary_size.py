@@ -27,7 +27,7 @@ def _size_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 def _size(
     characters: int, merges: int, special: int, *, kept: int = 1, new: int = 1, tokens: int = 1, off: int = 0
 ) -> int:
-    """So many times the characters, the pairs and the special tokens, and one more or less."""
+    """Multiples of the characters, the pairs and the special tokens, and one more or less."""
     return kept * characters + new * merges + tokens * special + off
 
 
@@ -51,8 +51,8 @@ EXERCISE = Exercise(
     name="vocabulary_size",
     title="Predict: how many pieces?",
     statement=(
-        "vocabulary_size(characters, merges, special) -> int: how many pieces there are after so many pairs were "
-        "joined, each to a new piece; the characters and special tokens included."
+        "vocabulary_size(characters, merges, special) -> int: how many pieces there are after `merges` pairs were "
+        "joined, each into a new piece, including the characters and special tokens."
     ),
     points=1,
     minutes=5,
@@ -64,24 +64,24 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "two_become_one",
-            "You expect the vocabulary to shrink, for two pieces become one. That happens in the *words*. In the "
-            "vocabulary both stay, for other words may need them: each pair adds a piece.",
+            "You expect the vocabulary to shrink, because two pieces become one. That happens in the *words*. In the "
+            "vocabulary both stay, because other words may need them: each pair adds a piece.",
             partial(_size, new=-1),
         ),
         Misconception(
             "replaced",
-            "You expect the vocabulary to stay as large as it is, with new pieces in the place of old ones. Old "
-            "pieces stay, for other words may need them: each pair adds a piece.",
+            "You expect the vocabulary to stay as large as it is, with new pieces in place of old ones. Old pieces "
+            "stay, because other words may need them: each pair adds a piece.",
             partial(_size, new=0),
         ),
         Misconception(
             "special_forgotten",
-            "Your answer leaves out the special tokens. They are pieces with ids, too.",
+            "Your answer leaves out the special tokens. They, too, are pieces with ids.",
             partial(_size, tokens=0),
         ),
         Misconception(
             "special_taken_off",
-            "Your answer takes the special tokens off. They are pieces with ids, too: add them.",
+            "Your answer subtracts the special tokens. They, too, are pieces with ids: add them.",
             partial(_size, tokens=-1),
         ),
         Misconception(
@@ -91,19 +91,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_for_each_pair",
-            "You expect two pieces for each pair. Its two halves are in the vocabulary already: only the joined piece "
+            "You expect two pieces for each pair. Its two halves are already in the vocabulary: only the joined piece "
             "is new.",
             partial(_size, new=2),
         ),
         Misconception(
             "one_too_few",
-            "Your answer is one too small. Every round makes a piece, the first and the last one, too.",
+            "Your answer is one too small. Every round makes a piece, including the first and the last.",
             partial(_size, off=-1),
         ),
         Misconception(
             "one_too_many",
-            "Your answer is one too large. Nothing comes in but one piece in each round: the mark is among the "
-            "characters already.",
+            "Your answer is one too large. Each round adds one piece and nothing else: the mark is already among the "
+            "characters.",
             partial(_size, off=1),
             alone=True,
         ),

@@ -110,7 +110,7 @@ def _first_in_the_list(word: str, pieces: list[str]) -> list[str]:
 
 
 def _without_mark_if_need_be(word: str, pieces: list[str], written: bool) -> list[str]:
-    """A piece with ## where one fits, else the longest without; `written`: with ## before it."""
+    """A piece with ## where one fits, otherwise the longest without; `written`: with ## before it."""
     found: list[str] = []
     begin = 0
     while begin < len(word):
@@ -125,7 +125,7 @@ def _without_mark_if_need_be(word: str, pieces: list[str], written: bool) -> lis
 
 
 def _any_cut(word: str, pieces: list[str], best: Callable[[list[list[str]]], list[str]]) -> list[str]:
-    """One of all ways to cut a word, the longest first pieces first; ["[UNK]"] where there is none."""
+    """One of all the ways to cut a word, those with the longest first pieces first; ["[UNK]"] where there is none."""
     cuts: list[list[list[str]]] = [[] for _ in word] + [[[]]]
     for begin in range(len(word) - 1, -1, -1):
         for end in range(len(word), begin, -1):
@@ -212,8 +212,8 @@ EXERCISE = Exercise(
     name="wordpiece",
     title="WordPiece's cut",
     statement=(
-        "wordpiece(word: str, pieces: list of str) -> list of str: from the left always the longest known piece, those "
-        "behind the first with ## before them; ['[UNK]'] for the whole word where none fits."
+        "wordpiece(word: str, pieces: list of str) -> list of str: from the left, always the longest known piece, "
+        "those after the first with ## before them; ['[UNK]'] for the whole word where none fits."
     ),
     points=3,
     minutes=15,
@@ -242,25 +242,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "goes_back",
-            "Your answer goes back and tries a shorter piece where the longest one leads nowhere. WordPiece never goes "
-            "back: where nothing fits behind the longest piece, the word is ['[UNK]'].",
+            "Your answer goes back and tries a shorter piece where the longest one leads nowhere. WordPiece never "
+            "goes back: where nothing fits after the longest piece, the word is ['[UNK]'].",
             partial(_any_cut, best=lambda cuts: cuts[0]),
         ),
         Misconception(
             "fewest_pieces",
-            "Your answer finds the fewest pieces of all ways to cut the word. WordPiece does not look ahead: it takes "
-            "from the left always the longest piece, whatever is left then.",
+            "Your answer finds the way of cutting the word with the fewest pieces. WordPiece does not look ahead: it "
+            "always takes the longest piece from the left, whatever that leaves.",
             partial(_any_cut, best=lambda cuts: min(cuts, key=len)),
         ),
         Misconception(
             "looked_up_without_mark",
-            "Your answer looks up all pieces without ##, so that it finds those that begin words. Behind the first "
-            "piece only those with ## fit: look up '##' + text.",
+            "Your answer looks up all pieces without ##, so it finds those that begin words. After the first piece "
+            "only those with ## fit: look up '##' + text.",
             partial(_wordpiece_differently, mark=lambda begin: ""),
         ),
         Misconception(
             "mark_put_afterwards",
-            "Your answer looks up all pieces without ##, and puts it before them afterwards. Behind the first piece "
+            "Your answer looks up all pieces without ##, and puts it before them afterwards. After the first piece "
             "only those fit that have it in the vocabulary: look up '##' + text.",
             partial(
                 _wordpiece_differently,
@@ -276,19 +276,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_marked_too",
-            "Your answer puts ## before the first piece as well. ## says that a piece goes on: the first one begins "
-            "the word.",
+            "Your answer puts ## before the first piece as well. ## says that a piece continues a word: the first one "
+            "begins it.",
             partial(_wordpiece_differently, mark=lambda begin: "##"),
         ),
         Misconception(
             "one_unknown_character",
-            "Your answer puts [UNK] in the place of a single character and goes on. WordPiece gives up on the whole "
-            "word: ['[UNK]'] and nothing else.",
+            "Your answer puts [UNK] in place of a single character and goes on. WordPiece gives up on the whole word: "
+            "['[UNK]'] and nothing else.",
             partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, "[UNK]"], 1)),
         ),
         Misconception(
             "unknown_character_kept",
-            "Your answer leaves a character that is not known as it is, and goes on. So does byte-pair encoding; "
+            "Your answer leaves an unknown character as it is, and goes on. That is what byte-pair encoding does; "
             "WordPiece gives up on the whole word: ['[UNK]'] and nothing else.",
             partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, rest[0]], 1)),
         ),
@@ -302,8 +302,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "beginning_kept",
-            "Your answer keeps the pieces that it has found before it gets stuck. WordPiece gives up on the whole "
-            "word: ['[UNK]'] and nothing else.",
+            "Your answer keeps the pieces it found before it got stuck. WordPiece gives up on the whole word: "
+            "['[UNK]'] and nothing else.",
             partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, "[UNK]"], len(rest))),
         ),
         Misconception(
@@ -329,13 +329,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "with_or_without_mark",
-            "Your answer takes a piece for known if it is in the list with ## or without. Look up the first one "
+            "Your answer treats a piece as known if it is in the list with ## or without. Look up the first one "
             "without, and the others with ##.",
             partial(_wordpiece_differently, known=_with_or_without),
         ),
         Misconception(
             "without_mark_if_need_be",
-            "Where no piece with ## fits, your answer takes one without it. Such a piece begins words: behind the "
+            "Where no piece with ## fits, your answer takes one without it. Such a piece begins words: after the "
             "first one only those with ## fit, and where none does the word is ['[UNK]'].",
             partial(_without_mark_if_need_be, written=False),
         ),
@@ -364,7 +364,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lower_case",
-            "Your answer writes the word in lower case. Nobody asks for it here: a capital is a character of its own.",
+            "Your answer writes the word in lower case. Don't: a capital is a character of its own.",
             lambda word, pieces: subwords.longest_pieces(word.lower(), pieces),
         ),
     ),
