@@ -19,13 +19,13 @@
 # - **Felix**: *The cat did dance on the table last night.*
 # - **Minka**: *Yesterday evening the cat was not dancing on the table.*
 #
-# Which do you prefer? You did not have to think. Felix says the opposite of what is true, and in the morning somebody looks
-# at the table for traces of paws. Yet the number by which a thousand papers have compared translations prefers Felix, and
-# not by a whisker: 71 to 0.
+# Which do you prefer? You did not have to think. Felix says the opposite of what is true, and in the morning somebody
+# will search the table for paw prints. Yet the number by which a thousand papers have compared translations prefers
+# Felix, and not by a whisker: 71 to 0.
 #
-# At the end of this lesson you have written that number yourself, and you know what it sees, what it misses, and what to ask
-# of people when it matters. You can also judge a tagger, where things are simpler, and simple things go wrong too.
-# (S0 to S4 are the lectures; `docs/sources.md` in the course's repository says what they are.)
+# By the end of this lesson you will have programmed that number yourself, and you will know what it sees, what it misses,
+# and what to ask people when it matters. You will also be able to judge a tagger, where things are simpler, though even
+# simple things go wrong. (S0 to S4 are the lectures; `docs/sources.md` in the course's repository says what they are.)
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -60,13 +60,13 @@ show.use_style()
 # %% [markdown]
 # ## 1. Where there is one right answer
 #
-# A tagger says something about every word. S1's headline is *British Left Waffles on Falkland Islands*: *British Left* is a
-# party (an organisation, ORG), *Falkland Islands* is a place (a location, LOC), and everything else is Other. There is one
-# right tag for each word, so we can simply count. S1: treat it like any prediction, and ask of every token whether it is
-# right. The share of tokens that are is the **accuracy**.
+# A tagger says something about every word. S1's headline is *British Left Waffles on Falkland Islands*: *British Left* is
+# a party (an organisation, ORG), *Falkland Islands* is a place (a location, LOC), and everything else is Other. There is
+# one right tag for each word, so we can simply count. S1: treat it like any prediction, and ask of every token whether it
+# is right. The share of tokens that are right is the **accuracy**.
 #
-# Here are three headlines and what a hasty tagger says; behind it the truth, where it differs. The third headline is padded,
-# and what the tagger says there is nobody's business.
+# Here are three headlines and what a hasty tagger says, followed by the truth where it differs. The third headline is
+# padded, and what the tagger says there is nobody's business.
 
 # %%
 labels = ["Other", "ORG", "LOC"]
@@ -87,33 +87,34 @@ print(f"accuracy of the tagger:            {(predicted == expected)[mask].float(
 print(f"accuracy of saying 'Other' always: {(expected == 0)[mask].float().mean():.0%}")
 
 # %% [markdown]
-# The second line should worry you. A program that never finds anything has half of it right, and in real text, where nine
-# words of ten are Other, it would have 90 %. Accuracy is about all words alike. We care about the rare ones.
+# The second line should worry you. A program that never finds anything gets half of it right, and in real text, where
+# nine words out of ten are Other, it would get 90 %. Accuracy treats all words alike. We care about the rare ones.
 #
 # ### 1.1 Precision and recall
 #
 # So ask about **one label at a time**, and ask two questions. For LOC:
 #
-# - Of the words that were *predicted* to be places, how many are? That is the **precision**.
+# - Of the words that were *predicted* to be places, how many really are? That is the **precision**.
 # - Of the words that *are* places, how many were predicted to be? That is the **recall**.
 #
 # $$\text{precision} = \frac{\text{right}}{\text{predicted}}, \qquad \text{recall} = \frac{\text{right}}{\text{expected}}, \qquad
 # F_1 = \frac{2 \cdot \text{precision} \cdot \text{recall}}{\text{precision} + \text{recall}} .$$
 #
-# Each is easy to have alone. Call everything a place and the recall is perfect. Point at a single word, the surest one, and
-# the precision is. The harmonic mean $F_1$ is near the *smaller* of the two, so it rewards only those who have both.
+# Each is easy to have on its own. Call everything a place, and the recall is perfect. Point at a single word, the surest
+# one, and the precision is. The harmonic mean $F_1$ is near the *smaller* of the two, so it rewards only those who have
+# both.
 #
-# Our tagger called four words a place, three rightly; and three words are places. Precision 3/4, recall 3/3. The cost of the
-# extra find, *British*, is one ORG that was missed.
+# Our tagger called four words a place, three of them rightly; and three words are places. Precision 3/4, recall 3/3. The
+# cost of the extra find, *British*, is one ORG that was missed.
 #
 # ### Exercise 1 · Precision, recall and F1
 # `evaluation.precision_recall_f1` · 3 points (2 for the values, 1 for 0 / 0) · about 12 minutes
 #
 # Score one label. Only the places where the mask is True count. Where a division would be 0 / 0 (a label that was never
-# predicted has no precision) the score is 0. Libraries that score (sklearn, say) are not allowed.
+# predicted has no precision) the score is 0. Libraries that do the scoring (sklearn, say) are not allowed.
 #
-# Shapes: `predicted`, `expected` are integers and `mask` is boolean, all of one shape, whatever it is; `label` is an int; the
-# result is a tuple of three plain floats, `(precision, recall, f1)`.
+# Shapes: `predicted`, `expected` are integers and `mask` is boolean, all of the same shape, whatever it is; `label` is an
+# int; the result is a tuple of three plain floats, `(precision, recall, f1)`.
 #
 # <details><summary>Hint: counting</summary>
 #
@@ -124,8 +125,8 @@ print(f"accuracy of saying 'Other' always: {(expected == 0)[mask].float().mean()
 #
 # <details><summary>Hint: nothing to divide by</summary>
 #
-# A count that is 0 can be divided by 1 instead: `right / max(said, 1)` is 0 then, because what was never said was never right
-# either. And $F_1$ is also $2 \cdot \text{right} / (\text{predicted} + \text{expected})$.
+# A count that is 0 can be divided by 1 instead: then `right / max(said, 1)` is 0, because what was never said was never
+# right either. And $F_1$ is also $2 \cdot \text{right} / (\text{predicted} + \text{expected})$.
 #
 # </details>
 
@@ -154,7 +155,8 @@ check("evaluation.precision_recall_f1", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the lazy program has nowhere to hide: right half the time, and 0 for each label that anyone would want to know about.
+# Now the lazy program has nowhere to hide: right half the time, but 0 for each label that anyone would want to know
+# about.
 
 
 # %% tags=["demo"]
@@ -177,10 +179,10 @@ def accuracy_hides_what_f1_shows():
 # %% [markdown]
 # ### 1.2 Whole sentences
 #
-# Less common but helpful, says S1: the metric **per sequence**. Was the *entire* sentence right? If a tagger's output feeds
-# something else, a sentence with one wrong tag may be as useless as one with five. This number is merciless: if each word of
-# a sentence of twenty is right with probability 0.97, all of them are with $0.97^{20} \approx 0.54$ (if mistakes fell
-# independently, which they don't quite).
+# Less common but helpful, says S1: the metric **per sequence**. Was the *entire* sentence right? If a tagger's output
+# feeds something else, a sentence with one wrong tag may be as useless as one with five. This number is merciless: if
+# each word in a sentence of twenty is right with probability 0.97, all of them are right with probability
+# $0.97^{20} \approx 0.54$ (if mistakes were independent, which they are not quite).
 #
 # ### Exercise 2 · Whole sentences
 # `evaluation.sequence_accuracy` · 2 points · about 8 minutes
@@ -222,9 +224,10 @@ check("evaluation.sequence_accuracy", hidden=True)
 # %% [markdown]
 # ## 2. Where there are many right answers
 #
-# Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*: all of
-# them will do. Let us use the tagger's ruler all the same, and see what it says about our two translators. It needs a right
-# answer, so a human translator has given us one, the **reference**. What a program says is the **hypothesis** (S1's words).
+# Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*: all
+# of them will do. Let us use the tagger's yardstick all the same, and see what it says about our two translators. It
+# needs a right answer, so a human translator has given us one, the **reference**. What a program says is the
+# **hypothesis** (S1's words).
 
 # %%
 reference = "the cat did not dance on the table last night .".split()
@@ -236,28 +239,29 @@ for translator, hypothesis in (("Felix", felix), ("Minka", minka)):
     print(f"{translator}: {len(right)} of {len(reference)} words are right in their place: {right}")
 
 # %% [markdown]
-# Felix left out one word, and from there on everything is one place too far to the left and counts as wrong. The ruler needs
-# one answer for each input word. Tagging has that; the lectures call it *no time delay*. Translation reads first and
-# writes afterwards, *with* a delay, as long or as short as it likes.
+# Felix left out one word, and from there on everything is one place too far to the left and counts as wrong. The
+# yardstick needs one answer for each input word. Tagging has that; the lectures call it *no time delay*. Translation
+# reads first and writes afterwards, *with* a delay, as long or as short as it likes.
 #
 # (S1 heads two slides on judging generated text with "no time delay". That is a slip: translation and summaries are the
-# kind *with* delay, and you have just seen what happens if one takes the heading at its word. The heading for taggers says
+# kind *with* delay, and you have just seen what happens if you take the heading at its word. The heading for taggers says
 # "w/o no time delay", one negation too many.)
 #
-# So we need a ruler that does not care about the place. There are two kinds. One asks **people**. It is slow, it is dear, and
-# it is what we want to know. The other compares with references **automatically**, and hopes to agree with the people. We
-# build the automatic ones first.
+# So we need a yardstick that does not care about the place. There are two kinds. One asks **people**. It is slow, it is
+# expensive, and it tells us what we want to know. The other compares with references **automatically**, and hopes to
+# agree with the people. We build the automatic ones first.
 #
 # ## 3. BLEU
 #
-# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams** with the reference, runs of $n$ words
-# that stand next to each other. Shared single words say that the right things are talked about, longer runs that the
-# sentence is put together in the right way. It is a precision: of the n-grams that you said, how many are in the reference?
+# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams** with the reference, runs of $n$
+# words that stand next to each other. Shared single words show that the translation talks about the right things, longer
+# runs that the sentence is put together in the right way. It is a precision: of the n-grams that you said, how many are
+# in the reference?
 #
 # ### 3.1 Counting, and clipping
 #
-# A precision is easy to have, you know that from section 1. S1's cat is on the chair again, and a program has found out that
-# *the* and *cat* are always right:
+# A precision is easy to have, as you know from section 1. S1's cat is on the chair again, and a program has discovered
+# that *the* and *cat* are always right:
 
 # %%
 on_the_chair = "the cat is on the chair".split()
@@ -280,22 +284,23 @@ axes.legend(loc="upper right")
 show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, cat is said twice and counts once.")
 
 # %% [markdown]
-# All eight words are "right". The remedy is **clipping**: an n-gram of the hypothesis counts at most as often as the reference
-# has it. The reference has *the* twice, so two of the four count, and of two *cats* one: five words of eight are matched.
+# All eight words are "right". The remedy is **clipping**: an n-gram of the hypothesis counts at most as often as the
+# reference has it. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five words
+# out of eight are matched.
 #
-# There may be several references, since there are several good translations. Then each n-gram counts at most as often as in
-# the **one reference that has it most often**. The references are not poured into one pot: two of them that say *the* twice
-# each don't make four.
+# There may be several references, since there are several good translations. Then each n-gram counts at most as often as
+# in the **one reference that has it most often**. The references are not thrown into one pot: two references that say
+# *the* twice each don't make four.
 #
 # ### Exercise 3 · Clipped n-grams
 # `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
 #
-# Count the n-grams of the hypothesis that are matched, and all that it has. Return the two counts and not their ratio; you
-# will see why in section 3.4.
+# Count the n-grams of the hypothesis that are matched, and all the n-grams it has. Return the two counts, not their
+# ratio; you will see why in section 3.4.
 #
-# A sentence of 6 words has 5 runs of two words and 4 of three. One that is shorter than $n$ has none. Functions that match or
-# score for you, such as nltk's `modified_precision` or all of sacrebleu, are not allowed in exercises 3 to 6. Words are
-# compared as they are, capitals included, and nothing is put before or behind a sentence.
+# A sentence of 6 words has 5 runs of two words and 4 of three. One that is shorter than $n$ has none. Functions that
+# match or score for you, such as nltk's `modified_precision` or all of sacrebleu, are not allowed in exercises 3 to 6.
+# Words are compared as they are, including capitals, and nothing is put before or after a sentence.
 #
 # Shapes: `hypothesis` is a list of words, `references` is a list of such lists, `n` is an int; the result is a tuple of two
 # ints, `(matched, total)`.
@@ -308,7 +313,7 @@ show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, c
 #
 # <details><summary>Hint: counters can do sets' work</summary>
 #
-# For two counters, `a & b` has the smaller count of each key and `a | b` the larger. One of them clips; the other one finds
+# For two counters, `a & b` has the smaller count of each key and `a | b` the larger. One of them clips; the other finds
 # the reference that has an n-gram most often. `counter.total()` is the sum of the counts.
 #
 # </details>
@@ -356,33 +361,33 @@ def both_translators_counted():
 
 
 # %% [markdown]
-# Every single word that Felix says is in the reference. The one that is *not* there, *not*, costs nothing so far: precision
-# asks only about what was said. It shows in the longer runs, for a hole breaks those that went across it.
+# Every single word that Felix says is in the reference. The one that is *not* there, *not*, costs nothing so far:
+# precision asks only about what was said. It shows in the longer runs, because a hole breaks those that went across it.
 #
-# Minka uses other words for the same thing, and a word that is merely *like* the right one counts as much as a word from
-# another planet.
+# Minka uses other words for the same thing, and a word that is merely *like* the right one counts no more than a word
+# from another planet.
 #
 # ### 3.2 The brevity penalty
 #
-# The cat that says least is right most often. The hypothesis *the cat* has a precision of 1 for words and for pairs. Recall
-# would notice, but recall is awkward where there are several references, each with other words. So BLEU takes a shortcut and
-# looks at the **length**. With $c$ words in the hypothesis and $r$ in the reference,
+# The cat that says least is right most often. The hypothesis *the cat* has a precision of 1 for words and for pairs.
+# Recall would notice, but recall is awkward where there are several references, each with different words. So BLEU takes
+# a shortcut and looks at the **length**. With $c$ words in the hypothesis and $r$ in the reference,
 #
 # $$\text{penalty} = \begin{cases} 1 & c \ge r \\ e^{\,1 - r/c} & c < r . \end{cases}$$
 #
-# Half as long as the reference, $r/c = 2$, gives $e^{-1} \approx 0.37$. Too long needs no penalty of its own: words that are
-# too many have cost precision already.
+# Half as long as the reference, $r/c = 2$, gives $e^{-1} \approx 0.37$. Being too long needs no penalty of its own:
+# superfluous words have already cost precision.
 #
 # ### Exercise 4 · Brevity penalty
 # `evaluation.brevity_penalty` · 2 points (1 for the values, 1 for no word at all) · about 8 minutes
 #
-# Write the formula. A hypothesis without any word gets 0, which is where $e^{\,1 - r/c}$ goes as $c$ becomes small.
+# Write the formula. A hypothesis without a single word gets 0, which is where $e^{\,1 - r/c}$ goes as $c$ becomes small.
 #
 # Shapes: both lengths are ints, the reference's at least 1; the result is a float.
 #
 # <details><summary>Hint</summary>
 #
-# Look at the case of no words first, or Python divides by zero. `math.exp` takes a plain number.
+# Deal with the case of no words first, or Python will divide by zero. `math.exp` takes a plain number.
 #
 # </details>
 
@@ -392,7 +397,7 @@ def brevity_penalty(hypothesis_length, reference_length):
     """BLEU's factor for being short.
 
     hypothesis_length, reference_length: int, in words
-    returns: float; 1 from the reference's length on, smaller below, 0 for no word at all
+    returns: float; 1 from the reference's length on, smaller below, 0 for no words at all
     """
     ### BEGIN SOLUTION
     if hypothesis_length == 0:
@@ -410,25 +415,26 @@ check("evaluation.brevity_penalty", hidden=True)
 # %% [markdown]
 # ### 3.3 Putting BLEU together
 #
-# Four precisions, for $n = 1$ to $4$, and a penalty are to become one number. Precisions fall quickly as $n$ grows, roughly by
-# a factor each time, so it is their *geometric* mean that treats them fairly: the fourth root of the product.
+# Four precisions, for $n = 1$ to $4$, and a penalty must become one number. Precisions fall quickly as $n$ grows, roughly
+# by a factor each time, so it is the *geometric* mean that treats them fairly: the fourth root of the product.
 #
 # $$\text{BLEU} = \text{penalty} \cdot \Big(\prod_{n=1}^{N} p_n\Big)^{1/N}
 # = \text{penalty} \cdot \exp\Big(\frac1N \sum_{n=1}^{N} \ln p_n\Big), \qquad N = 4 .$$
 #
-# A product has no mercy: one precision of 0 and all is 0. That happens to a single short sentence all the time, which is why
-# libraries *smooth* sentence scores (they pretend that a little was matched). For a whole corpus it hardly matters.
+# A product has no mercy: one precision of 0, and everything is 0. That happens to a single short sentence all the time,
+# which is why libraries *smooth* sentence scores (they pretend that a little was matched). For a whole corpus it hardly
+# matters.
 #
 # ### Exercise 5 · BLEU
 # `evaluation.bleu` · 3 points (2 for the values, 1 for a precision of 0) · about 10 minutes
 #
-# From any number of precisions and the penalty to BLEU, between 0 and 1, nothing smoothed.
+# Turn any number of precisions and the penalty into BLEU, between 0 and 1, with no smoothing.
 #
 # Shapes: `precisions` is a list of floats, one or more, `penalty` is a float, the result is a float.
 #
 # <details><summary>Hint</summary>
 #
-# `math.prod(precisions)` is the product, and a root is a power of one over something. If you prefer logarithms, mind
+# `math.prod(precisions)` is the product, and a root is a power of one over something. If you prefer logarithms, beware of
 # `math.log(0)`.
 #
 # </details>
@@ -467,12 +473,12 @@ def the_two_translations_judged():
 
 
 # %% [markdown]
-# There they are, 71 and 0 (BLEU is usually given in percent; a library that smooths makes 19 of Minka's 0). Nothing is
-# wrong with your code. This *is* BLEU: Felix loses one word of eleven and is punished for one word; that it was *not* is
-# nothing that an n-gram could know.
+# There they are, 71 and 0 (BLEU is usually given in percent; a library that smooths turns Minka's 0 into 19). Nothing is
+# wrong with your code. This *is* BLEU: Felix loses one word out of eleven and is punished for one word; that the word was
+# *not* is something no n-gram can know.
 #
-# Before we quarrel with the number, let us see what it does well. Take a sentence of the reference, say only its first $c$
-# words, and go on babbling behind its end:
+# Before we quarrel with the number, let us see what it does well. Take a sentence of the reference, say only its first
+# $c$ words, and go on babbling after it:
 
 
 # %% tags=["demo"]
@@ -496,16 +502,16 @@ def bleu_against_length():
     axes.legend(loc="lower right", bbox_to_anchor=(1, 0.14))
     show.figure(
         drawn,
-        "BLEU against length: it rises with the brevity penalty up to the reference's length, is 1 there, "
-        "and falls with the precision behind it.",
+        "BLEU against length: it rises with the brevity penalty up to the reference's length, is 1 there, and falls "
+        "with the precision beyond it.",
     )
 
 
 # %% [markdown]
 # ### 3.4 Corpus or sentence
 #
-# One sentence is an anecdote. Our translators have worked through eight, and they have kept their habits: Felix says what the
-# reference says and loses one little thing; Minka says it in words of her own.
+# One sentence is an anecdote. Our translators have worked through eight, and they have kept their habits: Felix says what
+# the reference says but loses one little thing; Minka says it in her own words.
 
 # %%
 corpus = [  # German, reference, Felix, Minka
@@ -581,14 +587,14 @@ for row in corpus:
 # ### Exercise 6 · Corpus or sentence
 # `evaluation.corpus_or_sentence` · 2 points (1 for the values, 1 where there are no n-grams) · about 8 minutes
 #
-# Return both. A sentence may be too short to have any n-gram: its precision counts as 0, and the precision of a whole corpus
-# without n-grams is 0, too. There is one sentence at least.
+# Return both. A sentence may be too short to have any n-gram: its precision counts as 0, and so does the precision of a
+# whole corpus without n-grams. There is at least one sentence.
 #
 # Shapes: `matched` and `total` are lists of ints, one for each sentence; the result is a tuple of two floats, `(micro, macro)`.
 #
 # <details><summary>Hint</summary>
 #
-# `zip(matched, total)` walks through both lists at once. Mind who is divided by what: macro divides by the number of
+# `zip(matched, total)` walks through both lists at once. Watch what is divided by what: macro divides by the number of
 # sentences, `len(total)`, micro by the number of n-grams.
 #
 # </details>
@@ -596,7 +602,7 @@ for row in corpus:
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_or_sentence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def micro_and_macro(matched, total):
-    """A precision of many sentences, averaged in both ways.
+    """The precision of many sentences, averaged in both ways.
 
     matched: list of ints, how many n-grams of each sentence are right
     total: list of ints, how many each sentence has; may be 0
@@ -642,10 +648,10 @@ def votes_of_ngrams_and_of_sentences():
 
 
 # %% [markdown]
-# Micro is the area of the bars, levelled out; macro is the mean of their heights, and there the two short sentences outvote
-# the long one. Neither way is wrong, but a paper that says "BLEU" means the corpus, micro. Let us put your functions together to that, and see whether a well-kept library
-# agrees. `course_lib.evaluation.metrics` asks `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike
-# (Post, 2018).
+# Micro is the area of the bars, levelled out; macro is the mean of their heights, and there the two short sentences
+# outvote the long one. Neither way is wrong, but a paper that says "BLEU" means the corpus, micro. Let us put your
+# functions together to get that, and see whether a well-kept library agrees. `course_lib.evaluation.metrics` asks
+# `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike (Post, 2018).
 
 
 # %% tags=["demo"]
@@ -669,15 +675,16 @@ def your_bleu_and_the_librarys():
 #
 # ## 4. Edits
 #
-# The other old ruler comes from speech recognition, where the words come one after the other and *do* have one right order:
-# how many words must be changed to get from the hypothesis to the reference? An **edit** substitutes one word, deletes one,
-# or inserts one. *the cat did dance* becomes *a cat did not dance* by two of them: *the* → *a*, and *not* put in.
+# The other old yardstick comes from speech recognition, where the words come one after another and *do* have one right
+# order: how many words must be changed to get from the hypothesis to the reference? An **edit** substitutes one word,
+# deletes one, or inserts one. *the cat did dance* becomes *a cat did not dance* with two of them: *the* → *a*, and *not*
+# inserted.
 #
 # ### 4.1 The table of edits
 #
-# How does one find the *fewest*? There are astronomically many ways to edit, and yet it is easy, by a table. Let
-# $D_{ij}$ be the fewest edits that turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the
-# reference. The last step of any way ends in one of three manners:
+# How do you find the *fewest*? There are astronomically many ways to edit, and yet it is easy, with a table. Let $D_{ij}$
+# be the fewest edits that turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the reference.
+# Every way of editing ends in one of three steps:
 #
 # $$D_{ij} = \min \begin{cases}
 # D_{i-1,\,j} + 1 & \text{the hypothesis's word } i \text{ is deleted} \\
@@ -685,17 +692,17 @@ def your_bleu_and_the_librarys():
 # D_{i-1,\,j-1} + [\,h_i \ne r_j\,] & \text{one becomes the other, for nothing if they are equal}
 # \end{cases}$$
 #
-# and against no words at all everything goes or comes: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbours that are
-# known already, so the table fills itself row by row. (You will meet this trick, *dynamic programming*, again and again:
-# solve small problems once, write the answers down, and build the large one from them.)
+# and against no words at all, everything must go or come: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbours
+# that are already known, so the table fills itself row by row. (You will meet this trick, *dynamic programming*, again
+# and again: solve small problems once, write the answers down, and build the large one from them.)
 #
 # ### Exercise 7 · The table of edits
 # `evaluation.edit_table` · 4 points · about 25 minutes
 #
-# Fill the table. Two words are equal or they are not, capitals included. Libraries that compute edit distances are not
+# Fill the table. Two words are equal or they are not, including capitals. Libraries that compute edit distances are not
 # allowed.
 #
-# Shapes: `hypothesis` and `reference` are lists of words, either may be empty; the result is an int64 tensor
+# Shapes: `hypothesis` and `reference` are lists of words, and either may be empty; the result is an int64 tensor
 # `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 stand for no words.
 #
 # <details><summary>Hint: off by one</summary>
@@ -707,15 +714,15 @@ def your_bleu_and_the_librarys():
 #
 # <details><summary>Hint: lists first</summary>
 #
-# Fill a list of rows with plain Python ints, and end with `torch.tensor(rows)`. Writing into a tensor cell by cell works, too,
-# only more slowly.
+# Fill a list of rows with plain Python ints, and end with `torch.tensor(rows)`. Writing into a tensor cell by cell works
+# too, only more slowly.
 #
 # </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-edit_table-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def edit_table(hypothesis, reference):
-    """The fewest edits between all beginnings of two sentences.
+    """The fewest edits between all the beginnings of two sentences.
 
     hypothesis, reference: lists of words
     returns: int64 [len(hypothesis) + 1, len(reference) + 1]
@@ -739,8 +746,8 @@ check("evaluation.edit_table", hidden=True)
 
 # %% [markdown]
 # The number in the last cell is the **edit distance**. But the table knows more. Walk back from there, at each cell to a
-# neighbour that explains its number, and you see the edits themselves. Diagonal steps at an unchanged number are words that
-# stay.
+# neighbour that explains its number, and you will see the edits themselves. Diagonal steps at an unchanged number are
+# words that stay.
 
 
 # %% tags=["demo"]
@@ -777,15 +784,15 @@ def a_way_through_the_table():
 # %% [markdown]
 # ### 4.2 The word error rate
 #
-# The **word error rate** is the number of edits, divided by the number of words in the reference. Of a corpus: all edits over
-# all reference words (micro again). It is an *error* rate, so lower is better; and since one can say any number of words too
-# many, it may exceed 1.
+# The **word error rate** is the number of edits, divided by the number of words in the reference. For a corpus, it is all
+# edits over all reference words (micro again). It is an *error* rate, so lower is better; and since a program can say any
+# number of superfluous words, it may exceed 1.
 #
 # ### Exercise 8 · Word error rate
 # `evaluation.word_error_rate` · 2 points · about 8 minutes
 #
-# Of a corpus. Each reference has words; of a hypothesis nothing may have been heard, and then it is an empty list. So that
-# this does not hang on exercise 7, a function that counts the edits between two sentences is handed to you. Here, too,
+# Compute it for a corpus. Each reference has words; a hypothesis for which nothing was heard is an empty list. So that
+# this does not depend on exercise 7, a function that counts the edits between two sentences is handed to you. Again,
 # libraries that compute edits or error rates (jiwer, say) are not allowed.
 #
 # Shapes: `hypotheses` and `references` are lists of sentences, each a list of words; `distance(hypothesis, reference)` gives
@@ -834,24 +841,24 @@ def error_rates_of_the_translators():
 
 
 # %% [markdown]
-# Two words moved to the front, and four of five words count as wrong: two deleted here, two inserted there. For speech that is
-# fair. For translation it is not, and a younger relative, TER, lets a whole block move for a single edit.
+# Two words moved to the front, and four out of five words count as wrong: two deleted here, two inserted there. For
+# speech that is fair. For translation it is not, and a younger relative, TER, lets a whole block move for a single edit.
 #
 # And again Felix is far ahead. Time to ask somebody who can read.
 #
 # ## 5. What people say
 #
-# S1's recipe for **human evaluation**: get responses from your model, write a questionnaire, show it to people, and ask for
-# *goodness*. What that is depends on the task: is it fluent, is it coherent, is it appropriate? For translations one asks
-# above all whether it *means the same*. And one can ask in two ways:
+# S1's recipe for **human evaluation**: get responses from your model, write a questionnaire, show it to people, and ask
+# for *goodness*. What that is depends on the task: is it fluent, is it coherent, is it appropriate? For translations the
+# main question is whether it *means the same*. And there are two ways of asking:
 #
 # - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a grade
 #   from 1 to 5. You get a number for every sentence; but your 3 may be my 4.
 # - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" Much easier to answer,
 #   and people agree more; but you learn only which is better, not whether either is any good.
 #
-# Be the person. Sixteen translations, in random order, so that you don't know whose they are. How much of what the German
-# says does the English say? Read the German if you can; if not, the reference says the same.
+# Be the person. Here are sixteen translations, in random order, so that you don't know whose they are. How much of what
+# the German says does the English say? Read the German if you can; if not, the reference says the same.
 
 # %% tags=["demo"]
 entries = [(name, index) for name in systems for index in range(len(corpus))]
@@ -863,7 +870,7 @@ grades = show.questionnaire(
 grades
 
 # %% [markdown]
-# And as comparisons. Here, too, the order is random.
+# And now as comparisons. The order is random again.
 
 # %% tags=["demo"]
 turned = [random.Random(index).random() < 0.5 for index in range(len(corpus))]
@@ -909,18 +916,19 @@ else:
 # ### 5.1 Do the raters agree?
 #
 # If two people look at the same sentences and give different grades, what is either grade worth? So before people are
-# believed, they are compared with each other. That they give the *same grade* in, say, nine of sixteen cases sounds fine. But
-# who throws dice agrees now and then, too. **Cohen's kappa** (1960) takes the agreement that one would expect by chance out:
+# believed, they are compared with each other. That they give the *same grade* in, say, nine of sixteen cases sounds fine.
+# But even people who throw dice agree now and then. **Cohen's kappa** (1960) takes out the agreement that you would
+# expect by chance:
 #
 # $$\kappa = \frac{\text{observed} - \text{by chance}}{1 - \text{by chance}},$$
 #
-# where "by chance" supposes that each rater hands out grades as often as they do, but blindly. It is 1 for perfect
-# agreement and 0 for no more than dice.
+# where "by chance" assumes that each rater hands out each grade as often as they really do, but blindly. It is 1 for
+# perfect agreement and 0 for no more than dice would give.
 
 
 # %% tags=["demo"]
 def agreement(one, other):
-    """How often two raters give each pair of grades, the share that is equal, and Cohen's kappa."""
+    """How often two raters give each pair of grades, the share of equal grades, and Cohen's kappa."""
     counts = torch.zeros(5, 5)
     for name in systems:
         for first, second in zip(one[name], other[name], strict=True):
@@ -942,23 +950,23 @@ show.matrices(
         "12345",
         texts=[[f"{n:.0f}" if n else "" for n in row] for row in counts.tolist()],
     ),
-    alt="A 5 by 5 table of how often Ada and Bo gave which grades: most on the diagonal, the rest one step beside it.",
+    alt="A 5 by 5 table of how often Ada and Bo gave which grades: most on the diagonal, the rest one step away from it.",
 )
 
 # %% [markdown]
-# Ada and Bo give the same grade in little more than half of the cases, and otherwise are one step apart. The plain kappa takes
-# a 4 against a 5 to be as bad as a 1 against a 5; there is a weighted one that does not. On one thing they agree entirely,
-# though: on who is the better translator.
+# Ada and Bo give the same grade in little more than half of the cases; otherwise they are one step apart. To the plain
+# kappa, a 4 against a 5 is as bad as a 1 against a 5; there is a weighted version that knows better. On one thing they
+# agree entirely, though: on who is the better translator.
 #
 # ## 6. When the judges disagree
 #
-# Now put both together: each of the sixteen translations as a point, what BLEU says against what people say. If BLEU were a
-# good stand-in for people, the points would rise from the lower left to the upper right. For another opinion we also ask a
-# metric of a newer kind.
+# Now put both together: each of the sixteen translations as a point, what BLEU says against what people say. If BLEU were
+# a good stand-in for people, the points would rise from the lower left to the upper right. For a second opinion we also
+# ask a metric of a newer kind.
 #
 # **BERTScore** (Zhang et al., 2020; on S1's list) gives up on equal words. It reads both sentences with a BERT, takes the
-# contextual vector of each piece, and matches each with the most similar one on the other side. *Kitten* and *cat* are no
-# strangers to it.
+# contextual vector of each piece, and matches each with the most similar one on the other side. To BERTScore, *kitten*
+# and *cat* are no strangers.
 
 # %% tags=["demo"]
 try:
@@ -996,12 +1004,12 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# A library for each, behind one front: sacrebleu, rouge-score, jiwer, nltk, and our own BERT for the last. Who is who, in the
-# order of S1's list:
+# A library for each, behind a common front: sacrebleu, rouge-score, jiwer, nltk, and our own BERT for the last. Here is
+# who is who, in the order of S1's list:
 #
-# - **Perplexity** does not look at what a model *says*, but at the probability that it gives to the right answer. It needs no
-#   translations at all, can be had at every step of training, and says little about what comes out in the end ("not always
-#   favoured", says S1). The cell below has it for S1's *The gray fluffy cat meowed very loudly*.
+# - **Perplexity** does not look at what a model *says*, but at the probability that it gives to the right answer. It
+#   needs no translations at all, is available at every step of training, and says little about what comes out in the end
+#   ("not always favoured", says S1). The cell below has it for S1's *The gray fluffy cat meowed very loudly*.
 # - **WER** and its relatives count edits; the **CER** does so in characters.
 # - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference was said?
 #   (Libraries report its F1 today. ROUGE-L looks for the longest common subsequence.)
@@ -1038,9 +1046,9 @@ if reports:
     )
 
 # %% [markdown]
-# Upside down. The more people like a translation, the less BLEU does; BERTScore is kinder to Minka, and still on Felix's side.
-# Is it only these two? Here is every metric of our table, with error rates turned round so that further right is better
-# everywhere, and at the bottom the people.
+# Upside down. The more people like a translation, the less BLEU does; BERTScore is kinder to Minka, but still on Felix's
+# side. Is it only these two? Here is every metric of our table, with error rates reversed so that further right is better
+# everywhere, and the people at the bottom.
 
 # %% tags=["demo"]
 if reports:
@@ -1070,12 +1078,12 @@ if reports:
     print(sum(one > other for _, one, other in rows[:-1]), "of", len(rows) - 1, "metrics prefer Felix")
 
 # %% [markdown]
-# Unanimous, and unanimously wrong. We chose these sentences to be mean, of course. Over thousands of ordinary sentences, and
-# between systems that are clearly different, metrics and people mostly agree, and nobody can ask people at every step of a
-# training. But it is no accident either. All of them reward *saying it with the reference's words*, some with its letters or
-# its vectors. A *not*, an *after* for a *before*, a cat where the chair should be: one word among ten, and all of the meaning.
-# Reviews have found that BLEU should not decide between good systems, and not about single sentences at all (Reiter, 2018;
-# Mathur et al., 2020).
+# Unanimous, and unanimously wrong. We chose these sentences to be mean, of course. Over thousands of ordinary sentences,
+# and between systems that are clearly different, metrics and people mostly agree, and nobody can ask people at every step
+# of training. But it is no accident either. All of them reward *saying it in the reference's words*, some in its letters
+# or its vectors. A *not*, an *after* for a *before*, a cat where the chair should be: one word in ten, and all of the
+# meaning. Reviews have found that BLEU should not decide between good systems, and should not be used for single
+# sentences at all (Reiter, 2018; Mathur et al., 2020).
 #
 # What follows for your own work?
 #
@@ -1086,17 +1094,17 @@ if reports:
 # ### Exercise 9 · In your own words
 # `evaluation.which_is_better` · 3 points, read by a person · about 15 minutes
 #
-# Your new translator has 3 BLEU more than your colleague's, on the same test set and with the same signature. (a) Why may it
-# still translate worse? Name a property of BLEU and an example sentence. (b) Plan a human evaluation that would settle it:
-# single response or comparison, what do you ask, whom, in which order, and how do you find out whether the answers can be
-# trusted? Six to ten sentences.
+# Your new translator scores 3 BLEU points more than your colleague's, on the same test set and with the same signature.
+# (a) Why may it still translate worse? Name a property of BLEU and an example sentence. (b) Plan a human evaluation that
+# would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you find
+# out whether the answers can be trusted? Six to ten sentences.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "evaluation-which_is_better-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# (a) BLEU counts n-grams that are in the reference and knows nothing of what they mean. All words weigh the same, so leaving
-# out *not* costs no more than leaving out *very*, and a synonym counts as a mistake like any other. My system may have
-# learned to copy frequent phrases of the references: *the cat did dance on the table last night* for *... did not dance ...*
-# has nearly all n-grams and the opposite meaning, while my colleague's *yesterday evening the cat was not dancing on the
-# table* loses most of them and is right.
+# (a) BLEU counts n-grams that are in the reference and knows nothing about what they mean. All words weigh the same, so
+# leaving out *not* costs no more than leaving out *very*, and a synonym counts as a mistake like any other. My system may
+# have learned to copy frequent phrases of the references: *the cat did dance on the table last night* for *... did not
+# dance ...* has nearly all n-grams and the opposite meaning, while my colleague's *yesterday evening the cat was not
+# dancing on the table* loses most of them and is right.
 #
 # (b) The question is which of two systems is better, so I ask for comparisons: source (or reference), translation A,
 # translation B, "which says better what the source says: A, B, no difference?". I draw a hundred or more sentences at random
@@ -1111,16 +1119,16 @@ if reports:
 # %% [markdown]
 # ## Glossary
 #
-# - **hypothesis, reference**: what a model says, and a right answer to hold it against.
-# - **accuracy**: the share of predictions that are right; of tokens, or of whole sequences.
-# - **precision, recall**: of what was predicted, how much is right; of what is there, how much was found.
+# - **hypothesis, reference**: what a model says, and a right answer to compare it with.
+# - **accuracy**: the share of predictions that are right, among tokens or whole sequences.
+# - **precision, recall**: how much of what was predicted is right; how much of what is there was found.
 # - **F1**: the harmonic mean of precision and recall, near the smaller of the two.
 # - **n-gram**: a run of n words that stand next to each other.
 # - **clipping**: an n-gram counts at most as often as the reference has it.
 # - **brevity penalty**: the factor by which BLEU punishes a hypothesis that is shorter than its reference.
 # - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.
 # - **micro, macro**: counts added before they are divided (a corpus score), or the mean of the sentences' own scores.
-# - **edit distance**: the fewest words to substitute, delete or insert to turn one sentence into another.
+# - **edit distance**: the smallest number of words to substitute, delete or insert to turn one sentence into another.
 # - **word error rate**: edits over reference words.
 # - **signature**: how exactly a score was computed; scores with different ones cannot be compared.
 # - **BERTScore**: F1 over pieces that are matched by the similarity of their contextual vectors.
@@ -1129,8 +1137,8 @@ if reports:
 #
 # ## What you have now
 #
-# Precision and recall for a tagger, BLEU and the word error rate from nothing, the two averages, and a healthy distrust of
-# all of them.
+# Precision and recall for a tagger, BLEU and the word error rate from scratch, the two averages, and a healthy distrust
+# of all of them.
 #
 # This is the last of the lessons. You have built attention and wrapped a transformer around it, you have trained it and let
 # it write, and now you can judge what it wrote. The cat, by the way, did not dance on the table. She slept on it.

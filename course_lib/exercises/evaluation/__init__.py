@@ -1,7 +1,7 @@
-"""The exercises of lesson 10: tags, clipped n-grams and what BLEU makes of them, edits, and two ways to average.
+"""The exercises of lesson 10: tags, clipped n-grams and what BLEU makes of them, edits, and two ways of averaging.
 
-Built like `course_lib/exercises/attention/scale.py`; read that file first. Answers are plain numbers here. What is
-divided by nothing (a label that is never predicted, a sentence without n-grams) has cases, and points, of its own.
+Built like `course_lib/exercises/attention/scale.py`; read that file first. Answers are plain numbers here. Divisions by
+nothing (a label that is never predicted, a sentence without n-grams) have cases, and points, of their own.
 """
 
 from course_lib.exercises.evaluation import (

@@ -60,7 +60,7 @@ def _bleu_differently(
 
 
 def _log_mean(precisions: Sequence[float]) -> float:
-    """The mean of the logarithms; -inf where one of them is of 0."""
+    """The mean of the logarithms; -inf where one of them is that of 0."""
     return sum(math.log(one) if one else -math.inf for one in precisions) / len(precisions)
 
 
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "zeros_left_out",
-            "Your answer is right as long as no precision is 0, and leaves out those that are. BLEU is 0 then: a "
+            "Your answer is right as long as no precision is 0, and leaves out those that are. Then BLEU is 0: a "
             "product with a 0 in it.",
             partial(_bleu_differently, zeros=lambda precisions: [one for one in precisions if one]),
             alone=True,
@@ -122,13 +122,13 @@ EXERCISE = Exercise(
         Misconception(
             "zeros_made_small",
             "Your answer is right as long as no precision is 0; for 0 it takes a very small number instead. Without "
-            "smoothing BLEU is 0 then.",
+            "smoothing, BLEU is then 0.",
             partial(_bleu_differently, zeros=lambda precisions: [max(one, 1e-9) for one in precisions]),
             alone=True,
         ),
         Misconception(
             "nan_for_zero",
-            "Your answer is right as long as no precision is 0, and NaN where one is. BLEU is 0 then: test for it "
+            "Your answer is right as long as no precision is 0, and NaN where one is. Then BLEU is 0: test for it "
             "before you take logarithms.",
             partial(_bleu_differently, nothing=math.nan),
             alone=True,
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_forgotten",
-            "Your answer multiplies the precisions and takes no root: it shrinks with each of them. Take the n-th "
+            "Your answer multiplies the precisions but takes no root: it shrinks with each of them. Take the n-th "
             "root for n precisions, or exp of the mean logarithm.",
             partial(_bleu_differently, mean=math.prod),
         ),
@@ -158,8 +158,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_after_the_power",
-            "Your answer divides by the number of precisions in place of taking a root: Python reads ** 1 / N as "
-            "(** 1) / N. Put brackets: ** (1 / N).",
+            "Your answer divides by the number of precisions instead of taking a root: Python reads ** 1 / N as (** "
+            "1) / N. Put brackets: ** (1 / N).",
             partial(_bleu_differently, mean=lambda some: math.prod(some) / len(some)),
         ),
         Misconception(
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "penalty_forgotten",
-            "Your answer leaves the penalty out. Multiply the mean of the precisions by it.",
+            "Your answer leaves out the penalty. Multiply the mean of the precisions by it.",
             partial(_bleu_differently, weighed=lambda mean, penalty: mean),
         ),
         Misconception(
@@ -215,14 +215,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zeros_made_one",
-            "Your answer is right as long as no precision is 0; 0 it takes for 1, which adds nothing to the logarithms."
-            " BLEU is 0 then.",
+            "Your answer is right as long as no precision is 0; it treats 0 as 1, which adds nothing to the "
+            "logarithms. Then BLEU is 0.",
             partial(_bleu_differently, zeros=lambda precisions: [one or 1.0 for one in precisions]),
             alone=True,
         ),
         Misconception(
             "last_precision_left_out",
-            "Your answer leaves the last precision out. BLEU is the geometric mean of all of them.",
+            "Your answer leaves out the last precision. BLEU is the geometric mean of all of them.",
             partial(_bleu_differently, mean=lambda some: math.prod(some[:-1]) ** (1 / max(1, len(some) - 1))),
         ),
         Misconception(

@@ -93,7 +93,7 @@ EXERCISE = Exercise(
     title="Brevity penalty",
     statement=(
         "brevity_penalty(hypothesis_length int, reference_length int) -> float: 1 if the hypothesis is at least as "
-        "long as the reference, exp(1 - reference_length / hypothesis_length) if it is shorter, 0 without any word."
+        "long as the reference, exp(1 - reference_length / hypothesis_length) if it is shorter, 0 without any words."
     ),
     points=2,
     minutes=8,
@@ -127,13 +127,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rewards_length",
-            "Your answer is above 1 for a long hypothesis, and so rewards it. From the reference's length on the "
+            "Your answer is above 1 for a long hypothesis, and so rewards it. From the reference's length on, the "
             "penalty is 1: what is too long has already lost precision.",
             partial(_penalty, short=lambda c, r: True),
         ),
         Misconception(
             "punishes_length",
-            "Your answer punishes long hypotheses and lets short ones pass. It is brevity that pays: below the "
+            "Your answer punishes long hypotheses and lets short ones pass. It is brevity that should cost: below the "
             "reference's length exp(1 - r/c), from there on 1.",
             lambda c, r: _penalty(r, c),
         ),
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "whole_numbers",
-            "Your answer divides with //, which cuts off what is behind the point. Use /.",
+            "Your answer divides with //, which cuts off everything after the decimal point. Use /.",
             partial(_penalty, exponent=lambda c, r: 1 - r // c),
         ),
         Misconception(
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "too_long_punished",
-            "Your answer punishes what is too long as well. From the reference's length on the penalty is 1: what is "
+            "Your answer punishes what is too long as well. From the reference's length on, the penalty is 1: what is "
             "too long has already lost precision.",
             lambda c, r: math.exp(1 - max(r / c, c / r)) if c else 0.0,
         ),

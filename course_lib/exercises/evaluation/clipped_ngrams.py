@@ -225,7 +225,8 @@ EXERCISE = Exercise(
     title="Clipped n-grams",
     statement=(
         "clipped_ngrams(hypothesis, references, n) -> (matched, total), two ints: how many n-grams of the hypothesis "
-        "a reference has too, each at most as often as the reference that has it most, and how many there are."
+        "a reference has as well, each counted at most as often as in the reference that has it most often, and how "
+        "many there are."
     ),
     points=4,
     minutes=20,
@@ -238,21 +239,21 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_reference_only",
-            "Your answer is right for one reference, and uses only the first of several. An n-gram may be found in "
+            "Your answer is right for one reference, but uses only the first of several. An n-gram may be found in "
             "any of them.",
             partial(_matched_differently, allowed=lambda counts: counts[0]),
             alone=True,
         ),
         Misconception(
             "references_added",
-            "Your answer is right for one reference, and adds the counts of several up. Clip at the reference that "
+            "Your answer is right for one reference, but adds up the counts of several. Clip at the reference that "
             "has the n-gram most often: the largest count, not the sum.",
             partial(_matched_differently, allowed=lambda counts: sum(counts, Counter())),
             alone=True,
         ),
         Misconception(
             "references_joined",
-            "Your answer is right for one reference, and joins several into one text: their counts add up, and "
+            "Your answer is right for one reference, but joins several into one text: their counts add up, and "
             "n-grams appear that begin in one and end in the next. Take the largest count in any single reference.",
             lambda hypothesis, references, n: (
                 _clipped(_grams(hypothesis, n), Counter(_grams([word for words in references for word in words], n))),
@@ -261,15 +262,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "in_every_reference",
-            "Your answer is right for one reference, and wants an n-gram to be in all of several: it takes the "
+            "Your answer is right for one reference, but wants an n-gram to be in every one of several: it takes the "
             "smallest count. One reference that has it is enough: take the largest.",
             partial(_matched_differently, allowed=partial(functools.reduce, Counter.__and__)),
             alone=True,
         ),
         Misconception(
             "best_reference",
-            "Your answer is right for one reference, and takes the best of several as a whole. Each n-gram by itself "
-            "is clipped at the reference that has it most often.",
+            "Your answer is right for one reference, but takes the best of several as a whole. Each n-gram is clipped "
+            "by itself at the reference that has it most often.",
             lambda hypothesis, references, n: (
                 max(_clipped(_grams(hypothesis, n), Counter(_grams(words, n))) for words in references),
                 len(_grams(hypothesis, n)),
@@ -283,8 +284,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "different_ngrams",
-            "Your answer counts different n-grams, each once, as a set does. Repetitions count, up to the "
-            "reference's number of them: use Counter.",
+            "Your answer counts different n-grams, each once, as a set does. Repetitions count, up to the number of "
+            "them in the reference: use Counter.",
             partial(
                 _matched_differently,
                 match=lambda found, allowed: len({*found} & {*allowed}),
@@ -293,12 +294,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "each_matched_once",
-            "Your answer matches each n-gram once only. What the reference says twice may be matched twice.",
+            "Your answer matches each n-gram only once. What the reference says twice may be matched twice.",
             partial(_matched_differently, match=lambda found, allowed: len({*found} & {*allowed})),
         ),
         Misconception(
             "recall",
-            "Your total counts the n-grams of the reference, which makes a recall of it, as ROUGE has. BLEU is about "
+            "Your total counts the n-grams of the reference, which makes it a recall, like ROUGE's. BLEU is about "
             "precision: count those of the hypothesis.",
             lambda hypothesis, references, n: (
                 _clipped(_grams(hypothesis, n), _most(references, n)),
@@ -322,8 +323,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "order_ignored",
-            "Your answer takes `cat the` for `the cat`. The words of an n-gram stand in order: compare tuples as they "
-            "are, not sorted and not as sets.",
+            "Your answer mistakes `cat the` for `the cat`. The words of an n-gram stand in order: compare tuples as "
+            "they are, not sorted and not as sets.",
             partial(_matched_differently, grams=_sorted_grams),
         ),
         Misconception(
@@ -336,7 +337,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "swapped",
-            "Your answer has the two counts swapped. First those that are matched, then all: (matched, total).",
+            "Your answer has the two counts swapped. First those that are matched, then all of them: (matched, total).",
             partial(_matched_differently, returned=lambda matched, total: (total, matched)),
         ),
         Misconception(
@@ -346,27 +347,27 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided",
-            "Your answer is the precision. Return the two counts that it is made of, (matched, total): a corpus adds "
-            "them up before it divides.",
+            "Your answer is the precision. Return the two counts that it is made from, (matched, total): a corpus "
+            "adds them up before it divides.",
             partial(_matched_differently, returned=lambda matched, total: matched / max(total, 1)),
         ),
         Misconception(
             "total_of_different_ngrams",
-            "Your total counts each n-gram of the hypothesis once. It is how many there are: len(hypothesis) - n + 1, "
-            "and at least 0.",
+            "Your total counts each n-gram of the hypothesis once. It should be how many there are: len(hypothesis) - "
+            "n + 1, and at least 0.",
             lambda *case: _matched_differently(*case, total=lambda words, found, n: len({*found})),
         ),
         Misconception(
             "last_reference_only",
-            "With one reference your answer is right. With several it looks at the last alone. An n-gram matches "
-            "where any of them has it.",
+            "With one reference your answer is right. With several it looks only at the last. An n-gram matches where "
+            "any of them has it.",
             partial(_matched_differently, allowed=lambda counts: counts[-1]),
             alone=True,
         ),
         Misconception(
             "matches_added_up",
             "With one reference your answer is right. With several it adds up what matches in each, so that one "
-            "n-gram counts more than once. Clip by the reference that has it most.",
+            "n-gram counts more than once. Clip by the reference that has it most often.",
             lambda hypothesis, references, n: (
                 sum(_clipped(_grams(hypothesis, n), _most([reference], n)) for reference in references),
                 len(_grams(hypothesis, n)),
@@ -375,7 +376,7 @@ EXERCISE = Exercise(
         Misconception(
             "shorter_ngrams_too",
             "Your answer counts the shorter n-grams as well. Here n is one length: the caller asks for 1, 2, 3 and 4 "
-            "by turns.",
+            "in turn.",
             partial(
                 _matched_differently,
                 grams=lambda words, n: [gram for k in range(1, n + 1) for gram in _grams(words, k)],
@@ -396,7 +397,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "all_or_nothing",
-            "Your answer does not count an n-gram at all that is said more often than the reference has it. Count it "
+            "Your answer does not count an n-gram at all if it is said more often than the reference has it. Count it "
             "as often as the reference does.",
             partial(
                 _matched_differently,
@@ -431,7 +432,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lower_case",
-            "Your answer takes `The` for `the`. Words are compared as they are.",
+            "Your answer treats `The` and `the` as the same. Words are compared as they are.",
             partial(_matched_differently, grams=lambda words, n: _grams([word.lower() for word in words], n)),
         ),
     ),

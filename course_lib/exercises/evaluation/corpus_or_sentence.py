@@ -51,7 +51,7 @@ def _averaged(
     below: int = 0,
     returned: Callable[[float, float], Any] = lambda micro, macro: (micro, macro),
 ) -> Any:
-    """`micro_and_macro` with one thing, or several, done differently; `nothing`: what 0 / 0 is, None: passed over."""
+    """`micro_and_macro` with one thing, or several, done differently; `nothing`: what 0 / 0 is, None: skipped."""
     counts = [(one, of + below) for one, of in kept(list(zip(matched, total, strict=True)))]
     shares = [one / of if of else nothing for one, of in counts]
     some = [share for share in shares if share is not None]
@@ -135,14 +135,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "passed_over",
-            "Your answer is right as long as each sentence has an n-gram, and leaves out those that have none. They "
+            "Your answer is right as long as each sentence has an n-gram, but leaves out those that have none. They "
             "count as sentences with a precision of 0.",
             partial(_averaged, nothing=None),
             alone=True,
         ),
         Misconception(
             "one_for_nothing",
-            "Your answer is right as long as each sentence has an n-gram, and gives one that has none a precision of "
+            "Your answer is right as long as each sentence has an n-gram, but gives one that has none a precision of "
             "1. It gets 0.",
             partial(_averaged, nothing=1.0),
             alone=True,
@@ -156,19 +156,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "swapped",
-            "Your answer has the two swapped. Micro adds the counts up first, for the whole corpus; macro is the mean "
+            "Your answer has the two swapped. Micro adds up the counts first, for the whole corpus; macro is the mean "
             "over the sentences.",
             partial(_averaged, returned=lambda micro, macro: (macro, micro)),
         ),
         Misconception(
             "micro_twice",
-            "Your second number is the micro average, too: a mean that is weighted by length comes out as that. "
-            "Macro is the plain mean of the sentences' precisions.",
+            "Your second number is also the micro average: that is what a mean weighted by length comes to. Macro is "
+            "the plain mean of the sentences' precisions.",
             partial(_averaged, macro=lambda shares, counts: _micro(counts)),
         ),
         Misconception(
             "macro_twice",
-            "Your first number is the macro average, too. Micro divides once: the sum of all matched by the sum of "
+            "Your first number is also the macro average. Micro divides once: the sum of all matched by the sum of "
             "all totals.",
             partial(_averaged, returned=lambda micro, macro: (macro, macro)),
         ),
@@ -211,7 +211,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_added_below",
-            "Your answer adds 1 to what it divides by. Add nothing; only where there are no n-grams return 0.",
+            "Your answer adds 1 to what it divides by. Add nothing; just return 0 where there are no n-grams.",
             partial(_averaged, below=1),
         ),
     ),

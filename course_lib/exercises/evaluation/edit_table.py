@@ -215,13 +215,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "match_and_mismatch_exchanged",
-            "Your table charges the diagonal step where the words are the same, and not where they differ. It is the "
+            "Your table charges the diagonal step where the words are the same, but not where they differ. It is the "
             "other way round: compare with !=.",
             partial(_table, match=1, substitution=0),
         ),
         Misconception(
             "no_deletion",
-            "Your table never deletes: a word of the hypothesis too many can go for 1, from the row above.",
+            "Your table never deletes: a superfluous word of the hypothesis can go for 1, from the row above.",
             partial(_table, deletion=1000),
         ),
         Misconception(
@@ -250,7 +250,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "most_edits",
-            "Your table takes the dearest of the three steps. It is the fewest edits that count: min.",
+            "Your table takes the most expensive of the three steps. It is the fewest edits that count: min.",
             partial(_table, choose=max),
         ),
         Misconception(
@@ -289,7 +289,7 @@ EXERCISE = Exercise(
         Misconception(
             "longest_common_subsequence",
             "Your answer is the table of the longest common subsequence: how many words the two share in the same "
-            "order. Count edits: the fewest of three ways, each of which costs 1.",
+            "order. Count edits: the cheapest of three steps, each of which costs 1.",
             _common,
         ),
         Misconception(
@@ -321,12 +321,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "capitals_ignored",
-            "Your table takes `The` for `the`. Words are compared as they are.",
+            "Your table treats `The` and `the` as the same. Words are compared as they are.",
             partial(_table, same=lambda word, right: word.lower() == right.lower()),
         ),
         Misconception(
             "words_within_words",
-            "Your table takes words for equal of which one is a part of the other. Compare with ==, not with in.",
+            "Your table treats words as equal if one is a part of the other. Compare with ==, not with in.",
             partial(_table, same=lambda word, right: word in right or right in word),
         ),
         Misconception(

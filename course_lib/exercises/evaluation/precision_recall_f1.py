@@ -33,7 +33,9 @@ def _found(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tup
 
 
 def _zeros(generator: Generator, shape: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Tags of which some are 0, rightly and wrongly, and where there is padding none: who makes it 0 is found out."""
+    """Tags some of which are 0, rightly and wrongly, but none where there is padding: an answer that makes padding 0 is
+    found out.
+    """
     predicted, expected, mask = _tags(generator, shape)
     mask[-1, -3:] = torch.tensor([True, True, False])
     predicted[-1, -3:], expected[-1, -3:] = torch.tensor([0, 1, 2]), torch.tensor([0, 0, 3])
@@ -258,8 +260,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "ratios_of_one_for_nothing",
-            "Your answer is right as long as the label is predicted and occurs. A precision or recall of 0 / 0 it "
-            "makes 1, a prize for nothing: make it 0.",
+            "Your answer is right as long as the label is predicted and occurs. It turns a precision or recall of 0 / "
+            "0 into 1, a prize for nothing: make it 0.",
             partial(_scored, nothing=(1.0, 0.0)),
             alone=True,
         ),
@@ -282,20 +284,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_is_zero",
-            "Your answer makes padding label 0 (a product with the mask does), and counts it when label 0 is scored. "
-            "Leave padding out: predicted[mask].",
+            "Your answer turns padding into label 0 (a product with the mask does that), and counts it when label 0 "
+            "is scored. Leave padding out: predicted[mask].",
             partial(_scored, count=_made_zero),
         ),
         Misconception(
             "accuracy",
-            "Your answer is the accuracy over all labels, three times. Precision and recall are about one label: of "
-            "what was predicted to be it, and of what is it.",
+            "Your answer is the accuracy over all labels, three times. Precision and recall are about one label: the "
+            "share that is right among what was predicted to be that label, and among what really is.",
             _accuracy_three_times,
         ),
         Misconception(
             "agreement_on_other_labels",
-            "Your answer also counts the words that rightly did not get this label. Only those count as right that "
-            "are this label and were predicted to be.",
+            "Your answer also counts the words that rightly did not get this label. Only those that have this label "
+            "and were predicted to have it count as right.",
             partial(_scored, count=_agreed),
         ),
         Misconception(
@@ -328,7 +330,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "hits_of_all_labels",
-            "Your answer counts as found every word that is labelled rightly, whatever its label. Count those where "
+            "Your answer counts every word that is labelled rightly as found, whatever its label. Count those where "
             "both are `label`.",
             lambda *case: _scored(*case, count=_of_any_label),
         ),
@@ -340,7 +342,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_not_for_the_hits",
-            "Your answer counts hits in the padding, too. Use the mask for all three counts: what is found, predicted "
+            "Your answer also counts hits in the padding. Use the mask for all three counts: what is found, predicted "
             "and expected.",
             partial(_scored, count=_hits_not_masked),
         ),
@@ -352,8 +354,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "smaller_of_the_two",
-            "Your F1 is the smaller one of precision and recall. It is their harmonic mean, "
-            "2 · precision · recall / (precision + recall).",
+            "Your F1 is the smaller of precision and recall. It is their harmonic mean, 2 · precision · recall / "
+            "(precision + recall).",
             partial(_scored, mean=_MEANS["smaller"]),
         ),
         Misconception(
@@ -364,7 +366,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_added_below",
-            "Your answer adds 1 to what it divides by. Add nothing; only where a division is 0 / 0 return 0.",
+            "Your answer adds 1 to what it divides by. Add nothing; just return 0 where a division is 0 / 0.",
             partial(_scored, below=lambda counts: (counts[1] + 1, counts[2] + 1)),
         ),
         Misconception(
@@ -374,7 +376,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_divided_by_the_sum",
-            "Your F1 is 2 · precision · recall alone. Divide it by their sum.",
+            "Your F1 is just 2 · precision · recall. Divide it by their sum.",
             partial(_scored, mean=_MEANS["not divided"]),
         ),
     ),

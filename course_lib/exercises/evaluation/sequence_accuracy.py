@@ -29,7 +29,7 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tags = torch.tensor([[1, 0, 2, 2], [1, 2, 0, 0], [0, 0, 1, 2], [2, 1, 0, 1]])
         said = torch.tensor([[1, 2, 2, 0], [2, 1, 0, 0], [1, 0, 1, 2], [2, 1, 3, 1]])
         mask = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0], [0, 1, 1, 1], [1, 1, 0, 1]], dtype=torch.bool)
-        yield Case("words exchanged, a 0 missed, padding in front and in between", (said, tags, mask))
+        yield Case("words swapped, a 0 missed, padding in front and in between", (said, tags, mask))
     for name, transposed in (("short sentences", False), ("others", False), ("transposed in memory", True)):
         batch, words = integer(generator, 8, 12), integer(generator, 5, 8)
         lengths = 2 + torch.randint(words - 1, (batch, 1), generator=generator)
@@ -117,25 +117,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_is_wrong",
-            "Your answer takes padding for a mistake, so that no sentence that is shorter than the longest can be "
-            "right. Where the mask is False any label will do: combine with | ~mask.",
+            "Your answer treats padding as a mistake, so no sentence shorter than the longest can be right. Where the "
+            "mask is False any label will do: combine with | ~mask.",
             partial(_share_of_sentences, right=lambda same, mask: same & mask),
         ),
         Misconception(
             "one_right_word_is_enough",
-            "Your answer takes a sentence for right that has one right word. All its words must be: .all(), "
+            "Your answer takes a sentence to be right if it has one right word. All its words must be right: .all(), "
             "not .any().",
             lambda predicted, expected, mask: is_right(predicted, expected, mask).any(dim=1).double().mean().item(),
         ),
         Misconception(
             "one_right_place_is_enough",
-            "Your answer takes a sentence for right that has one right word, or padding. All its words must be right: "
-            ".all(), not .any().",
+            "Your answer takes a sentence to be right if it has one right word, or padding. All its words must be "
+            "right: .all(), not .any().",
             lambda *case: _share_of_sentences(*case, sentence=lambda right, mask: right.any(dim=1)),
         ),
         Misconception(
             "most_words_are_enough",
-            "Your answer takes a sentence for right if more than half of its words are. All of them must be: .all().",
+            "Your answer takes a sentence to be right if more than half of its words are. All of them must be: .all().",
             partial(_share_of_sentences, sentence=lambda right, mask: 2 * (right & mask).sum(dim=1) > mask.sum(dim=1)),
         ),
         Misconception(
@@ -193,7 +193,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "count",
-            "Your answer is the number of right sentences. Divide by the number of all.",
+            "Your answer is the number of right sentences. Divide by the number of all sentences.",
             partial(_share_of_sentences, of=lambda whole: 1),
         ),
         Misconception(

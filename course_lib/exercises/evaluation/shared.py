@@ -25,7 +25,7 @@ EDITS = ("edit_distance", "process_words", "levenshtein", "Levenshtein", "get_op
 
 
 VOCABULARY = ("the", "cat", "dog", "sat", "on")
-"""Few words, so that sentences repeat them and share n-grams."""
+"""A few words only, so that sentences repeat them and share n-grams."""
 
 
 split_words = str.split

@@ -36,7 +36,7 @@ def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     short, long = random_sentence(generator, 4), ["meow", *random_sentence(generator, 5)]
     yield Case("the same pair twice", ([short, ["purr"], short], [long, ["meow"], long], _DISTANCE))
     rest = random_sentence(generator, 3), random_sentence(generator, 6)
-    yield Case("of two sentences nothing is said", ([[], rest[0], []], [short, rest[1], long], _DISTANCE))
+    yield Case("nothing is said for two sentences", ([[], rest[0], []], [short, rest[1], long], _DISTANCE))
 
 
 def _edits(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> list[int]:
@@ -144,8 +144,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_hypothesis_words",
-            "Your answer divides by the words of the hypotheses. Divide by those of the references: the longer one "
-            "babbles the smaller the rate would be.",
+            "Your answer divides by the words of the hypotheses. Divide by those of the references: otherwise, the "
+            "longer a program babbles, the smaller the rate.",
             partial(_rate, words=lambda said, right: _length(said)),
         ),
         Misconception(
@@ -163,7 +163,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "capped_at_one",
-            "Your answer never exceeds 1. It may: who says far too much makes more mistakes than there are words.",
+            "Your answer never exceeds 1. It may: a program that says far too much makes more mistakes than there are "
+            "words.",
             partial(_rate, cap=1.0),
             alone=True,
         ),
@@ -194,15 +195,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "empty_hypotheses_left_out",
-            "Your answer is right as long as something is said, and leaves out sentences of which nothing was. All "
+            "Your answer is right as long as something is said, but leaves out sentences for which nothing was. All "
             "their words are missing: count them.",
             partial(_rate, kept=lambda said, right: bool(said)),
             alone=True,
         ),
         Misconception(
             "empty_hypotheses_cost_nothing",
-            "Your answer is right as long as something is said; a sentence of which nothing was costs it nothing. All "
-            "its words are missing: distance counts them.",
+            "Your answer is right as long as something is said; a sentence for which nothing was costs it nothing. "
+            "All its words are missing: distance counts them.",
             partial(
                 _rate,
                 edits=lambda said, right: sum(
@@ -213,7 +214,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_words_of_both",
-            "Your answer divides by the words of hypotheses and references. Divide by those of the references alone.",
+            "Your answer divides by the words of hypotheses and references. Divide only by those of the references.",
             partial(_rate, words=lambda said, right: _length(said) + _length(right)),
         ),
         Misconception(
@@ -232,12 +233,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "edits_of_the_last_sentence",
-            "Your answer has the edits of the last sentence only. Add to the sum in every round: +=.",
+            "Your answer has only the edits of the last sentence. Add to the sum in every round: +=.",
             partial(_rate, edits=lambda said, right: _edits(said, right)[-1]),
         ),
         Misconception(
             "edits_of_the_first_sentence",
-            "Your answer divides the edits of the first sentence by the words of all: does the loop return too early?",
+            "Your answer divides the edits of the first sentence by the words of all of them: does the loop return "
+            "too early?",
             partial(_rate, edits=lambda said, right: _edits(said, right)[0]),
         ),
         Misconception(
@@ -247,8 +249,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_long_sentence",
-            "Your answer joins all sentences to one and counts its edits, so that words match across sentences. Call "
-            "distance for each sentence, and add up.",
+            "Your answer joins all sentences into one and counts its edits, so that words match across sentences. "
+            "Call distance for each sentence, and add up.",
             partial(
                 _rate,
                 edits=lambda said, right: scoring.edit_distance(sum(map(list, said), []), sum(map(list, right), [])),
