@@ -14,13 +14,13 @@
 # %% [markdown]
 # # Lesson 05 · The encoder-decoder
 #
-# *The cat danced.* At the end of this lesson a model of your own says it in German, and you will have seen every number
-# on the way: *die Katze tanzte*. It learns that in less than a minute, on this computer, from sentences among which this
-# one is **not**.
+# *The cat danced.* At the end of this lesson a model of your own will say it in German, and you will have seen every
+# number on the way: *die Katze tanzte*. It learns that in less than a minute, on this computer, from sentences that do
+# **not** include this one.
 #
 # You have all the parts: attention, masks, positions, heads, blocks. What is missing is how two stacks of blocks become
-# one model, what it is to minimise, and by which steps. Then you can explain every box in figure 1 of the transformer
-# paper, train such a model, and say what its loss means.
+# one model, what that model should minimise, and by which steps. Then you will be able to explain every box in figure 1
+# of the transformer paper, train such a model, and say what its loss means.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -73,7 +73,7 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
     print(f"{pair.source}\n    {pair.target}")
 
 # %% [markdown]
-# Could you translate these word by word, with a dictionary? Try it on three kinds of trouble.
+# Could you translate these word by word, with a dictionary? You would run into three kinds of trouble.
 #
 # - **Endings.** *The* is *der, die, das, den, dem*, according to the noun's gender, its number, and what it does in the
 #   sentence. *The dog saw* is *der Hund*, but *saw the dog* is *den Hund*, and *helped the dog* is *dem Hund*.
@@ -85,8 +85,8 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 # model with attention on both sides can learn.
 #
 # The sentences are split in a way that makes cheating useless. One *structure* in ten never occurs in training, whatever
-# the words in it, and the model is tested on sentences that have one of these. The structure of *the cat danced*, a
-# feminine noun with *the* and a verb without an object, is among them.
+# the words in it, and the model is tested on sentences that do have one of these structures. The structure of *the cat
+# danced*, a feminine noun with *the* and a verb without an object, is among them.
 
 # %%
 english = WordVocabulary.from_sentences(pair.source for pair in split.training)
@@ -98,8 +98,8 @@ source_ids, target_ids = examples(split.held_out[:1], english, german)[0]
 print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out[0].target}\n    {target_ids.tolist()}")
 
 # %% [markdown]
-# Words became numbers, the **ids**. Four are special: 0 is padding, 1 is `<s>`, where every translation begins, 2 is `<e>`,
-# where it ends, 3 stands for unknown words. The source needs no `<s>` and `<e>`: nobody has to write it.
+# Words became numbers, the **ids**. Four are special: 0 is padding, 1 is `<s>`, where every translation begins, 2 is
+# `<e>`, where it ends, 3 stands for unknown words. The source needs no `<s>` or `<e>`: nobody has to write it.
 #
 # ## 2. What is to be learned
 #
@@ -110,11 +110,11 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 #
 # In training we know the right translation, so we need not wait for the model's own words. We hand it the right ones and
 # ask, at every place at once, for the next: that is **teacher forcing**. The causal mask of lesson 02 sees to it that no
-# place can look up its answer. All the words of a sentence are learned in one pass, in parallel, which is the reason why
+# place can look up its answer. All the words of a sentence are learned in one pass, in parallel, which is why
 # transformers train so fast (S4).
 #
-# What goes into the decoder is the target **shifted right**: moved by one place, so that each word stands where the next
-# one is asked for. (S2 spells the verb *tantze* on these slides. It is *tanzen*, so *tanzte*.)
+# What goes into the decoder is the target **shifted right**: moved by one place, so that each word stands where the model
+# is asked for the next one. (S2 spells the verb *tantze* on these slides. It is *tanzen*, so *tanzte*.)
 
 # %% tags=["demo"]
 show.matrices(
@@ -140,7 +140,7 @@ show.matrices(
 # ### Exercise 1 · Shifted right
 # `encoder_decoder.shift_right` · 1 point · about 5 minutes
 #
-# From whole targets make both rows of the picture, for all the sentences of a batch.
+# From whole targets, make both rows of the picture for all the sentences of a batch.
 #
 # Shapes: `target` is an int64 tensor `[batch, words]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
 # two, `read` and `expected`, each `[batch, words - 1]`.
@@ -148,7 +148,7 @@ show.matrices(
 # <details><summary>Hint</summary>
 #
 # Two slices. One leaves out the last column, the other the first. Padding needs no care here, and the `<e>` of a shorter
-# sentence stays in what is read: the loss will pass over places where padding is expected.
+# sentence stays in what is read: the loss will skip places where padding is expected.
 #
 # </details>
 
@@ -174,15 +174,15 @@ check("encoder_decoder.shift_right", hidden=True)
 # %% [markdown]
 # ### 2.2 One word at a time
 #
-# How good is a translation? A model gives every possible sentence a probability. By the **chain rule** that of a whole
-# German sentence $e$, given the source $f$ (the letters are S4's), is a product over its words:
+# How good is a translation? A model gives every possible sentence a probability. By the **chain rule**, the probability
+# of a whole German sentence $e$, given the source $f$ (the letters are S4's), is a product over its words:
 #
 # $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# No approximation has been made: each factor is what the decoder says at one place. A good model makes the product large
-# for the right translation. Products of many small numbers are unpleasant, so take the logarithm, which turns them into
-# sums; divide by the number of words, so that long and short sentences can be compared; and put a minus in front, since
-# one likes to minimise. This is the mean **negative log-likelihood**, NLL for short:
+# Nothing is approximated: each factor is what the decoder says at one place. A good model makes the product large for the
+# right translation. Products of many small numbers are unpleasant, so take the logarithm, which turns them into sums;
+# divide by the number of words, so that long and short sentences can be compared; and put a minus in front, since people
+# like to minimise. This is the mean **negative log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
@@ -227,9 +227,9 @@ show.matrices(
 #
 # Pick the right word's log-probability at each place, and take the mean with a minus.
 #
-# Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of them is 0,
-# but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[...]`; the result is a scalar
-# tensor, of shape `[]`. All places count. No gradients are compared.
+# Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of them is
+# 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[...]`; the result is
+# a scalar tensor, of shape `[]`. All places count. Gradients are not compared.
 #
 # In all exercises of this lesson a result has the **dtype** of the numbers that came in, float32 or float64, unless the task
 # says otherwise.
@@ -262,8 +262,8 @@ check("encoder_decoder.negative_log_likelihood", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The slide writes the sum out, and here it has a slip: it ends in $\ln 0.2$, although the table gives EOS a probability of
-# 0.3. It seems that *loudly*'s number was copied once more.
+# The slide writes the sum out, and here it has a slip: it ends in $\ln 0.2$, although the table gives EOS a probability
+# of 0.3. It seems that the number of *loudly* was copied by mistake.
 
 # %%
 right = torch.tensor([listed[word] for word, listed in table.items()])
@@ -280,7 +280,8 @@ for name, p in (("by the table", right), ("as printed", printed)):
 #
 # A model that hesitates evenly between $n$ words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So
 # perplexity says **among how many words the model seems to guess**. By the table above: among not quite five, at every
-# place. A model that knows nothing of our German has as many as there are words, and a perfect one has 1.
+# place. The perplexity of a model that knows nothing about our German is the number of words there are, and that of a
+# perfect one is 1.
 #
 # Over a batch there is a question that tables of results often leave open: the mean of *what*? We take it over all words
 # of all sentences, each word counting the same, and padding not at all.
@@ -288,14 +289,14 @@ for name, p in (("by the table", right), ("as printed", printed)):
 # ### Exercise 3 · Perplexity
 # `encoder_decoder.perplexity` · 2 points (1 for the values, 1 for long texts) · about 8 minutes
 #
-# Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats, finite at padding, too; `mask` is boolean
-# `[batch, words]`, True at words, of which there is at least one. There may be hundreds. The result is a scalar tensor, with
-# the dtype of `nll`.
+# Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats, finite even at padding; `mask` is
+# boolean `[batch, words]`, True at words. There is at least one word, and there may be hundreds. The result is a scalar
+# tensor, with the dtype of `nll`.
 #
 # <details><summary>Hint</summary>
 #
-# A tensor can be indexed with a boolean one of the same shape: what remains are the entries where it is True. And what of
-# them is the NLL of section 2.2?
+# A tensor can be indexed with a boolean one of the same shape: what remains are the entries where it is True. And how do
+# you get the NLL of section 2.2 from them?
 #
 # </details>
 
@@ -329,9 +330,9 @@ check("encoder_decoder.perplexity", hidden=True)
 # it. The two are joined by that one vector alone: a whole sentence, of any length, must pass through it. This is the
 # **bottleneck**, and in section 6 you will see what it costs.
 #
-# The way out came before the transformer, too: let the decoder look back at *all* the encoder's states, by attention. The
-# transformer keeps that and throws the recurrence away. Here is the whole of it, with the shapes of a batch of 2 sentences,
-# the longest of 6 English words, its translation of 7 places.
+# The way out also came before the transformer: let the decoder look back at *all* the encoder's states, by attention. The
+# transformer keeps that and throws the recurrence away. Here is the whole of it, with the shapes of a batch of 2
+# sentences, the longer one of 6 English words, its translation of 7 places.
 
 # %% tags=["demo"]
 english_shape, german_shape = "[2, 6, 64]", "[2, 7, 64]"
@@ -374,11 +375,12 @@ show.stacks(
 )
 
 # %% [markdown]
-# Both stacks keep the shape `[batch, words, d_model]` from bottom to top, each with its own number of words. The two meet in a
-# single kind of place: the **cross-attention** of each decoder block, whose queries are German and whose keys *and* values
-# are English. What the encoder hands over, a vector for each English word, is called the **memory**.
+# Both stacks keep the shape `[batch, words, d_model]` from bottom to top, each with its own number of words. The two meet
+# in only one kind of place: the **cross-attention** of each decoder block, whose queries are German and whose keys *and*
+# values are English. What the encoder hands over, a vector for each English word, is called the **memory**.
 #
-# The encoder's parts are those of lesson 04. Here they are again in the shortest form, with the names that our library has.
+# The encoder's parts are those of lesson 04. Here they are again in the shortest form, with the names they have in our
+# library.
 
 
 # %%
@@ -437,16 +439,17 @@ class EncoderBlock(nn.Module):
 # ### Exercise 4 · The decoder block
 # `encoder_decoder.decoder_block` · 5 points (4 for evaluation, 1 more for training) · about 20 minutes
 #
-# The constructor is given; leave its names as they are, since the check loads weights into them. Write `forward`. Values
-# are compared, and the gradients of both inputs and of all weights.
+# The constructor is given; leave its names as they are, because the check loads weights into them. Write `forward`.
+# Values are compared, and so are the gradients of both inputs and of all weights.
 #
-# `MultiHeadAttention` is the library's. Its arguments are what asks, what is looked at (by default the same), and `mask`, so
-# where nothing is handed in between, write `mask=mask`. Of what it returns you need `.out`. Mind the order in which you hand `AddAndNorm` its two vectors. In evaluation mode,
-# where dropout does nothing, it does not show; in training only what came out of the sublayer may be dropped.
+# `MultiHeadAttention` is the library's. Its arguments are what asks, what is looked at (by default the same), and `mask`,
+# so when you leave out the middle one, write `mask=mask`. Of what it returns you need `.out`. Watch the order in which
+# you hand `AddAndNorm` its two vectors. In evaluation mode, where dropout does nothing, it makes no difference; in
+# training only what came out of the sublayer may be dropped.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
-# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where one may attend. Both may be any masks of such
-# shapes, and not only a causal one and one of padding. The result has the shape of `x`.
+# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where a word may attend. Both may be any
+# masks of these shapes, not just a causal one and one for padding. The result has the shape of `x`.
 #
 # <details><summary>Hint: begin from the encoder's</summary>
 #
@@ -506,7 +509,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # %% [markdown]
 # ### 3.3 The two stacks joined
 #
-# Now the whole picture as one function. It gets the parts as arguments and only has to call them in the right order, with
+# Now the whole picture as one function. It gets the parts as arguments and just has to call them in the right order, with
 # the right masks:
 #
 # | argument | call | returns |
@@ -517,14 +520,14 @@ check("encoder_decoder.decoder_block", hidden=True)
 # | `decoder` | `block(x, memory, mask, memory_mask)`, likewise | new vectors |
 # | `output` | `output(x)` | a score for each German word |
 #
-# A detail at which many first attempts fail: **every** decoder block reads the output of the **last** encoder block. The
+# A detail that trips up many first attempts: **every** decoder block reads the output of the **last** encoder block. The
 # two stacks are not rungs of one ladder; first the encoder runs to its end.
 #
 # ### Exercise 5 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points · about 20 minutes
 #
-# Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so that
-# your decoder block is not needed here.
+# Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so your
+# decoder block is not needed here.
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the words; `target` is int64 `[batch, target]`, already
 # shifted right; the result is `[batch, target, vocabulary]`. The masks that you hand to the blocks are boolean and broadcast
@@ -577,8 +580,8 @@ check("encoder_decoder.encode_and_decode", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The model itself is now only a box for its weights. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in section 3.4
-# of the paper, since they are drawn small and would drown in the positions otherwise.
+# The model itself is now only a box for its weights. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in section
+# 3.4 of the paper, since they are drawn small and would otherwise drown in the positions.
 
 
 # %%
@@ -646,8 +649,8 @@ def three_tests_before_training():
 
 
 # %% [markdown]
-# The first line must be 0 but for its last place, the second 0 throughout, and the third nowhere. If your model passes these
-# three, most of what can be wrong in an encoder-decoder is right.
+# The first line must be 0 except at its last place, the second 0 throughout, and the third 0 nowhere. If your model
+# passes these three, most of what can go wrong in an encoder-decoder is right.
 #
 # ## 4. Learning
 #
@@ -656,9 +659,9 @@ def three_tests_before_training():
 # Training is one idea, repeated: draw a batch, compute the loss, compute its gradients, move each weight a little way
 # against its gradient.
 #
-# One precaution belongs to it. Now and then a batch has enormous gradients, and a single step undoes what hundreds have
-# learned. So gradients are **clipped**: take the norm of *all* of them together, as if they were one long vector, and where
-# it is above a limit, shorten all by the same factor. The direction stays, the step is bounded.
+# It takes one precaution. Now and then a batch has enormous gradients, and a single step undoes what hundreds have
+# learned. So gradients are **clipped**: take the norm of *all* of them together, as if they were one long vector, and
+# where it is above a limit, shorten them all by the same factor. The direction stays, but the step is bounded.
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
@@ -666,27 +669,28 @@ def three_tests_before_training():
 # ### Exercise 6 · A training loop
 # `encoder_decoder.training_loop` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Write a whole training, of the smallest model that has two weights: an output layer, `logits = x @ W + b`. For each batch
-# in turn: the loss, which is the mean negative log-likelihood of the expected words; the gradients of `W` and `b`; clipping;
-# one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much as you like.
+# Write a whole training run, for the smallest model that has two weights: an output layer, `logits = x @ W + b`. For each
+# batch in turn: the loss, which is the mean negative log-likelihood of the expected words; the gradients of `W` and `b`;
+# clipping; one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much as you
+# like.
 #
-# Shapes: `W` is `[d_model, vocabulary]`, `b` is `[vocabulary]`; `batches` is a list of pairs `(x, expected)`, `x` being
-# `[words, d_model]` and `expected` int64 `[words]`. Return a tuple of three: the new `W`, the new `b`, and the losses, a tensor
-# `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come without gradients. All three
-# results have the dtype of `W`: where that is float64, the losses are float64, too.
+# Shapes: `W` is `[d_model, vocabulary]`, `b` is `[vocabulary]`; `batches` is a list of pairs `(x, expected)`, with `x` of
+# shape `[words, d_model]` and `expected` int64 `[words]`. Return a tuple of three: the new `W`, the new `b`, and the
+# losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
+# without gradients. All three results have the dtype of `W`: where that is float64, so are the losses.
 #
 # <details><summary>Hint: gradients</summary>
 #
-# Work on copies: `W = W.clone().requires_grad_()`. After `loss.backward()` the gradient is in `W.grad`. It is **added** to
-# what is there already, so set `W.grad = None` before each step. Or let `torch.autograd.grad(loss, (W, b))` return both
-# gradients, fresh each time. Take the step within `with torch.no_grad():`.
+# Work on copies: `W = W.clone().requires_grad_()`. After `loss.backward()` the gradient is in `W.grad`. It is **added**
+# to what is already there, so set `W.grad = None` before each step. Or let `torch.autograd.grad(loss, (W, b))` return
+# both gradients, fresh each time. Take the step within `with torch.no_grad():`.
 #
 # </details>
 #
-# <details><summary>Hint: who calls what, in which order?</summary>
+# <details><summary>Hint: what to call, and in which order?</summary>
 #
-# Set gradients back, loss, `backward()`, clip, step. `nn.utils.clip_grad_norm_([W, b], clip)` clips in place, but it is as
-# quickly written by hand. Collect `loss.detach()` and `torch.stack` them at the end.
+# Reset the gradients, loss, `backward()`, clip, step. `nn.utils.clip_grad_norm_([W, b], clip)` clips in place, but it is
+# just as quick to write by hand. Collect `loss.detach()` and `torch.stack` them at the end.
 #
 # </details>
 
@@ -727,11 +731,11 @@ check("encoder_decoder.training_loop", hidden=True)
 # %% [markdown]
 # ### 4.2 Adam
 #
-# Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word gets
-# a gradient once in a hundred steps, a bias in every one. **Adam**, which S4 calls a refinement with a step size for each
-# parameter, keeps two running means for every single weight: of its gradient, and of its gradient's square. It divides the
-# one by the root of the other. What comes out has a size of about 1, however large or small the gradients are, so that each
-# weight moves by about the learning rate.
+# Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word
+# gets a gradient once in a hundred steps, a bias in every one. **Adam**, which S4 calls a refinement with a step size for
+# each parameter, keeps two running means for every single weight: of its gradient, and of its gradient's square. It
+# divides the first by the root of the second. What comes out has a size of about 1, however large or small the gradients
+# are, so each weight moves by about the learning rate.
 #
 # $$\begin{aligned}
 # \text{mean} &\leftarrow \beta_1\, \text{mean} + (1 - \beta_1)\, g \\
@@ -749,13 +753,13 @@ check("encoder_decoder.training_loop", hidden=True)
 # One step, for one weight tensor, by these formulas and with the paper's three numbers. (`torch.optim.Adam` itself is not
 # allowed here; in section 5 we use it.)
 #
-# Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return a tuple
-# of three, the new `weight`, `mean` and `square`, the latter two *without* the correction, all in the dtype that they came in.
-# Change nothing in place.
+# Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return a
+# tuple of three, the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype they came
+# in. Change nothing in place.
 #
 # <details><summary>Hint</summary>
 #
-# Five lines. Keep the corrected values under names of their own, such as `corrected_mean`: the next step goes on from the
+# Five lines. Give the corrected values names of their own, such as `corrected_mean`: the next step goes on from the
 # uncorrected ones.
 #
 # </details>
@@ -787,8 +791,9 @@ check("encoder_decoder.adam_update", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# See what it is good for. Below, a loss with one steep and one shallow direction, a hundred times flatter. Gradient descent
-# may not take larger steps, or it would be thrown out of the steep one; so it crawls along the other. Adam does not mind.
+# See what it is good for. Below is a loss with one steep direction and one that is a hundred times flatter. Gradient
+# descent cannot take larger steps, or it would be thrown out of the steep one; so it crawls along the other. Adam does
+# not mind.
 
 
 # %% tags=["demo"]
@@ -831,9 +836,9 @@ def a_valley():
 #   \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
 #
 # Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. S4 finds it strange and wonders how
-# anyone came upon it. Some reasons are known today. At the beginning Adam's running means rest on a handful of gradients, and in a
-# post-norm transformer the gradients near the output are large (Xiong et al., 2020): a full step would lead
-# anywhere. Later the steps must become small, or the loss only dances around its minimum.
+# anyone came up with it. Some of the reasons are known today. At the beginning Adam's running means rest on a handful of
+# gradients, and in a post-norm transformer the gradients near the output are large (Xiong et al., 2020): a full step
+# could lead anywhere. Later the steps must become small, or the loss only dances around its minimum.
 #
 # ### Exercise 8 · The warm-up schedule
 # `encoder_decoder.warmup_schedule` · 2 points · about 8 minutes
@@ -890,9 +895,9 @@ def three_schedules():
 #
 # ### 4.4 Label smoothing
 #
-# *I went to class and took ...* what? S4's answer is *notes*, but *a nap* would have been fine. The negative log-likelihood
-# does not think so. It is content only when *notes* has a probability of 1, which no finite scores can give, so that it drives
-# scores apart for ever.
+# *I went to class and took ...* what? S4's answer is *notes*, but *a nap* would have been fine. The negative
+# log-likelihood does not think so. It is content only when *notes* has a probability of 1, which no finite scores can
+# give, so it drives scores apart for ever.
 #
 # **Label smoothing** asks for less: a share $\varepsilon$ of the target's probability, 10 % in the paper (section 5.4), is
 # taken from the right word and given to the others. The loss is the **cross-entropy** with that softer target $q$,
@@ -915,11 +920,12 @@ show.distributions(
 # ### Exercise 9 · Label smoothing
 # `encoder_decoder.label_smoothing` · 3 points (2 for the values, 1 for logits far apart) · about 15 minutes
 #
-# The loss above, as S4 says it: the mass goes to **all of the other words**, and to them alone. Its mean over the words.
+# The loss above, as S4 has it: the mass goes to **all of the other words**, and to them alone. Return its mean over the
+# words.
 #
-# Shapes: `logits` is `[words, vocabulary]`, scores of any size, a hundred and more included, for a vocabulary of 3 words at least;
-# `expected` is int64 `[words]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the dtype of the
-# logits. All words count, id 0 included. The gradient of the logits is compared too.
+# Shapes: `logits` is `[words, vocabulary]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
+# words; `expected` is int64 `[words]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
+# dtype of the logits. All words count, including id 0. The gradient of the logits is compared too.
 #
 # <details><summary>Hint: no target needed</summary>
 #
@@ -959,10 +965,10 @@ check("encoder_decoder.label_smoothing", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **A word of warning.** `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words, the right one
-# included: it keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et al., 2016,
-# section 7). The two variants are the same family under another number: S4's with $\varepsilon$ is torch's with
-# $\varepsilon \cdot V / (V - 1)$. With 30,000 words nobody can tell; with five it shows.
+# **A word of warning.** `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words, including the
+# right one, which keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et
+# al., 2016, section 7). The two variants are the same family under different numbers: S4's with $\varepsilon$ is torch's
+# with $\varepsilon \cdot V / (V - 1)$. With 30,000 words nobody can tell the difference; with five it shows.
 
 
 # %% tags=["demo"]
@@ -979,8 +985,8 @@ def two_variants():
 
 
 # %% [markdown]
-# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, the rest
-# shared evenly among the others.
+# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, with the
+# rest shared evenly among the others.
 
 
 # %% tags=["demo"]
@@ -996,7 +1002,7 @@ def the_loss_rises_again():
         lowest = int(losses.argmin())
         if smoothing:
             axes.plot(p[lowest], losses[lowest], "o", color=colour)
-    axes.set(xlabel="probability of the right word", ylabel="loss", ylim=(0, 6.2), title="Too sure costs, too")
+    axes.set(xlabel="probability of the right word", ylabel="loss", ylim=(0, 6.2), title="Being too sure costs as well")
     axes.legend(loc="upper center")
     show.figure(
         drawn,
@@ -1006,22 +1012,23 @@ def the_loss_rises_again():
 
 
 # %% [markdown]
-# Without smoothing the curve falls to the very end. With it there is a lowest point at $1 - \varepsilon$, and beyond it the
-# loss **rises again**: being surer than that is punished. That is what S4's curve shows. And the lowest loss is not 0 any
-# more, so a smoothed loss must never be compared with an unsmoothed one, nor turned into a perplexity.
+# Without smoothing the curve falls to the very end. With it there is a lowest point at $1 - \varepsilon$, and beyond it
+# the loss **rises again**: being surer than that is punished. That is what S4's curve shows. And the lowest loss is no
+# longer 0, so a smoothed loss must never be compared with an unsmoothed one, nor turned into a perplexity.
 #
 # ## 5. The moment
 #
 # ### 5.1 A training wrapper
 #
-# Around the loop of exercise 6 some things are needed in every project, whatever the model. S3 calls it a better training
+# Around the loop of exercise 6, every project needs a few things, whatever the model. S3 calls it a better training
 # wrapper:
 #
-# - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded tensor of
-#   sentences of different lengths;
+# - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded tensor
+#   out of sentences of different lengths;
 # - the model and each batch move to the **device**;
-# - **mixed precision**: on a GPU most products are computed with 16 bits, which is faster by far, while the weights keep 32.
-#   `bf16` needs no further care; the older `fp16` has a small range, so the loss is scaled up and the gradients down again;
+# - **mixed precision**: on a GPU most products are computed with 16 bits, which is far faster, while the weights keep 32.
+#   `bf16` needs no further care; the older `fp16` has a small range, so the loss is scaled up and the gradients down
+#   again;
 # - some **progress** to look at.
 
 # %% tags=["demo"]
@@ -1080,8 +1087,8 @@ def translation_loss(model, batch):
 #
 # ### 5.2 Half a minute
 #
-# The sizes are modest: vectors of 64 numbers, 4 heads, 2 blocks on each side. The paper's constant for the learning rate is
-# made for long trainings of large models; for our few hundred steps 0.4 of it does well.
+# The sizes are modest: vectors of 64 numbers, 4 heads, 2 blocks on each side. The paper's constant for the learning rate
+# is made for long training runs of large models; for our few hundred steps, 0.4 times as much does well.
 #
 # Ready? This cell takes about half a minute on a processor.
 
@@ -1093,7 +1100,7 @@ translator = None
 def trained():
     """Your model, once it has learned."""
     if translator is None:
-        print("Not trained yet, so what follows is guessed: run the cell of section 5.2 first.")
+        print("Not trained yet, so what follows is guesswork: run the cell of section 5.2 first.")
     return (translator or EncoderDecoder(len(english), len(german))).to(device).eval()
 
 
@@ -1116,9 +1123,9 @@ def learn_to_translate():
 # %% [markdown]
 # ### 5.3 One word, then the next
 #
-# To translate, the model gets only the source and `<s>`. It says its most probable word, that word is put after `<s>`, and it
-# is asked again: **greedy decoding**, the plainest way, and here in its plainest form. (The next lesson does it better, and
-# faster.)
+# To translate, the model gets only the source and `<s>`. It says its most probable word, that word is put after `<s>`,
+# and the model is asked again: **greedy decoding**, the plainest way, and here in its plainest form. (The next lesson
+# does it better, and faster.)
 
 
 # %% tags=["demo"]
@@ -1152,8 +1159,8 @@ def the_cat_danced():
 
 
 # %% [markdown]
-# There it is, by your own weights, and from a structure that the model has never met. (Why do the winners' probabilities
-# stop short of 1, though there is nothing to doubt? You asked for it in section 4.4.)
+# There it is, produced by your own weights, and in a structure that the model has never met. (Why do the winners'
+# probabilities stop short of 1, though there is nothing to doubt? You asked for it in section 4.4.)
 #
 # Is that one lucky sentence? Here are the other held-out ones, none of whose structures occurred in training.
 
@@ -1163,7 +1170,7 @@ held_out = split.held_out
 
 
 def right_ones(model):
-    """For each held-out sentence whether its translation is right, word for word."""
+    """For each held-out sentence, whether its translation is right, word for word."""
     ours = translate(model, [pair.source for pair in held_out])
     return [translation == pair.target for translation, pair in zip(ours, held_out, strict=True)]
 
@@ -1189,8 +1196,8 @@ def unseen_structures():
 
 
 # %% [markdown]
-# The perplexity is a little above 1, though nearly every word is right. Smoothing again: a model that always keeps something
-# back for the other words looks slightly undecided to a plain likelihood.
+# The perplexity is a little above 1, though nearly every word is right. Smoothing again: to a plain likelihood, a model
+# that always keeps something back for the other words looks slightly undecided.
 #
 # ### 5.4 Where it looks
 #
@@ -1231,17 +1238,17 @@ def what_it_looks_at():
 
 
 # %% [markdown]
-# Read a row as *what was read → what is to be said*. In the second sentence, the verb comes early and its prefix *ein* at the
-# very end, and both times the model turns to *invited*. Nobody told it which words belong together: these are the **word
-# alignments** that earlier translation systems needed a model of their own for.
+# Read a row as *what was read → what should be said*. In the second sentence the verb comes early and its prefix *ein* at
+# the very end, and both times the model turns to *invited*. Nobody told it which words belong together: these are the
+# **word alignments** that earlier translation systems needed a model of their own for.
 #
 # ## 6. Beside it
 #
 # ### 6.1 The bottleneck, measured
 #
-# Now the recurrent way, in both its forms. The encoder is a GRU, a common recurrent network. Without attention the decoder gets
-# the encoder's last state and nothing else. With attention it also looks back at all the states: our own scaled dot product,
-# the decoder's states as queries, the encoder's as keys and values.
+# Now for the recurrent way, in both its forms. The encoder is a GRU, a common recurrent network. Without attention the
+# decoder gets the encoder's last state and nothing else. With attention it also looks back at all the states: with our
+# own scaled dot product, the decoder's states as queries, and the encoder's as keys and values.
 
 
 # %% tags=["demo"]
@@ -1315,9 +1322,9 @@ def right_by_length():
 
 
 # %% [markdown]
-# One vector carries a few sentences of three words and none of ten. (Many more steps would help it, and longer sentences would
-# defeat it again.) Attention alone, on the same recurrent network and in the same number of steps, removes the trouble: it
-# was the bottleneck that failed, and not the recurrence.
+# One vector can carry a few sentences of three words, but none of ten. (Many more steps would help it, but longer
+# sentences would defeat it again.) Attention alone, on the same recurrent network and in the same number of steps,
+# removes the trouble: it was the bottleneck that failed, not the recurrence.
 #
 # Be fair to the recurrent network with attention. On sentences as short as these it learns about as well as the transformer,
 # and on a processor even faster. What it cannot do is compute all the words of a sentence at once, and that is what counts
@@ -1325,9 +1332,9 @@ def right_by_length():
 #
 # ### 6.2 Teacher forcing or not
 #
-# A model that is trained with the right words before it is used with its own words before it. Each mistake takes it to a
-# place that it has never seen in training. So why not train it on its own words? Two copies of the small recurrent model,
-# without attention and on the short sentences, learn either way.
+# A model that is trained on the right words is later used on its own words. Each mistake takes it to a place it has never
+# seen in training. So why not train it on its own words? Two copies of the small recurrent model, without attention and
+# on the short sentences, learn in these two ways.
 #
 # Both are measured twice on held-out sentences: how many words are right with the *right* words before them, and how many
 # with their *own*.
@@ -1335,7 +1342,7 @@ def right_by_length():
 
 # %% tags=["demo"]
 def on_its_own(model, source, length):
-    """Scores at each place when the model reads its own words, and not the right ones."""
+    """Scores at each place when the model reads its own words, not the right ones."""
     states, state = model.encode(source)
     word = torch.full((len(source), 1), START_ID, device=source.device)
     scores = []
@@ -1364,7 +1371,7 @@ unseen = collate(examples([pair for pair in held_out if len(pair.target.split())
 
 
 def watched(loss_of):
-    """Train a small model so; how many words it gets right on the way, with right words before it and with its own."""
+    """Train a small model; how many words it gets right on the way, with right words before it and with its own."""
     torch.manual_seed(0)
     pupil, seen = RecurrentTranslator(), []
 
@@ -1398,10 +1405,10 @@ show.figure(
 # Without it there is none. But look at the orange curves, which are what counts in use: the two ways end close together.
 #
 # And what does the second way cost? The model must write each sentence word by word before it can learn from it. For a
-# recurrent network that is no news. A transformer would lose all the parallel work of section 2.1. Nearly everybody forces,
-# therefore, and lives with the gap.
+# recurrent network that is nothing new. A transformer would lose all the parallel work of section 2.1. So nearly
+# everybody uses teacher forcing and lives with the gap.
 #
-# ### 6.3 A wrapper that others keep
+# ### 6.3 A wrapper that others maintain
 #
 # Our `fit` is thirty lines that you can read. Libraries such as **Lightning** (S3's `pytorch_lightning`) take over the loop, the
 # device, mixed precision, clipping, checkpoints, logs and several GPUs; you keep the model, one step's loss, and the optimizer.
@@ -1464,13 +1471,14 @@ def the_same_model_under_lightning():
 # - **Warm-up**: the first steps, in which the learning rate rises from nearly 0.
 # - **Recurrent network**: a network that reads word by word and keeps a state, made from the state before it.
 # - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.
-# - **Collate function**: what makes one padded batch of examples of different lengths.
+# - **Collate function**: what makes one padded batch out of examples of different lengths.
 # - **Mixed precision**: 16-bit products with 32-bit weights.
 # - **Greedy decoding**: writing the most probable word at each place.
 
 # %% [markdown]
 # ## What you have now
 #
-# A transformer that you wrote and trained, and that translates sentences of a kind that it never saw. What it does not have
-# is patience: it takes the likeliest word at once, never looks back, and computes everything anew for each word. How to
-# search for better translations, how to draw surprising ones, and how to write many times faster is what comes next.
+# A transformer that you wrote and trained, and that translates sentences of a kind it has never seen. What it does not
+# have is patience: it takes the likeliest word at once, never looks back, and computes everything afresh for each word.
+# How to search for better translations, how to draw surprising ones, and how to write many times faster is what comes
+# next.

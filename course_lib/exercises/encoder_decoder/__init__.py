@@ -2,7 +2,7 @@
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
-No exercise needs another's answer: the decoder block is made of layers from lower floors, and how encoder and decoder
+No exercise needs another's answer: the decoder block is made from layers of lower floors, and how encoder and decoder
 are joined is checked with blocks that the case passes in (`Callback`).
 """
 

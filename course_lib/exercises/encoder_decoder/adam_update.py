@@ -34,7 +34,7 @@ def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 @dataclass(frozen=True)
 class _Step:
-    """What there is at the end of a step: before and after it, and what both means are divided by."""
+    """What there is at the end of a step: the values before and after it, and what both means are divided by."""
 
     weight: Tensor
     old: tuple[Tensor, Tensor]
@@ -67,7 +67,7 @@ def _adam(
         shares: how much of an old mean is kept, and how much of what is new is added.
         squared: what `square` is the mean of.
         by: what the means are divided by in the correction.
-        along: what one steps along, of the corrected mean and the gradient.
+        along: what the step goes along, from the corrected mean and the gradient.
         denominator: of the corrected square.
         scale: what the step is multiplied by.
         returned: what comes back.
@@ -173,7 +173,7 @@ EXERCISE = Exercise(
         Misconception(
             "not_corrected",
             "Your answer leaves out the correction: in the first steps mean and square are still close to the zeros "
-            "that they began with. Divide them by 1 - β^step before they are used.",
+            "they began with. Divide them by 1 - β^step before they are used.",
             partial(_adam, by=lambda b1, b2, step: (1.0, 1.0)),
         ),
         Misconception(
@@ -194,37 +194,37 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "correction_multiplied",
-            "Your answer multiplies by 1 - β^step. The correction divides by it: it is to make the means of the first "
-            "steps larger.",
+            "Your answer multiplies by 1 - β^step. The correction divides by it: it should make the means of the "
+            "first steps larger.",
             partial(_adam, by=lambda b1, b2, step: (1 / (1 - b1**step), 1 / (1 - b2**step))),
         ),
         Misconception(
             "corrected_values_kept",
-            "You return the corrected mean and square. They are for this step's use alone: the next one goes on from "
-            "the uncorrected.",
+            "You return the corrected mean and square. They are for use in this step alone: the next one goes on from "
+            "the uncorrected ones.",
             partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0] / s.by[0], s.new[1] / s.by[1])),
         ),
         Misconception(
             "corrected_square_kept",
-            "You return the corrected square. It is for this step's use alone: the next one goes on from the "
-            "uncorrected.",
+            "You return the corrected square. It is for use in this step alone: the next one goes on from the "
+            "uncorrected one.",
             partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0], s.new[1] / s.by[1])),
         ),
         Misconception(
             "torchs_settings",
-            "Your answer uses 0.999 for the squares, torch's default. The transformer paper takes 0.98.",
+            "Your answer uses 0.999 for the squares, torch's default. The transformer paper uses 0.98.",
             partial(_adam, betas=(0.9, 0.999)),
         ),
         Misconception(
             "torchs_settings_and_epsilon",
-            "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. The transformer paper takes 0.98 and "
+            "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. The transformer paper uses 0.98 and "
             "1e-9.",
             lambda *inputs: _adam(*inputs, betas=(0.9, 0.999), denominator=lambda square: square.sqrt() + 1e-8),
         ),
         Misconception(
             "torchs_epsilon",
             "Your answer adds 1e-8, torch's default, which matters where gradients are small. The transformer paper "
-            "takes 1e-9.",
+            "uses 1e-9.",
             lambda *inputs: _adam(*inputs, denominator=lambda square: square.sqrt() + 1e-8),
         ),
         Misconception(
@@ -246,13 +246,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_alone_corrected",
-            "Your answer corrects the mean and not the square. Divide the square by 1 - 0.98^step before its root is "
+            "Your answer corrects the mean but not the square. Divide the square by 1 - 0.98^step before its root is "
             "taken.",
             partial(_adam, by=lambda b1, b2, step: (1 - b1**step, 1.0)),
         ),
         Misconception(
             "square_alone_corrected",
-            "Your answer corrects the square and not the mean. Divide the mean by 1 - 0.9^step as well.",
+            "Your answer corrects the square but not the mean. Divide the mean by 1 - 0.9^step as well.",
             partial(_adam, by=lambda b1, b2, step: (1.0, 1 - b2**step)),
         ),
         Misconception(
@@ -279,14 +279,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_epsilon",
-            "Your answer leaves 1e-9 out, or adds it where it makes no difference. It is added to the root, before "
-            "one divides by it, and matters where gradients are small: (√square + 1e-9).",
+            "Your answer leaves out 1e-9, or adds it where it makes no difference. It is added to the root, before "
+            "the division by it, and matters where gradients are small: (√square + 1e-9).",
             partial(_adam, denominator=torch.sqrt),
         ),
         Misconception(
             "epsilon_before_the_correction",
             "Your answer adds 1e-9 to the root of the uncorrected square, which matters where gradients are small. "
-            "Correct the square first, take its root, and add then.",
+            "Correct the square first, take its root, and only then add.",
             _epsilon_before_the_correction,
         ),
         Misconception(
@@ -301,12 +301,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "update_returned",
-            "Your answer returns the step in place of the new weight. Add it to the old one: weight - rate · ...",
+            "Your answer returns the step instead of the new weight. Apply it to the old one: weight - rate · ...",
             partial(_adam, returned=lambda s: (s.down, *s.new)),
         ),
         Misconception(
             "uphill",
-            "Your answer goes uphill: it adds the step. Subtract it, for the gradient points where the loss grows.",
+            "Your answer goes uphill: it adds the step. Subtract it, because the gradient points to where the loss "
+            "grows.",
             partial(_adam, scale=lambda rate: rate),
         ),
         Misconception(
@@ -316,12 +317,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_squared",
-            "Your answer averages the gradient twice and never its square. `square` is the running mean of gradient².",
+            "Your answer averages the gradient twice, but never its square. `square` is the running mean of gradient².",
             partial(_adam, squared=lambda gradient, mean: gradient),
         ),
         Misconception(
             "absolute_value",
-            "Your answer averages the gradient's absolute value in place of its square. `square` is the running mean "
+            "Your answer averages the gradient's absolute value instead of its square. `square` is the running mean "
             "of gradient².",
             partial(_adam, squared=lambda gradient, mean: gradient.abs()),
         ),
@@ -349,7 +350,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "old_means_used",
-            "Your answer returns the new mean and square, but steps by the old ones. Step by the new.",
+            "Your answer returns the new mean and square, but steps by the old ones. Step by the new ones.",
             _old_means_used,
         ),
     ),

@@ -37,7 +37,7 @@ class _Layers(nn.Module):
 
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        # Of two numbers a norm leaves no more than the sign, so each word's vector is given two more.
+        # A norm of two numbers leaves nothing but their sign, so each word's vector is given two more.
         x, memory = (torch.cat([words, 0.5 * words.flip(1)], dim=-1) for words in (B.q, A.k))
         x, memory = torch.stack([x, 0.5 * x.flip(0)]), torch.stack([memory, memory.flip(0)])
         inputs = (x, memory, causal_mask(4), torch.ones(2, 1, 3, dtype=torch.bool))
@@ -62,8 +62,8 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield replace(case, construct=construct, weights=_adding_zeros(case.weights, word, read, construct))
 
 
-ANY_MASKS = "any masks, others in each sentence and for each word"
-"""As many words in the source as in the target, so that whoever exchanges something is not stopped by a shape."""
+ANY_MASKS = "any masks, different in each sentence and for each word"
+"""As many words in the source as in the target, so that an answer that swaps something is not stopped by a shape."""
 
 
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -85,7 +85,7 @@ def _block_inputs(generator: Generator, heads: int, target: int, source: int, an
 def _block_case(
     name: str, generator: Generator, inputs: Inputs, heads: int, d_hidden: int, training: bool = False
 ) -> Case:
-    """One call with random weights; who drops where nothing is to be dropped loses almost everything."""
+    """One call with random weights; an answer that drops where nothing should be dropped loses almost everything."""
     sizes_of: dict[str, Any] = {"d_model": inputs[0].shape[-1], "heads": heads, "d_hidden": d_hidden}
     construct = {**sizes_of, "dropout": ALMOST_EVERYTHING}
     return Case(
@@ -231,12 +231,12 @@ class _Changed(_Layers):
 
 
 def _by_itself(**changes: Any) -> Callable[..., nn.Module]:
-    """The block with changes that nobody combines with others."""
+    """The block with changes that are not combined with others."""
     return lambda **construct: _Changed(**construct, **changes)
 
 
 def _joined_by(*joins: Join) -> Callable[..., nn.Module]:
-    """A block right in all but how the three sublayers' outputs are joined to what went in."""
+    """A block that is right except for how the three sublayers' outputs are joined to what went in."""
     return _by_itself(joins=dict(zip("scf", joins, strict=True)))
 
 
@@ -288,7 +288,7 @@ class _BlockByHand(_RightLayers):
 
 
 class _BlockDroppingByLots(_RightLayers):
-    """Dropout by its formula, with a norm that is called by itself; the last sublayer's lots are drawn first."""
+    """Dropout by its formula, with a norm that is called by itself; the last sublayer's draw comes first."""
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
         layers = [self.add_and_norm_1, self.add_and_norm_2, self.add_and_norm_3]
@@ -319,7 +319,7 @@ class _BlockSentenceBySentence(_RightLayers):
 
 
 class _BlockWithWeights(_RightLayers):
-    """By the explicit path, which gives the attention weights too."""
+    """By the explicit path, which also gives the attention weights."""
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
         x = self.add_and_norm_1(x, self.self_attention(x, None, mask, need_weights=True).out)
@@ -399,8 +399,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "future_seen",
-            "Your answer leaves out `mask` in the self-attention, so that each word sees those after it, its own "
-            "answer included. Pass it on.",
+            "Your answer leaves out `mask` in the self-attention, so that each word sees those after it, including "
+            "its own answer. Pass it on.",
             partial(_Changed, masks=(torch.ones_like, kept_as_is)),
         ),
         Misconception(
@@ -417,14 +417,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "masks_inverted",
-            "Your answer turns both masks round, as torch's own modules want them. In this course True means `may "
+            "Your answer inverts both masks, as torch's own modules want them. In this course True means `may "
             "attend`: leave out the ~.",
             partial(_Changed, masks=(torch.logical_not, torch.logical_not)),
         ),
         Misconception(
             "own_causal_mask",
-            "Your answer makes a causal mask of its own for the self-attention, by causal_mask or is_causal=True, say. "
-            "Use `mask` as it comes: it may forbid other things, too.",
+            "Your answer makes a causal mask of its own for the self-attention, by causal_mask or is_causal=True, "
+            "say. Use `mask` as it comes: it may forbid other things as well.",
             _by_itself(masks=(lambda mask: causal_mask(mask.shape[-1]), kept_as_is)),
         ),
         Misconception(
@@ -435,19 +435,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cross_attention_causal",
-            "Your answer's cross-attention is causal: place t may look at the first t + 1 words of the source only. "
-            "All of the source is there from the beginning: `memory_mask` alone says where one may look.",
+            "Your answer's cross-attention is causal: place t may look only at the first t + 1 words of the source. "
+            "All of the source is there from the beginning: `memory_mask` alone says where a word may look.",
             _by_itself(attend=_not_looking_ahead),
         ),
         Misconception(
             "cross_attention_first",
-            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "Your answer looks first at the source and then at its own words. It is the other way round: "
             "self-attention begins each decoder block.",
             partial(_Changed, steps="c2 s1 f3"),
         ),
         Misconception(
             "cross_attention_first_by_number",
-            "Your answer looks at the source first and at its own words then. It is the other way round: "
+            "Your answer looks first at the source and then at its own words. It is the other way round: "
             "self-attention begins each decoder block.",
             partial(_Changed, steps="c1 s2 f3"),
         ),
@@ -500,19 +500,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_residuals",
-            "Your answer has the norms but not the residual connections: what goes into a sublayer is to be added to "
+            "Your answer has the norms but not the residual connections: what goes into a sublayer must be added to "
             "what comes out of it, before the norm.",
             _joined_by(_not_added, _not_added, _not_added),
         ),
         Misconception(
             "no_norms",
-            "Your answer adds, but never norms. Use add_and_norm_1 to 3, which do both.",
+            "Your answer adds, but never normalises. Use add_and_norm_1 to 3, which do both.",
             _joined_by(_not_normed, _not_normed, _not_normed),
         ),
         Misconception(
             "pre_norm",
-            "Your answer norms what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after the "
-            "sum, as in the paper: norm(x + sublayer(x)).",
+            "Your answer normalises what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after "
+            "the sum, as in the paper: norm(x + sublayer(x)).",
             partial(_Changed, normed_first=True),
         ),
         Misconception(
@@ -522,7 +522,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "second_norm_twice",
-            "Your answer uses add_and_norm_2 twice and add_and_norm_3 never. The third is the feed-forward network's.",
+            "Your answer uses add_and_norm_2 twice, but never add_and_norm_3. The third is the feed-forward network's.",
             partial(_Changed, steps="s1 c2 f2"),
         ),
         Misconception(
@@ -533,25 +533,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "added_twice",
-            "Your answer adds what went into each sublayer twice: add_and_norm does so already. Pass it what came out "
-            "of the sublayer alone.",
+            "Your answer adds what went into each sublayer twice: add_and_norm already does so. Pass it only what "
+            "came out of the sublayer.",
             _joined_by(_added_twice, _added_twice, _added_twice),
         ),
         Misconception(
             "added_twice_to_the_self_attention",
             "Your answer adds x to what came out of the self-attention, and add_and_norm_1 adds it once more. Pass it "
-            "what came out of the sublayer alone.",
+            "only what came out of the sublayer.",
             _joined_by(_added_twice, _right, _right),
         ),
         Misconception(
             "cross_attention_not_added",
-            "Your answer goes on with what came out of the cross-attention alone. Its add & norm is missing.",
+            "Your answer goes on with only what came out of the cross-attention. Its add & norm is missing.",
             _joined_by(_right, _alone, _right),
         ),
         Misconception(
             "cross_attention_not_added_but_normed",
-            "After the cross-attention your answer norms what came out of it alone. The residual connection is "
-            "missing: what went into it is added before the norm, and add_and_norm_2 does both.",
+            "After the cross-attention your answer normalises only what came out of it. The residual connection is "
+            "missing: what went in is added before the norm, and add_and_norm_2 does both.",
             _joined_by(_right, _not_added, _right),
         ),
         Misconception(
@@ -602,14 +602,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "network_reads_the_input",
-            "The feed-forward network of your answer reads the block's input. It reads what the second add & norm "
+            "Your answer's feed-forward network reads the block's input. It should read what the second add & norm "
             "returned.",
             _by_itself(reads=0),
         ),
         Misconception(
             "last_add_and_norm_missing",
             "Your answer returns what the feed-forward network gives. add_and_norm_3 is missing: it adds what went "
-            "into the network, and norms.",
+            "into the network, and normalises.",
             _joined_by(_right, _right, _alone),
         ),
         Misconception(
@@ -621,7 +621,7 @@ EXERCISE = Exercise(
         Misconception(
             "dropout_left_out",
             "Your answer is right in evaluation, but drops nothing in training. Use add_and_norm_1 to 3 as they are: "
-            "they drop what came out of the sublayer, add and norm.",
+            "they drop what came out of the sublayer, add and normalise.",
             _joined_by(_undropped, _undropped, _undropped),
             alone=True,
         ),
@@ -655,8 +655,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sum_dropped",
-            "Your answer is right in evaluation, but in training it drops the sum, so that what went into the sublayer "
-            "is dropped, too. Dropout is only for what came out.",
+            "Your answer is right in evaluation, but in training it drops the sum, so that what went into the "
+            "sublayer is dropped as well. Dropout is only for what came out.",
             _joined_by(_sum_dropped, _sum_dropped, _sum_dropped),
             alone=True,
         ),
@@ -676,7 +676,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropped_in_evaluation",
-            "Your answer drops in evaluation, too. F.dropout has to be told when it is training "
+            "Your answer drops in evaluation as well. F.dropout has to be told when it is training "
             "(training=self.training); add_and_norm_1 to 3 know.",
             _joined_by(_always_dropped, _always_dropped, _always_dropped),
         ),

@@ -98,7 +98,7 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             "worked example: the cat danced, <s> die Katze tanzte",
             (source, GERMAN[:, :-1], *_parts(generator, 6, 2, (9, 10))),
         )
-    # Twice the same shape, for whoever keeps something between calls; once source and target are equally long.
+    # The same shape twice, for answers that keep something between calls; once source and target are equally long.
     batch, target = integer(generator, 2, 4), 4
     for name, layers, longest in (
         ("a batch with padding in the source", 2, 6),
@@ -122,7 +122,7 @@ Embed = Callable[[Tensor], Tensor]
 
 
 Seen = Callable[[Tensor, int], Tensor]
-"""What becomes of the source's mask where so many queries use it."""
+"""What becomes of the source's mask where this many queries use it."""
 
 
 def _words(words: Tensor, queries: int) -> Tensor:
@@ -167,7 +167,7 @@ def _joined(
         mask: of the causal mask.
         seen: of the source's mask, for the encoder and for the decoder.
         exchanged: the decoder's two masks.
-        hidden: ids up to this one are taken for padding.
+        hidden: ids up to this one are treated as padding.
         blocks: which blocks of each stack are used.
         chained: whether each block of a stack reads the one before, or all the embedded words.
         level: each decoder block reads the encoder block of the same height.
@@ -278,7 +278,7 @@ def _joined_word_by_word(
     decoder: Blocks,
     output: Layer,
 ) -> Tensor:
-    """As in translating: the decoder reads one word more each time, and only the last logits are kept."""
+    """As in translating: the decoder reads one more word each time, and only the last logits are kept."""
     seen = (source != 0).unsqueeze(1)
     memory = embed_source(source)
     for block in encoder:
@@ -354,7 +354,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_as_rows",
-            "Your answer lets the decoder's words see the future and not the past: its mask is the upper triangle. "
+            "Your answer lets the decoder's words see the future but not the past: its mask is the upper triangle. "
             "Rows are queries: the lower triangle is allowed.",
             partial(_joined, mask=lambda mask: mask.T),
         ),
@@ -366,20 +366,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_seen",
-            "Your answer lets everybody attend to the source's padding. Its mask is True only where source != "
+            "Your answer lets every word attend to the source's padding. Its mask is True only where source != "
             "PADDING_ID.",
             _all_seen,
         ),
         Misconception(
             "padding_seen_by_the_encoder",
             "Your answer lets the source's words attend to its padding: the encoder's blocks need the source's mask, "
-            "as the cross-attention does.",
+            "just as the cross-attention does.",
             partial(_joined, seen=(_everything, _words)),
         ),
         Misconception(
             "padding_seen_by_the_decoder",
             "Your answer lets the target's words attend to the source's padding: the cross-attention needs the "
-            "source's mask, as the encoder's blocks do.",
+            "source's mask, just as the encoder's blocks do.",
             partial(_joined, seen=(_words, _everything)),
         ),
         Misconception(
@@ -402,8 +402,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padded_queries_in_the_encoder",
-            "In the encoder your mask forbids padding to look, and not to be looked at. Keys are the last dimension of "
-            "a mask: unsqueeze(1), which makes it [batch, 1, source].",
+            "In the encoder your mask forbids padding to look, but not to be looked at. Keys are the last dimension "
+            "of a mask: unsqueeze(1), which makes it [batch, 1, source].",
             partial(_joined, seen=(lambda words, queries: words.mT, _words)),
         ),
         Misconception(
@@ -491,7 +491,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "embed_source_for_both",
-            "Your answer embeds the target with embed_source, too. Each language has its own: embed_target(target).",
+            "Your answer embeds the target with embed_source as well. Each language has its own: embed_target(target).",
             partial(_joined, embeddings=lambda source, target: (source, source)),
         ),
         Misconception(
@@ -502,12 +502,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "output_left_out",
-            "Your answer is the last block's vectors. The output layer is to make scores of them: output(x).",
+            "Your answer is the last block's vectors. The output layer should turn them into scores: output(x).",
             lambda *inputs: _joined(*(*inputs[:-1], kept_as_is)),
         ),
         Misconception(
             "softmaxed",
-            "Your answer takes the softmax at the end. Scores are asked for, as the output layer gives them: the loss "
+            "Your answer takes the softmax at the end. Return the scores as the output layer gives them: the loss "
             "takes their logarithm and softmax in one.",
             partial(_joined, end=lambda scores: scores.softmax(dim=-1)),
         ),

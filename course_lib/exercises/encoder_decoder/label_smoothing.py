@@ -32,7 +32,7 @@ def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     expected = torch.randint(vocabulary, (words,), generator=generator)
     yield Case("a larger vocabulary", (logits, expected, 0.15), gradients=(0,))
     yield Case("no smoothing at all", (logits, expected, 0.0), gradients=(0,))
-    # With these sizes a target in single precision is exact, too.
+    # With these sizes even a target in single precision is exact.
     double = 2 * torch.randn(7, 5, generator=generator, dtype=torch.float64)
     expected = torch.randint(5, (7,), generator=generator)
     yield Case("double precision", (double, expected, 0.25), gradients=(0,))
@@ -67,7 +67,7 @@ def _smoothed(
     Args:
         right, other: what the target has at the right word and at each other, of smoothing and logits.
         log_p: what is made of the logits.
-        passed_over: whether id 0 is, where it is expected.
+        passed_over: whether id 0 is skipped where it is expected.
         padding_column: whether it gets some of the mass.
         reduce: what is made of the products, [words, vocabulary].
         sign: of the result.
@@ -96,7 +96,7 @@ def _others_together(logits: Tensor, expected: Tensor, smoothing: float) -> Tens
 
 
 def _by_parts(log_p: Tensor, expected: Tensor, smoothing: float, *, keep: Change = kept_as_is) -> Tensor:
-    """The right word's part and that of the others, as the lesson's hint has it."""
+    """The right word's part and that of the others, as in the lesson's hint."""
     right = log_p_of(log_p, expected)
     others = keep(log_p.sum(dim=-1) - right)
     return -((1 - smoothing) * right + _others(smoothing, log_p) * others).mean()
@@ -182,8 +182,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "torchs_variant",
-            "Your answer is the other variant, torch's label_smoothing=: the mass goes to all words, the right one "
-            "included. S4 gives it to the others alone: each of them gets smoothing / (V - 1), and the right one "
+            "Your answer is the other variant, torch's label_smoothing=: the mass goes to all words, including the "
+            "right one. S4 gives it only to the others: each of them gets smoothing / (V - 1), and the right one "
             "exactly 1 - smoothing.",
             partial(
                 _smoothed,
@@ -207,8 +207,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shared_by_too_few",
-            "Your answer divides the smoothing by V - 2, but V - 1 words get a share: all but the right one. Divide by "
-            "V - 1.",
+            "Your answer divides the smoothing by V - 2, but V - 1 words get a share: all except the right one. "
+            "Divide by V - 1.",
             partial(_smoothed, other=lambda smoothing, logits: smoothing / (logits.shape[-1] - 2)),
         ),
         Misconception(
@@ -221,8 +221,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_the_number_of_words",
-            "Your answer takes the number of rows, shape[0], for the size of the vocabulary. The vocabulary is the "
-            "last dimension: logits.shape[-1].",
+            "Your answer uses the number of rows, shape[0], as the size of the vocabulary. The vocabulary is the last "
+            "dimension: logits.shape[-1].",
             partial(_smoothed, other=lambda smoothing, logits: smoothing / max(len(logits) - 1, 1)),
         ),
         Misconception(
@@ -238,7 +238,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "others_not_negated",
-            "Your answer has a minus only for the right word's term. Both terms need it: put the sum in brackets.",
+            "Your answer has a minus only in front of the right word's term. Both terms need it: put the sum in "
+            "brackets.",
             partial(_smoothed, other=lambda smoothing, logits: -_others(smoothing, logits)),
         ),
         Misconception(
@@ -280,13 +281,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "prediction_smoothed",
-            "Your answer smooths the model's probabilities and not the target. Leave the prediction as it is: what "
+            "Your answer smooths the model's probabilities, not the target. Leave the prediction as it is: what "
             "changes is what it is compared with.",
             _smoothed_prediction,
         ),
         Misconception(
             "others_together",
-            "Your answer takes the logarithm of the others' whole probability, 1 - p. Each of them has a term of its "
+            "Your answer takes the logarithm of the others' total probability, 1 - p. Each of them has a term of its "
             "own: sum their logarithms, not their probabilities.",
             _others_together,
         ),
@@ -309,7 +310,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmaxed_twice",
-            "Your answer takes the softmax twice: cross_entropy and log_softmax contain one already. Hand them the "
+            "Your answer takes the softmax twice: cross_entropy and log_softmax already contain one. Hand them the "
             "logits as they are.",
             partial(_smoothed, log_p=lambda logits: logits.softmax(dim=-1).log_softmax(dim=-1)),
         ),
@@ -334,7 +335,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_left_out",
-            "Your answer passes over the words where id 0 is expected, as if it were padding. All words count here.",
+            "Your answer skips the words where id 0 is expected, as if it were padding. All words count here.",
             partial(_smoothed, passed_over=True),
         ),
         Misconception(
@@ -344,8 +345,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_over_the_vocabulary",
-            "Your answer takes the mean over the vocabulary as well. Sum over the vocabulary, and take the mean over "
-            "the words alone.",
+            "Your answer takes the mean over the vocabulary as well. Sum over the vocabulary, and take the mean only "
+            "over the words.",
             partial(_smoothed, reduce=torch.mean),
         ),
         Misconception(
@@ -365,7 +366,7 @@ EXERCISE = Exercise(
         Misconception(
             "kl_divergence",
             "Your answer is the Kullback-Leibler divergence: it lacks the entropy of the smoothed target. The loss "
-            "asked for is the cross-entropy, -Σ q ln p.",
+            "wanted here is the cross-entropy, -Σ q ln p.",
             lambda logits, expected, smoothing: F.kl_div(
                 _log_softmax(logits), _target(logits, expected, smoothing), reduction="batchmean"
             ),

@@ -114,13 +114,13 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "as_printed_on_the_slide",
-            "Your answer uses the last word but one twice and never the last. The sum printed on slide S1 does so: it "
-            "ends in log .2, where the table gives EOS .3. Each word has its own probability.",
+            "Your answer uses the last word but one twice and never the last. The sum printed on slide S1 does the "
+            "same: it ends in log .2, where the table gives EOS .3. Each word has its own probability.",
             partial(_likelihood, pick=_last_as_the_one_before),
         ),
         Misconception(
             "not_negated",
-            "The minus in front is missing. Log-likelihoods are negative, and the loss is to be positive and to become "
+            "The minus in front is missing. Log-likelihoods are negative, but the loss should be positive and become "
             "small as the probabilities grow.",
             partial(_likelihood, sign=1.0),
         ),
@@ -177,31 +177,31 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_word_at_every_place",
-            "Your answer takes all right words at each place, log_p[..., expected], and not the one that is right "
+            "Your answer takes all right words at each place, log_p[..., expected], not just the one that is right "
             "there. gather picks one for each place.",
             partial(_likelihood, pick=lambda log_p, expected: log_p[..., expected]),
         ),
         Misconception(
             "padding_left_out",
-            "Your answer passes over the places where id 0 is expected, as if it were padding. All places count here.",
+            "Your answer skips the places where id 0 is expected, as if it were padding. All places count here.",
             partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[expected != PADDING_ID]),
         ),
         Misconception(
             "first_place_left_out",
             "Your answer leaves out the first place. All places count: what is expected there is the sentence's first "
-            "word, and no longer <s>.",
+            "word, no longer <s>.",
             partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[..., 1:]),
         ),
         Misconception(
             "id_before",
-            "Your answer picks the word of the id before the right one. Ids count from 0, as indices do: use "
+            "Your answer picks the word whose id is one below the right one. Ids count from 0, as indices do: use "
             "`expected` as it is.",
             partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, (expected - 1) % log_p.shape[-1])),
         ),
         Misconception(
             "log_taken_twice",
-            "Your answer is not a number (nan), as the logarithm of a negative number is. log_p holds logarithms "
-            "already: take no other.",
+            "Your answer is not a number (nan), as the logarithm of a negative number is. log_p already holds "
+            "logarithms: don't take another.",
             partial(_likelihood, measure=torch.log),
         ),
         Misconception(
@@ -211,7 +211,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "the_likeliest_word",
-            "Your answer takes the model's likeliest word at each place, whichever that is, and not the right one: it "
+            "Your answer takes the model's likeliest word at each place, whichever that is, not the right one: it "
             "praises the model for being sure. Pick the word that `expected` names.",
             partial(_likelihood, pick=lambda log_p, expected: log_p.amax(dim=-1)),
         ),
@@ -234,8 +234,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "through_the_probabilities",
-            "Your answer uses the probabilities, exp of log_p, and takes the logarithm again. Where these, or products "
-            "of them, are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it is.",
+            "Your answer uses the probabilities, exp of log_p, and takes the logarithm again. Where those, or "
+            "products of them, are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it "
+            "is.",
             lambda log_p, expected: -log_p_of(log_p.exp(), expected).log().mean(),
         ),
         Misconception(

@@ -24,7 +24,7 @@ def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         beside = torch.tensor([0.5, 1.0, 1.5, *[7.0] * 5])  # a sentence of three words and five of padding
         mask = padding_mask(torch.tensor([8, 3]), 8)
         yield Case("worked example: The gray fluffy cat ... alone", (nll[None], mask[:1]))
-        yield Case("beside a sentence of three words", (torch.stack([nll, beside]), mask))
+        yield Case("next to a sentence of three words", (torch.stack([nll, beside]), mask))
     double = Kind("double precision", generator, dtype=torch.float64)
     for kind in (*layouts(generator), double):
         batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
@@ -35,7 +35,7 @@ def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("padding in front of the words", (nll, padding_mask(torch.tensor([5, 2]), 5).flip(1)))
     nll = 0.1 + 2 * torch.rand(3, 6, generator=generator)
     nll[:, 1] = 0
-    yield Case("words of which the model was certain", (nll, padding_mask(torch.tensor([3, 6, 4]), 6)))
+    yield Case("words that the model was certain of", (nll, padding_mask(torch.tensor([3, 6, 4]), 6)))
     nll = 4 + 2 * torch.rand(2, 160, generator=generator)
     yield Case("a hundred words and more", (nll, padding_mask(torch.tensor([160, 125]), 160)), part=LONG)
 
@@ -56,7 +56,7 @@ def _perplexity(
     mean: Callable[[Tensor, Tensor], Tensor] = lambda nll, mask: nll[mask].mean(),
     end: Callable[[Tensor], Tensor] = torch.exp,
 ) -> Tensor:
-    """The reference with changes: of each word's number, of the mean, and of what is made of it."""
+    """The reference with changes: in each word's number, in the mean, and in what is made of it."""
     return end(mean(measure(nll), mask))
 
 
@@ -121,13 +121,13 @@ EXERCISE = Exercise(
         Misconception(
             "divided_by_all_places",
             "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
-            "words that were certain. Divide by the number of words, mask.sum().",
+            "words the model was certain of. Divide by the number of words, mask.sum().",
             partial(_perplexity, mean=lambda nll, mask: (nll * mask).mean()),
         ),
         Misconception(
             "padding_added",
-            "Your answer divides by the number of words but adds up the padding, too. Add up only the numbers where "
-            "the mask is True.",
+            "Your answer divides by the number of words but adds in the padding as well. Add up only the numbers "
+            "where the mask is True.",
             partial(_perplexity, mean=lambda nll, mask: nll.sum() / mask.sum()),
         ),
         Misconception(
@@ -153,8 +153,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "certain_words_left_out",
-            "Your answer leaves out words whose negative log-likelihood is 0. They are words of which the model was "
-            "certain, and they count: the mask alone says which places do.",
+            "Your answer leaves out words whose negative log-likelihood is 0. They are words that the model was "
+            "certain of, and they count: only the mask says which places do.",
             partial(_perplexity, mean=lambda nll, mask: nll[mask & (nll != 0)].mean()),
         ),
         Misconception(
@@ -165,8 +165,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_sentences",
-            "Your answer averages within each sentence first and then over sentences, so that a word of a short "
-            "sentence counts more. Here each word counts the same: one mean over all of them.",
+            "Your answer averages within each sentence first and then over sentences, so a word of a short sentence "
+            "counts more. Here each word counts the same: one mean over all of them.",
             partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll, mask).mean()),
         ),
         Misconception(
@@ -182,13 +182,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_for_each_sentence",
-            "Your answer has a number for each sentence. One number is asked for, over all words of the batch.",
+            "Your answer has a number for each sentence. Return one number, over all words of the batch.",
             partial(_perplexity, mean=_sentence_means),
         ),
         Misconception(
             "exp_before_the_mean",
-            "Your answer takes exp of each word and averages then; one unlikely word would drown all others. Take the "
-            "mean first, then exp.",
+            "Your answer takes exp of each word and then averages; one unlikely word would drown out all the others. "
+            "Take the mean first, then exp.",
             partial(_perplexity, measure=torch.exp, end=lambda mean: mean),
         ),
         Misconception(
@@ -199,7 +199,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_exp",
-            "Your answer ends with the mean negative log-likelihood. Its exp is still to be taken.",
+            "Your answer ends with the mean negative log-likelihood. One step is missing: its exp.",
             partial(_perplexity, end=lambda mean: mean),
         ),
         Misconception(
@@ -209,13 +209,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "logarithm",
-            "Your answer takes the logarithm of the mean. `nll` holds logarithms already: take exp.",
+            "Your answer takes the logarithm of the mean. `nll` already holds logarithms: take exp.",
             partial(_perplexity, end=torch.log),
         ),
         Misconception(
             "negated",
-            "Your answer takes exp of minus the mean, which is the typical probability of a word. `nll` has its minus "
-            "already: leave it out.",
+            "Your answer takes exp of minus the mean, which is the typical probability of a word. `nll` already has "
+            "its minus: leave it out.",
             partial(_perplexity, end=lambda mean: (-mean).exp()),
         ),
         Misconception(

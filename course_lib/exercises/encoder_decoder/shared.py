@@ -65,7 +65,7 @@ def log_p_of(log_p: Tensor, expected: Tensor) -> Tensor:
 
 
 def random_weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]:
-    """Weights for a module: normal numbers, small enough that a softmax is not all in one place; norms near 1."""
+    """Weights for a module: normal numbers, small enough that no softmax is all in one place; norms near 1."""
     drawn = {name: 0.4 * torch.randn(weight.shape, generator=generator) for name, weight in module.state_dict().items()}
     return {name: weight + 1 if name.endswith("norm.weight") else weight for name, weight in drawn.items()}
 

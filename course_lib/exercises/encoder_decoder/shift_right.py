@@ -128,8 +128,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_shifted",
-            "Your answer lets the decoder read the whole target and expects the same at each place: it would only have "
-            "to repeat the word that it has just read. Leave out the last word of one and the first of the other.",
+            "Your answer lets the decoder read the whole target and expects the same at each place: it would only "
+            "have to repeat the word it has just read. Leave out the last word of one and the first of the other.",
             partial(_shifted, cut=((None, None), (None, None))),
         ),
         Misconception(
@@ -146,8 +146,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_too_many_read",
-            "The decoder reads the whole target, one word more than it should. After the last word nothing is to be "
-            "predicted: leave it out of what is read.",
+            "The decoder reads the whole target, one word more than it should. After the last word there is nothing "
+            "to predict: leave it out of what is read.",
             partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
         ),
         Misconception(
@@ -165,13 +165,13 @@ EXERCISE = Exercise(
         Misconception(
             "rolled_to_the_right",
             "Your answer rolls the words to the right, so that what is read begins with the target's last word. The "
-            "target begins with <s> already: read it as it is, without its last word, and expect it without <s>.",
+            "target already begins with <s>: read it as it is, without its last word, and expect it without <s>.",
             lambda target: (target.roll(1, dims=1), target),
         ),
         Misconception(
             "rolled_and_cut",
-            "Your answer expects the word before, not the next one: it rolls the words the wrong way. Expected are the "
-            "words from the second on: target[:, 1:].",
+            "Your answer expects the word before, not the next one: it rolls the words the wrong way. What is "
+            "expected are the words from the second on: target[:, 1:].",
             lambda target: (target[:, :-1], target.roll(1, dims=1)[:, :-1]),
         ),
         Misconception(
@@ -183,7 +183,7 @@ EXERCISE = Exercise(
         Misconception(
             "started_twice",
             "Your answer puts another <s> in front and expects the target with its own <s> still in it. The target "
-            "has its <s> already.",
+            "already has its <s>.",
             partial(_shifted, started=True),
         ),
         Misconception(
@@ -195,7 +195,7 @@ EXERCISE = Exercise(
         Misconception(
             "end_taken_away",
             "Your answer takes <e> out of what is read in the shorter sentences as well. Leave it there: what is "
-            "expected after it is padding, which the loss passes over.",
+            "expected after it is padding, which the loss skips.",
             partial(_shifted, read_end=PADDING_ID),
         ),
         Misconception(
@@ -212,8 +212,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cut_to_the_first_sentence",
-            "Your answer cuts all sentences to the length of the first one. Others may be longer: leave out one column "
-            "of each result, and no more.",
+            "Your answer cuts all sentences to the length of the first one. Others may be longer: leave out one "
+            "column of each result, no more.",
             lambda target: _shifted(target[:, : int((target[0] != PADDING_ID).sum())]),
         ),
         Misconception(

@@ -53,7 +53,7 @@ Clip = Callable[[list[Tensor], float], list[Tensor]]
 
 
 def _shortened(gradients: list[Tensor], norm: float, clip: float) -> list[Tensor]:
-    """All of them by the factor that this norm asks for; of a norm of 0, by none."""
+    """All of them by the factor that this norm asks for; none for a norm of 0."""
     return [gradient * (min(1.0, clip / norm) if norm else 1.0) for gradient in gradients]
 
 
@@ -144,8 +144,7 @@ def _looped(
         reduction: of the loss over the words.
         carried: whether W's and b's gradient of a step stays and is added to the next.
         carried_raw: whether it stays as it was before it was clipped.
-        trains_b, reads_b: whether b is changed, and is part of the logits.
-        scores: what the loss takes for logits.
+        trains_b, reads_b: whether b is changed, and is part of the logits. scores: what the loss uses as logits.
         measure: the loss.
         sign: of the step.
         reported: what is returned as a step's loss.
@@ -285,38 +284,38 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "gradients_accumulate",
-            "Your answer never sets the gradients back, so that each step goes along those of all steps before it as "
-            "well. Set them to None (or zero) before each backward().",
+            "Your answer never resets the gradients, so each step also goes along those of all steps before it. Set "
+            "them to None (or zero) before each backward().",
             partial(_looped, carried=(True, True)),
         ),
         Misconception(
             "gradients_accumulate_unclipped",
-            "Your answer never sets the gradients back, so that each step goes along those of all steps before it as "
-            "well. Set them to None (or zero) before each backward().",
+            "Your answer never resets the gradients, so each step also goes along those of all steps before it. Set "
+            "them to None (or zero) before each backward().",
             lambda *inputs: _looped(*inputs, carried=(True, True), carried_raw=True),
         ),
         Misconception(
             "gradient_of_b_accumulates",
-            "Your answer sets W's gradient back but not b's, so that b steps along the gradients of all steps before "
-            "as well. Set both to None (or zero) before each backward().",
+            "Your answer resets W's gradient but not b's, so b also steps along the gradients of all steps before. "
+            "Set both to None (or zero) before each backward().",
             lambda *inputs: _looped(*inputs, carried=(False, True)),
         ),
         Misconception(
             "not_clipped",
-            "Your answer does not clip, or clips where it has no effect: before backward(), or when the step has been "
-            "taken. Shorten the gradients between backward() and the step.",
+            "Your answer does not clip, or clips where it has no effect: before backward(), or after the step has "
+            "been taken. Shorten the gradients between backward() and the step.",
             partial(_looped, clipped=lambda gradients, clip: gradients),
         ),
         Misconception(
             "each_clipped_by_itself",
-            "Your answer clips W's gradient and b's each by itself, which changes the direction of the step. Their "
-            "norm is taken together: √(‖∂W‖² + ‖∂b‖²).",
+            "Your answer clips W's gradient and b's separately, which changes the direction of the step. Their norm "
+            "is taken together: √(‖∂W‖² + ‖∂b‖²).",
             partial(_looped, clipped=_each),
         ),
         Misconception(
             "only_W_clipped",
-            "Your answer clips W's gradient and leaves b's as it is. Both are shortened by the same factor, which "
-            "follows from their norm together: √(‖∂W‖² + ‖∂b‖²).",
+            "Your answer clips W's gradient but leaves b's as it is. Both are shortened by the same factor, which "
+            "follows from their joint norm: √(‖∂W‖² + ‖∂b‖²).",
             partial(_looped, clipped=_first_alone),
         ),
         Misconception(
@@ -347,7 +346,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "step_clipped",
-            "Your answer clips the step, rate · gradient. Clip the gradients, and multiply by the rate then.",
+            "Your answer clips the step, rate · gradient. Clip the gradients, and then multiply by the rate.",
             partial(_looped, limit=lambda clip, rate: clip / rate),
         ),
         Misconception(
@@ -364,8 +363,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lengthened",
-            "Your answer lengthens short gradients and leaves long ones as they are: its factor is at least 1. It is "
-            "to be at most 1: min, not max.",
+            "Your answer lengthens short gradients and leaves long ones as they are: its factor is at least 1. It "
+            "should be at most 1: min, not max.",
             partial(_looped, clipped=_lengthened),
         ),
         Misconception(
@@ -381,31 +380,31 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "loss_afterwards",
-            "Your losses are those after each step. A training reports the loss that it took the gradients of, before "
+            "Your losses are those after each step. A training loop reports the loss whose gradients it took, before "
             "the step.",
             partial(_looped, reported=lambda taken: F.cross_entropy(taken.x @ taken.W + taken.b, taken.expected)),
         ),
         Misconception(
             "losses_summed",
-            "The losses that you return are sums over the words of a batch. Return the means, of which the gradients "
-            "are taken.",
+            "The losses that you return are sums over the words of a batch. Return the means, which the gradients are "
+            "taken of.",
             partial(_looped, reported=lambda taken: taken.loss * len(taken.x)),
         ),
         Misconception(
             "losses_as_a_list",
-            "Your losses are a list of tensors. One tensor is asked for: torch.stack(losses) makes it.",
+            "Your losses are a list of tensors. Return one tensor: torch.stack(losses) makes it.",
             partial(_looped, form=list),
         ),
         Misconception(
             "losses_as_numbers",
-            "Your losses are a list of Python's numbers. One tensor is asked for: collect loss.detach(), not "
-            "loss.item(), and torch.stack them.",
+            "Your losses are a list of Python numbers. Return one tensor: collect loss.detach(), not loss.item(), and "
+            "torch.stack them.",
             partial(_looped, form=lambda losses: [float(loss) for loss in losses]),
         ),
         Misconception(
             "losses_in_single_precision",
-            "Your losses are float32 whatever came in: torch.tensor(...) and torch.zeros(...) make that of Python's "
-            "numbers. Collect loss.detach() and torch.stack them, or give the dtype, W.dtype.",
+            "Your losses are float32 whatever came in: that is what torch.tensor(...) and torch.zeros(...) make of "
+            "Python numbers. Collect loss.detach() and torch.stack them, or give the dtype, W.dtype.",
             lambda *inputs: _looped(*inputs, form=lambda losses: torch.stack(losses).float()),
         ),
         Misconception(
@@ -443,13 +442,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_log_softmax",
-            "Your loss takes the logits for log-probabilities, as nll_loss does. Take log_softmax of them first, or "
+            "Your loss treats the logits as log-probabilities, as nll_loss does. Take log_softmax of them first, or "
             "cross_entropy, which contains it.",
             lambda *inputs: _looped(*inputs, measure=F.nll_loss),
         ),
         Misconception(
             "padding_left_out",
-            "Your answer passes over words where id 0 is expected, as if it were padding. All words count here.",
+            "Your answer skips words where id 0 is expected, as if it were padding. All words count here.",
             partial(_looped, measure=partial(F.cross_entropy, ignore_index=PADDING_ID)),
         ),
         Misconception(
@@ -459,8 +458,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nothing_learned",
-            "Your losses are of W and b as they came: what was learned in one step is not used in the next, or the "
-            "weights never change. Go on from the new ones.",
+            "Your losses are those of W and b as they came: what was learned in one step is not used in the next, or "
+            "the weights never change. Go on from the new ones.",
             lambda W, b, batches, rate, clip: _looped(W, b, batches, 0.0, clip),
         ),
     ),

@@ -45,7 +45,7 @@ def _scheduled(
 
 
 def _by_place(steps: Tensor, d_model: int, warmup: int) -> Tensor:
-    """Which of the two terms counts by where a step stands."""
+    """Which of the two terms counts, by where a step stands."""
     early = torch.arange(len(steps)) < warmup
     return _scheduled(steps, d_model, warmup, joined=lambda rising, falling: torch.where(early, rising, falling))
 
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "larger_of_the_two",
-            "Your answer takes the larger of the two terms: it falls first and rises then. Take the smaller one.",
+            "Your answer takes the larger of the two terms: it falls first and then rises. Take the smaller one.",
             partial(_scheduled, joined=torch.maximum),
         ),
         Misconception(
@@ -135,7 +135,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sizes_swapped",
-            "Your answer takes `warmup` for `d_model`, and `d_model` for `warmup`. Mind the order in which they come.",
+            "Your answer mistakes `warmup` for `d_model`, and `d_model` for `warmup`. Watch the order in which they "
+            "come.",
             lambda steps, d_model, warmup: _scheduled(steps, warmup, d_model),
         ),
         Misconception(
@@ -156,7 +157,7 @@ EXERCISE = Exercise(
         Misconception(
             "width_in_the_falling_term_alone",
             "Your answer multiplies only step^-0.5 by d_model^-0.5. The factor belongs to both terms: put the minimum "
-            "in brackets, or behind the product.",
+            "in brackets, or at the end of the product.",
             lambda steps, d_model, warmup: torch.minimum((steps * d_model) ** -0.5, steps * warmup**-1.5),
         ),
         Misconception(
@@ -190,8 +191,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exponent_of_the_step",
-            "Your answer raises the step to the power of -1.5, and not `warmup`. The rising term is step · "
-            "warmup^-1.5.",
+            "Your answer raises the step to the power of -1.5, not `warmup`. The rising term is step · warmup^-1.5.",
             partial(_scheduled, rising=lambda steps, warmup: warmup * steps**-1.5),
         ),
         Misconception(
@@ -218,13 +218,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_zero",
-            "Your answer is one step late: it takes 1 away from each step. Steps count from 1 here, so use them as "
+            "Your answer is one step late: it subtracts 1 from each step. Steps count from 1 here, so use them as "
             "they come.",
             partial(_scheduled, late=1),
         ),
         Misconception(
             "one_step_early",
-            "Your answer is one step early: it adds 1 to each step. Steps count from 1 here already, so use them as "
+            "Your answer is one step early: it adds 1 to each step. Steps already count from 1 here, so use them as "
             "they come.",
             partial(_scheduled, late=-1),
         ),
@@ -240,8 +240,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "in_double_precision",
-            "The result is in double precision (float64). float32 is asked for, as torch has it by default: .float() "
-            "makes it.",
+            "The result is in double precision (float64). Return float32, torch's default: .float() does it.",
             partial(_scheduled, dtype=torch.float64),
         ),
     ),
