@@ -64,6 +64,7 @@ class Attempt:
             self.write,
             {f"attention.{name}": _outcome(name, outcome) for name, outcome in (expected | self.expected).items()},
             self.otherwise,
+            unanswered=self.otherwise,
         )
 
     def _fill(self, notebook: Notebook) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import re
 import types
 from collections.abc import Iterator
@@ -219,7 +218,7 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(lesson: str) ->
 
 
 def test_every_lesson_withholds_what_its_exercises_refer_to() -> None:
-    names = {module.name for module in pkgutil.iter_modules(course_lib.__path__, "course_lib.")}
+    names = set(find_modules(Path(course_lib.__file__).parent))
     for lesson in LESSONS:
         references = {one.reference.__module__ for one in exercises.all() if one.lesson == lesson}
         assert references <= withheld(lesson) <= names
