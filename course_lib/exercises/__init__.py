@@ -1,4 +1,4 @@
-"""The exercises: one folder a lesson, one file an exercise, each of them data, found here by id.
+"""The exercises: a folder for each lesson, a file for each exercise, each of them data, found here by id.
 
     from course_lib import exercises
     exercises.find("attention.scaled_dot_product").points
@@ -34,7 +34,7 @@ LESSONS = {
 
 
 class UnknownName(KeyError):
-    """There is no exercise, or no lesson, of this name; the message lists those that look alike."""
+    """There is no exercise, or no lesson, of this name; the message lists similar ones."""
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
@@ -59,7 +59,7 @@ def of_lesson(lesson: str) -> list[Exercise]:
         lesson: the folder's name, such as "01_attention".
 
     Raises:
-        UnknownName: no lesson is called so.
+        UnknownName: no lesson has this name.
     """
     if lesson not in LESSONS:
         raise UnknownName("lesson", lesson, list(LESSONS))
@@ -67,13 +67,13 @@ def of_lesson(lesson: str) -> list[Exercise]:
 
 
 def named(names: Iterable[str]) -> list[Exercise]:
-    """The exercises of these names, each once: a lesson stands for all of its own.
+    """The exercises of these names, each once: a lesson stands for all its exercises.
 
     Args:
         names: lessons and exercises' ids.
 
     Raises:
-        UnknownName: there is no exercise, or no lesson, of a name.
+        UnknownName: there is no exercise, or no lesson, of one of these names.
     """
     found = (exercise for name in names for exercise in (of_lesson(name) if "." not in name else [find(name)]))
     return list({exercise.id: exercise for exercise in found}.values())
@@ -86,7 +86,7 @@ def find(exercise_id: str) -> Exercise:
         exercise_id: such as "attention.scaled_dot_product", of lesson "01_attention".
 
     Raises:
-        UnknownName: no exercise is called so.
+        UnknownName: no exercise has this id.
     """
     for lesson in LESSONS:
         if lesson.partition("_")[2] == exercise_id.partition(".")[0]:

@@ -21,7 +21,7 @@ SIZES = (2, 3, 5, 6, 7)
 
 
 ALMOST_EVERYTHING = 1 - 1e-12
-"""A share to drop with which no lot decides. With 1 itself, dropout written by the formula would divide by 0."""
+"""A share to drop that leaves nothing to chance. With 1 itself, dropout written by the formula would divide by 0."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Kind:
     def sizes(self, count: int) -> list[int]:
         """`count` different small sizes; squares in double precision, and no squares otherwise.
 
-        The root of a square is exact in every precision, so that a root taken in single precision, as
-        `torch.sqrt(torch.tensor(d_head))` does, is as right there as `math.sqrt(d_head)`. Elsewhere a root
+        The root of a square is exact in every precision, so a root taken in single precision, as
+        `torch.sqrt(torch.tensor(d_head))` does, is just as right there as `math.sqrt(d_head)`. Elsewhere a root
         that is cut down to an integer must show.
         """
         return _choice(self.generator, (4, 9, 25) if self.dtype == torch.float64 else SIZES, count)
@@ -78,14 +78,14 @@ def kinds(generator: Generator) -> Iterator[Kind]:
 
 
 def unbatched_kinds(generator: Generator) -> Iterator[Kind]:
-    """As `kinds`, for what has no leading dimensions."""
+    """Like `kinds`, for what has no leading dimensions."""
     yield Kind("one sequence", generator)
     yield Kind("double precision", generator, dtype=torch.float64)
     yield Kind("transposed in memory", generator, transposed=True)
 
 
 def predicted(cases: CaseMaker) -> CaseMaker:
-    """These cases of a prediction: no check tells what was to be predicted."""
+    """These cases of a prediction: no check gives away what was to be predicted."""
     return lambda generator, hidden: (replace(case, secret=True) for case in cases(generator, hidden))
 
 

@@ -6,17 +6,17 @@
 - `bars`: one weight for each word
 - `families` and `Family`: tasks as boxes, what goes in and what comes out
 - `stacks`, `Stack` and `Layer`: an encoder and a decoder as boxes, with the shape of what flows between them
-- `loss_curve`: how a training went
+- `loss_curve`: how a training run went
 - `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
 - `race`: layers compared, by steps in a row and by time
-- `tree`: what a model might write, as a tree, with ways through it
+- `tree`: what a model might write, as a tree, with paths through it
 - `distributions`: several over the same words, side by side
 - `writing` and `Written`: a sentence written word by word, with a slider that steps through it
-- `prompts`: how a model goes on behind some beginnings, with a field for others
+- `prompts`: how a model continues some beginnings, with a field for others
 - `piece_rows`: words cut into pieces, as bricks; `merge_tree`: how a word's pieces were joined
 - `cutting`: the same rows, with a field and a slider to cut other words
 - `covered`: a sentence whose words can be covered, and what a model says lies there
-- `edits`: the table of an edit distance, and the way through it
+- `edits`: the table of an edit distance, and the path through it
 - `questionnaire`: questions with buttons
 - `when_ready`: a picture that waits for the function that a student is still writing
 - `attention_stepper`: worked example A, cell by cell

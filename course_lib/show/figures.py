@@ -1,8 +1,8 @@
 """How every figure of the course looks, and how it reaches the page.
 
 A figure has a white background of its own, so that it reads the same on a light and on a dark page, and it
-is drawn at twice the resolution, so that it is sharp on today's screens. It is also drawn quickly, for a lesson
-has a dozen: where its axes and titles stand is known beforehand, so that nothing is measured to lay them out.
+is drawn at twice the resolution, so that it is sharp on today's screens. It is also drawn quickly, because a lesson has
+a dozen of them: where its axes and titles stand is known beforehand, so nothing has to be measured to lay them out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STYLE: Final[Any] = {  # Any: matplotlib types its settings differently from ver
 """The course's matplotlib settings. The colours stay apart for colour-blind readers."""
 
 LAID_OUT: Final[Any] = {**STYLE, "figure.constrained_layout.use": False}
-"""The same for figures that say themselves where their axes stand."""
+"""The same, for figures that say for themselves where their axes stand."""
 
 _SHARP = 200
 """Dots per inch of the picture; the page shows it at half its size."""

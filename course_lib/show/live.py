@@ -1,4 +1,4 @@
-"""Putting a widget on the page where somebody can answer its clicks, and nothing where nobody can."""
+"""Putting a widget on the page where something can answer its clicks, and nothing where nothing can."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def live(widget: Callable[[], Any], note: str) -> dict[str, Any]:
 
 
 def show_live(widget: Callable[[], Any], note: str) -> bool:
-    """Put the widget on the page, if somebody can answer its clicks; whether it is there. Arguments as for `live`."""
+    """Put the widget on the page if something can answer its clicks, and say whether. Arguments as for `live`."""
     bundle = live(widget, note)
     if bundle:
         display(bundle, raw=True)
@@ -36,11 +36,11 @@ def show_live(widget: Callable[[], Any], note: str) -> bool:
 
 
 def show_above_its_page(widget: Callable[[], Any], note: str, *, page: str, text: str, summary: str) -> None:
-    """Put the widget on the page, and below it all that it can show; folded away where the widget is there.
+    """Put the widget on the page, and below it everything it can show; folded away where the widget is there.
 
     Args:
         widget, note: as for `live`.
-        page: all that it can show, as HTML.
+        page: everything it can show, as HTML.
         text: the same where there is no HTML.
         summary: what stands on the fold.
     """

@@ -663,7 +663,7 @@ print(f"0.999995 rounded: {slide_weights[1, 2]:.2f}, cut: {cut(slide_weights)[1,
 #    the second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column
 #    of $v$: $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
 #
-# Here is slip 2 taken at its word, and S1's division by $d$ without the root beside it.
+# Here is slip 2 taken at its word, and beside it S1's division by $d$ without the root.
 
 # %%
 print("softmax(scores), never scaled\n", torch.softmax(scores, dim=-1))

@@ -195,7 +195,7 @@ print("as printed on S3:  ", printed)
 print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 
 # %% [markdown]
-# In the printed sum word 4 counts twice and word 2 not at all. Enough of other people's notations.
+# In the printed sum word 4 counts twice and word 2 not at all. So much for other people's notations.
 #
 # ### Exercise 1 · Causal mask
 # `masking.causal_mask` · 1 point · about 4 minutes

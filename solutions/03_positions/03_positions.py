@@ -884,7 +884,7 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# Look at it closely, because a lot of nonsense is told about this question.
+# Look at it closely, because a lot of nonsense is talked about this question.
 #
 # - **Learned positions stop.** Without rows for them there is an error; with rows, these were never used in training,
 #   never got a gradient, and are as random as on day one. The model falls to blind guessing at the very next word.
@@ -900,7 +900,7 @@ def past_the_trained_length():
 # came after them build the shift into attention itself. The best known rotates queries and keys by the very clocks of
 # this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer").
 #
-# S4 adds a sober remark: many people no longer mind: they learn their positions and cut longer texts into pieces.
+# S4 adds a sober remark: many people no longer mind; they learn their positions and cut longer texts into pieces.
 
 # %% [markdown]
 # ## Glossary

@@ -352,7 +352,7 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # - of the word **before** it,
 # - of the word **after** it,
 # - of the **first** word of the sentence,
-# - of the **same** word, where it stands for the second time.
+# - of the **same** word, at its other place.
 #
 # Three are about places, one about the word itself. Colours are drawn at random, so there is nothing to guess from: a
 # model that does not look has a chance of one in four.
@@ -490,8 +490,8 @@ def four_heads_look_at_four_things():
 
 
 # %% [markdown]
-# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the heads do at the
-# first word, which has no word before it, and at the last, which has none after it, is nobody's business: no colour was
+# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the head for the word
+# before does at the first word, and the head for the word after at the last one, is nobody's business: no colour was
 # asked for there.) Before training all heads looked more or less everywhere. Nothing in the code tells them apart. They
 # were drawn at random, one happened to be a little better at one thing, and the gradient did the rest.
 #
@@ -1251,9 +1251,9 @@ def counted_and_built():
 # Attention itself has nothing to learn: everything is in the layers around it. The number of heads changes nothing, since
 # they divide the projections among them. And two thirds of a block is its feed-forward network, which gets so few slides.
 #
-# The lectures say three things about the bill, and they don't seem to agree. Transformers have **few parameters** (S2, in its
-# comparison with recurrent networks). They come at a **large computational cost** (S1). They are **faster to train** (S4).
-# Let us put numbers beside all three: one block of yours, one recurrent layer (a GRU), and, as the obvious third, one
+# The lectures say three things about the bill, and they don't seem to agree. Transformers have **few parameters** (S2, in
+# its comparison with recurrent networks). They come at a **large computational cost** (S1). They are **faster to train**
+# (S4). Let us put numbers to all three: one block of yours, one recurrent layer (a GRU), and, as the obvious third, one
 # linear layer that sees all words of the sentence at once, side by side.
 
 

@@ -659,7 +659,7 @@ def three_tests_before_training():
 # Training is one idea, repeated: draw a batch, compute the loss, compute its gradients, move each weight a little way
 # against its gradient.
 #
-# It takes one precaution. Now and then a batch has enormous gradients, and a single step undoes what hundreds have
+# One precaution is needed. Now and then a batch has enormous gradients, and a single step undoes what hundreds have
 # learned. So gradients are **clipped**: take the norm of *all* of them together, as if they were one long vector, and
 # where it is above a limit, shorten them all by the same factor. The direction stays, but the step is bounded.
 #

@@ -130,7 +130,7 @@ show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1"
 
 # %%
 def translator(trained_for=TRAINED):
-    """The translator that was trained for so many steps."""
+    """The translator that was trained for this many steps."""
     if trained_for not in models:
         raise RuntimeError("there is no translator yet: run the cell of section 1 that trains it")
     return models[trained_for]
@@ -748,8 +748,8 @@ check("decoding.length_penalised", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# An example. *the old cat slept because the dog danced* is to be translated. One candidate stops in the middle and has
-# log-probability −3.2; the whole translation has −4.0.
+# An example: the task is to translate *the old cat slept because the dog danced*. One candidate stops in the middle and
+# has log-probability −3.2; the whole translation has −4.0.
 
 # %%
 short, whole = "die alte Katze schlief <e>", "die alte Katze schlief , weil der Hund tanzte <e>"

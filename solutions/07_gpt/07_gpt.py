@@ -970,7 +970,7 @@ WITH_LABELS = {form for noun in (*THINGS[::2], *LIVING[::2]) for form in (noun.e
 
 
 def labelled(count, with_labels, seed):
-    """So many sentences of eight words that end in a noun, half of them in a thing: ids [count, 10], labels [count]."""
+    """Eight-word sentences that end in a noun, half of them in a thing: ids [count, 10], labels [count]."""
     drawing = random.Random(seed)
     found = {0: [], 1: []}
     while min(len(found[0]), len(found[1])) < count // 2:

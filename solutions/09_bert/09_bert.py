@@ -269,7 +269,7 @@ three_embeddings()
 # [SEP].
 #
 # There is a catch. No text that you will ever classify has a [MASK] in it. A model that only works where it sees [MASK]
-# could let everything else slide. So what is *shown* in place of a chosen word is drawn in turn:
+# could let everything else slide. So what is *shown* in place of a chosen word is also drawn at random:
 #
 # | of the chosen words | are shown as | so that the model |
 # |---|---|---|
@@ -284,8 +284,8 @@ three_embeddings()
 #
 # Before you program it: of a given number of words, none of them special, how many on average are shown as [MASK], how
 # many as another word, and how many are asked for although they stand there unchanged? Return a tuple of three floats
-# (Python's own numbers, not tensors), and do not round them: an average need not be whole. (We ignore that a word drawn
-# at random may happen to be the right one: nothing is subtracted for it.)
+# (Python's own numbers, not tensors), and do not round them: an average need not be whole. (We ignore the chance that a
+# word drawn at random happens to be the right one: nothing is subtracted for it.)
 #
 # <details><summary>Hint</summary>
 #
@@ -556,9 +556,9 @@ def how_well_it_guesses():
 # It will never get them all right: after *the cat chased the* any of a dozen animals may come.
 #
 # The second goal of the pre-training was **next-sentence prediction** (NSP): of two sentences, does the second follow the
-# first in a text, or was it drawn from somewhere else? There are as many pairs of one kind as of the other. For that,
-# [CLS] is used, and its classifier is one that you are about to write. (RoBERTa dropped this goal, and lost nothing: Liu
-# et al., 2019, section 4.2.)
+# first in a text, or was it drawn from somewhere else? Half of the pairs are of each kind. For that, [CLS] is used, and
+# its classifier is one that you are about to write. (RoBERTa dropped this goal, and lost nothing: Liu et al., 2019,
+# section 4.2.)
 #
 # ## 5. Heads
 #

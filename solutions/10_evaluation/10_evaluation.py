@@ -478,7 +478,7 @@ def the_two_translations_judged():
 # *not* is something no n-gram can know.
 #
 # Before we quarrel with the number, let us see what it does well. Take a sentence of the reference, say only its first
-# $c$ words, and go on babbling after it:
+# $c$ words, and go on babbling beyond its end:
 
 
 # %% tags=["demo"]

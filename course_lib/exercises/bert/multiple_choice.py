@@ -83,8 +83,9 @@ def _choices(
     Args:
         handed: what `score` is given.
         laid_out: brings it into the order of the rows.
-        back: makes the scores [batch, choices]. normalise: turns them into probabilities. told: what is returned of
-            these.
+        back: makes the scores [batch, choices].
+        normalise: turns them into probabilities.
+        told: what is returned of these.
     """
     batch, choices = ids.shape[:2]
     rows = (laid_out(tensor).flatten(0, 1) for tensor in handed(ids, segments, mask))

@@ -75,8 +75,9 @@ def _encoded(
 
     Args:
         known_ids: take BERT's own special ids.
-        cls: before how many of the texts [CLS] stands. seps: whether a [SEP] stands after the first and the second text
-            of a pair, after a text that is alone, and after a second text that does not exist.
+        cls: before how many of the texts [CLS] stands.
+        seps: whether a [SEP] stands after the first and the second text of a pair, after a text that is alone, and
+            after a second text that does not exist.
         turned: the second text first.
         numbers: see `_SEGMENTS`.
         in_front: padding stands before the words.

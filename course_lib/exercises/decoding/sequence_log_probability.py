@@ -234,7 +234,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "product_of_probabilities",
-            "Your answer is the probability itself. Its logarithm was asked for.",
+            "Your answer is the probability itself. Return its logarithm.",
             partial(_log_probability, joined=lambda logs: logs.sum(dim=-1).exp()),
         ),
         Misconception(
@@ -256,8 +256,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "most_probable_words",
-            "Your answer is the log-probability of the most probable word at each place. That of the words in "
-            "`expected` was asked for: gather them.",
+            "Your answer is the log-probability of the most probable word at each place. It should be that of the "
+            "words in `expected`: gather them.",
             partial(_log_probability, each=lambda logits, expected: torch.log_softmax(logits, dim=-1).amax(dim=-1)),
         ),
         Misconception(

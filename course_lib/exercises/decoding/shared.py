@@ -163,7 +163,7 @@ def without_end(words: list[int], end: int) -> list[int]:
 
 
 def distributions(generator: Generator, words: int) -> Iterator[tuple[str, Tensor]]:
-    """A distribution over about so many words, of each kind; no two words are equally probable."""
+    """A distribution over about this many words, of each kind; no two words are equally probable."""
     for place, kind in enumerate(kinds(generator)):
         several = (3,) if kind.transposed else ()
         yield kind.name, torch.softmax(1.5 * kind.normal(*several, words + place), dim=-1)

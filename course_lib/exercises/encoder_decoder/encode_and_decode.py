@@ -513,7 +513,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "log_softmaxed",
-            "Your answer takes log_softmax at the end. Scores are asked for, as the output layer gives them.",
+            "Your answer takes log_softmax at the end. Return the scores as the output layer gives them.",
             partial(_joined, end=lambda scores: scores.log_softmax(dim=-1)),
         ),
     ),

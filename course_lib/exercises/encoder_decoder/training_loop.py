@@ -144,7 +144,8 @@ def _looped(
         reduction: of the loss over the words.
         carried: whether W's and b's gradient of a step stays and is added to the next.
         carried_raw: whether it stays as it was before it was clipped.
-        trains_b, reads_b: whether b is changed, and is part of the logits. scores: what the loss uses as logits.
+        trains_b, reads_b: whether b is changed, and is part of the logits.
+        scores: what the loss uses as logits.
         measure: the loss.
         sign: of the step.
         reported: what is returned as a step's loss.

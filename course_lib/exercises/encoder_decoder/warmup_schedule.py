@@ -156,8 +156,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "width_in_the_falling_term_alone",
-            "Your answer multiplies only step^-0.5 by d_model^-0.5. The factor belongs to both terms: put the minimum "
-            "in brackets, or at the end of the product.",
+            "Your answer multiplies only step^-0.5 by d_model^-0.5. The factor belongs to both terms: multiply the "
+            "whole minimum by it.",
             lambda steps, d_model, warmup: torch.minimum((steps * d_model) ** -0.5, steps * warmup**-1.5),
         ),
         Misconception(

@@ -33,9 +33,7 @@ def _found(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tup
 
 
 def _zeros(generator: Generator, shape: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Tags some of which are 0, rightly and wrongly, but none where there is padding: an answer that makes padding 0 is
-    found out.
-    """
+    """Tags, some of them 0, rightly and wrongly, but none at padding: an answer that makes padding 0 is found out."""
     predicted, expected, mask = _tags(generator, shape)
     mask[-1, -3:] = torch.tensor([True, True, False])
     predicted[-1, -3:], expected[-1, -3:] = torch.tensor([0, 1, 2]), torch.tensor([0, 0, 3])

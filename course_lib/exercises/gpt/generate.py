@@ -34,8 +34,9 @@ class _DrawnModel:
     """Logits that depend on every word so far and on their positions; beyond its context the model answers nonsense.
 
     Attributes:
-        own: what each word says about the next. so_far: what it says about all that come after it. place: what each
-            place says.
+        own: what each word says about the next.
+        so_far: what it says about all that come after it.
+        place: what each place says.
         sure: what the logits are multiplied by.
     """
 

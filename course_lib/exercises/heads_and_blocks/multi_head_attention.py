@@ -77,8 +77,8 @@ def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield _heads_case("memory of the same length", Kind("", generator, (several,)), (7, 7, 3, 2), part=cross)
 
     for name, batch, keys in (
-        ("a mask for each of as many sentences as heads", 3, None),
-        ("a mask for each of more sentences than heads", 5, None),
+        ("as many sentences as heads, a mask for each", 3, None),
+        ("more sentences than heads, a mask for each", 5, None),
         ("a mask over a memory", 2, 6),
     ):
         mask = _some_allowed_some_not(generator, batch, words, keys or words)

@@ -65,7 +65,7 @@ def _counted(
 
 
 def _without_overlaps(pieces: Pieces) -> list[Merge]:
-    """The neighbours, but for a a a only the first two."""
+    """The neighbours, except that `a a a` gives only its first two."""
     found: list[Merge] = []
     taken = -1
     for place, pair in enumerate(_pairs_of(pieces)):

@@ -31,7 +31,7 @@ def draw_bars(words: Sequence[str], values: Tensor, title: str, highlight: int |
     """The figure that `bars` shows.
 
     Raises:
-        ValueError: there is not one value for each word.
+        ValueError: there is not exactly one value for each word.
     """
     if tuple(values.shape) != (len(words),):
         raise ValueError(f"{len(words)} words need values of shape [{len(words)}], not {list(values.shape)}")

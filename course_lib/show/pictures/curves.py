@@ -1,4 +1,4 @@
-"""How a training went: its loss, step by step."""
+"""How a training run went: its loss, step by step."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from matplotlib.figure import Figure
 from course_lib.show.figures import BLUE, GREY, ORANGE, figure
 
 _SHARE = 50
-"""The curve is smoothed over one part in so many of the training."""
+"""The curve is smoothed over one Nth of the training, with this N."""
 
 
 def loss_curve(
     losses: Sequence[float], validations: Mapping[int, float] | None = None, *, title: str = "loss in nats"
 ) -> None:
-    """Show the loss of every step, smoothed and, in grey, as it was; and where given that on validation data.
+    """Show the loss of every step, smoothed and, in grey, as it was; and, where given, that on validation data.
 
-    A training's result holds both: `show.loss_curve(result.losses, result.validations)`.
+    The result of a training run holds both: `show.loss_curve(result.losses, result.validations)`.
 
     Args:
         losses: of step 1, 2, ...
@@ -51,7 +51,7 @@ def draw_loss_curve(losses: Sequence[float], validations: Mapping[int, float], t
 
 
 def smoothed(values: Sequence[float], width: int) -> list[float]:
-    """At each place the mean of the last `width` values, or of as many as there are."""
+    """At each place, the mean of the last `width` values, or of all there are so far."""
     means, total = [], 0.0
     for i, value in enumerate(values):
         total += value - (values[i - width] if i >= width else 0.0)

@@ -13,7 +13,7 @@ from torch import Tensor
 from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
 
 _PANEL, _ROW, _LETTER = 1.9, 0.29, 0.085
-"""Inches: the width of a distribution, the height of a word, and what a letter takes, about."""
+"""Inches: the width of a distribution, the height of a word, and roughly what a letter takes."""
 
 
 def distributions(
@@ -26,8 +26,8 @@ def distributions(
     """Show distributions over the same words as bars that lie side by side.
 
     Args:
-        words: what is distributed, from top to bottom; whole sentences, too.
-        probabilities: of each distribution one for each word, by its name. Words of probability 0 are greyed.
+        words: what is distributed, from top to bottom; may be whole sentences.
+        probabilities: of each distribution, one for each word, by its name. Words of probability 0 are greyed.
         alt: one sentence for readers who cannot see the picture.
         drawn: for some of them the share of each word in a sample; marked by dots.
     """
@@ -37,10 +37,10 @@ def distributions(
 def draw_distributions(
     words: Sequence[str], probabilities: Mapping[str, Tensor], drawn: Mapping[str, Tensor]
 ) -> Figure:
-    """The figure that `distributions` shows. All its bars have one scale.
+    """The figure that `distributions` shows. All its bars have the same scale.
 
     Raises:
-        ValueError: a distribution has not one number for each word, or a sample belongs to none of them.
+        ValueError: a distribution does not have one number for each word, or a sample belongs to none of them.
     """
     for name, values in (*probabilities.items(), *drawn.items()):
         if tuple(values.shape) != (len(words),):

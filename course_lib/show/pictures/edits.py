@@ -1,4 +1,4 @@
-"""A table of edits, with the way through it that turns one sentence into the other."""
+"""A table of edits, with the path through it that turns one sentence into the other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def draw_edits(
     """The figure that `edits` shows.
 
     Raises:
-        ValueError: the table has not one row and one column more than there are words.
+        ValueError: the table does not have one row and one column more than there are words.
     """
     panel = Panel(
         "edits: hypothesis ↓  reference →",

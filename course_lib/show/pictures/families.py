@@ -13,7 +13,7 @@ from matplotlib.patches import FancyBboxPatch
 from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
 
 _COLUMN, _ROW, _GAP = 0.57, 0.6, 0.3
-"""Inches: of a box with the space beside it, of a row of boxes, and between two families."""
+"""Inches: of a box with the space next to it, of a row of boxes, and between two families."""
 _BOX = (0.74, 0.5)
 """Width and height of a box, as a share of its column and of its row."""
 _QUIET = "#59636e"
@@ -26,7 +26,7 @@ class Family:
     Attributes:
         title: two lines at most.
         inputs: what goes in, in the order of time.
-        outputs: what comes out. One comes after the last input; as many as there are inputs come one with each.
+        outputs: what comes out. A single one comes after the last input; if there are as many as inputs, one with each.
         delay: whether the outputs begin only after the last input, however many they are.
         example: a task of this kind, in a few words.
     """

@@ -22,7 +22,7 @@ _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
 _NARROWEST, _CELL_HEIGHT = 0.44, 0.44
 """Inches."""
 _LETTER = 0.085
-"""Inches that a letter takes, about."""
+"""Inches that a letter takes, roughly."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Panel:
         columns: a label for each column.
         texts: what to write in the cells instead of the numbers, row by row.
         decimals: digits after the point.
-        reach: the number that gets the full colour, where colours of several panels are to be compared; by
+        reach: the number that gets the full colour, where colours of several panels should be comparable; by
             default 1 for numbers in [0, 1] and otherwise a little more than the largest.
     """
 
@@ -69,7 +69,7 @@ def matrices(*panels: Panel, alt: str, title: str = "") -> None:
 
 
 def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
-    """The figure that `matrices` shows. Cells have one size in all panels."""
+    """The figure that `matrices` shows. Cells have the same size in all panels."""
     lefts = [_LETTER * max(map(len, panel.rows)) + 0.22 for panel in panels]
     cells = [_cell_width(panel) for panel in panels]
     widths = [
@@ -103,7 +103,7 @@ def _cell_width(panel: Panel) -> float:
 
 
 def _too_long(panel: Panel) -> bool:
-    """Whether the labels of the columns are too long to stand side by side."""
+    """Whether the column labels are too long to stand side by side."""
     return max(map(len, panel.columns)) * _LETTER > _cell_width(panel)
 
 

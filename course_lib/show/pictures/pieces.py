@@ -89,7 +89,7 @@ def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], titl
     """The figure that `merge_tree` shows.
 
     Raises:
-        ValueError: there is not one number for each joining, or a step does not follow from the one before.
+        ValueError: there is not exactly one number for each joining, or a step does not follow from the one before.
     """
     if len(numbers) != len(steps) - 1:
         raise ValueError(f"{len(steps)} steps need {len(steps) - 1} numbers, not {len(numbers)}")

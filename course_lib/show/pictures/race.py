@@ -17,7 +17,7 @@ def race(
     machine: str,
     alt: str,
 ) -> None:
-    """Show both beside each other, a line for each layer.
+    """Show both side by side, with a line for each layer.
 
     Args:
         lengths: how many words the sentences had.
@@ -38,7 +38,7 @@ def draw_race(
     """The figure that `race` shows.
 
     Raises:
-        ValueError: the two speak of different layers, or there is not one number for each length.
+        ValueError: the two are about different layers, or there is not one number for each length.
     """
     if steps.keys() != milliseconds.keys():
         raise ValueError(f"steps are of {', '.join(steps)}, but times of {', '.join(milliseconds)}")

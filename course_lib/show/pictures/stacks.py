@@ -15,9 +15,9 @@ from course_lib.show.figures import BLUE, INK, LAID_OUT, ORANGE, figure
 _WIDTH, _HEIGHT, _GAP = 2.2, 0.36, 0.3
 """Inches: of a box, and between two boxes, where the shape stands."""
 _BETWEEN, _BESIDE, _ABOVE, _BELOW = 2.0, 0.75, 0.5, 0.52
-"""Inches: between the stacks, beside them, and for what comes out of them and goes in."""
+"""Inches: between the stacks, on either side, and for what comes out of them and goes in."""
 _SHAPE = "#5a606b"
-"""The colour of shapes: beside the names, but still dark enough for a projector."""
+"""The colour of shapes: paler than the names, but still dark enough for a projector."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ _COLOURS = (ORANGE, BLUE, GREEN)
 _COLUMN, _ROW = 1.22, 0.44
 """Inches from word to word, and from one sentence to the next."""
 _LETTER = 0.085
-"""Inches that a letter takes, about."""
+"""Inches that a letter takes, roughly."""
 _APART = 0.05
 """Inches between ways that share a branch."""
 
@@ -38,7 +38,7 @@ def tree(
             entry, only `end` follows.
         alt: one sentence for readers who cannot see the picture.
         ways: up to three sentences or beginnings of them, by the names that the legend gives them.
-        ends: what to write behind some of the sentences (`end` left out), such as their probability.
+        ends: what to write after some of the sentences (`end` left out), such as their probability.
         end: the word that ends a sentence.
     """
     figure(draw_tree(branches, ways or {}, ends or {}, end), alt)
@@ -98,7 +98,7 @@ def _grown(branches: Mapping[Words, Mapping[str, float]], words: Words, probabil
 
 
 def _place(node: _Node, row: int) -> int:
-    """Give each leaf a row of its own, every other word the middle of what follows it; the next free row."""
+    """Give each leaf a row of its own, and every other word the middle of what follows; returns the next free row."""
     if not node.children:
         node.row = row
         return row + 1

@@ -33,10 +33,10 @@ def clocks(
 
     Args:
         encoding: sinusoidal positions, a row each: sine and cosine alternate.
-        places: the positions that are drawn, a row of clocks each.
+        places: the positions that are drawn, a row of clocks for each.
         alt: one sentence for readers who cannot see the picture.
         title: a line above the clocks.
-        shift: draws a second hand, of the position so many words further on.
+        shift: draws a second hand, for the position this many words further on.
     """
     shown = Clocks(encoding, shift)
     figure(shown.draw(places, title), alt)

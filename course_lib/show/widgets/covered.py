@@ -17,7 +17,7 @@ _NOTE = "The words of this sentence can be covered while a kernel is running: ru
 
 
 class Covered:
-    """A sentence whose words can be covered, one at a time, and below it all guesses on one plain page.
+    """A sentence whose words can be covered, one at a time, and below it all the guesses on one plain page.
 
     Attributes:
         words: the sentence.
@@ -59,7 +59,7 @@ class Covered:
         import ipywidgets as widgets
 
         picture = widgets.HTML(self.picture(self.place))
-        # A word may stand there twice, so that the options are places.
+        # A word may occur twice, so the options are places.
         options = [(word, place) for place, word in enumerate(self.words)]
         buttons = widgets.ToggleButtons(options=options, value=self.place, style={"button_width": "auto"})
 
@@ -88,7 +88,7 @@ def covered(words: Sequence[str], guesses: Sequence[Guesses]) -> Covered:
         guesses: for each word what may lie under the cat there, the most probable first.
 
     Raises:
-        ValueError: there are no words, or not guesses for each of them.
+        ValueError: there are no words, or there are not guesses for each of them.
     """
     return Covered(words, guesses)
 

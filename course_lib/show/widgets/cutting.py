@@ -17,10 +17,10 @@ _NOTE = "The field to type a word in needs a running kernel: run this cell."
 def cutting(
     cut: Callable[[str, int], Sequence[str]], word: str, numbers: Sequence[int], *, title: str, alt: str
 ) -> None:
-    """Show how a word is cut, and where there is a kernel a field and a slider to cut others.
+    """Show how a word is cut and, where there is a kernel, a field and a slider to cut others.
 
     Args:
-        cut: the pieces of a word by so many pairs, the student's own function most likely.
+        cut: the pieces of a word by a given number of pairs, most likely the student's own function.
         word: the one in the picture.
         numbers: of pairs, a row of the picture for each; the last one is as far as the slider goes.
         title: what the picture shows.
@@ -36,7 +36,7 @@ class Cutting:
     """What the field and the slider begin with.
 
     Attributes:
-        cut: the pieces of a word by so many pairs.
+        cut: the pieces of a word by a given number of pairs.
         word: the first word.
         most: how far the slider goes.
     """
@@ -46,7 +46,7 @@ class Cutting:
     most: int
 
     def html(self, word: str, number: int) -> str:
-        """A word's pieces, as a page to be drawn anew with every letter; where the function raises, what it raises."""
+        """A word's pieces, as a page that is redrawn with every letter; where the function raises, what it raises."""
         try:
             pieces = list(self.cut(word, number))
         except Exception as error:  # a student's function may raise anything

@@ -1,4 +1,4 @@
-"""Beginnings and how a model goes on: a few on the page, and a field to write one's own."""
+"""Beginnings and how a model goes on: a few on the page, and a field for writing your own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH = 84
 
 
 def prompts(go_on: Callable[[str], str], beginnings: Sequence[str]) -> None:
-    """Print how a model goes on behind some beginnings, and show a field for others where there is a kernel.
+    """Print how a model continues some beginnings, and show a field for others where there is a kernel.
 
     Args:
         go_on: from a beginning to the whole text, or to a sentence that says why not.

@@ -1,4 +1,4 @@
-"""A questionnaire: one question after the other, each with the same choices to click."""
+"""A questionnaire: one question after another, each with the same choices to click."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _NOTE = "The buttons of this questionnaire need a running kernel: run this cell.
 
 
 class Questionnaire:
-    """Questions with buttons, and below them the same as a plain page, with the line that answers without a click.
+    """Questions with buttons, and below them the same on a plain page, with the line that answers without a click.
 
     Attributes:
         questions: what is asked; a question may have several lines.
         choices: what may be answered, the same for all.
-        answers: for each question the place of the choice, counted from 0; None as long as there is none.
+        answers: for each question the place of the choice, counted from 0; None as long as there is no answer.
     """
 
     def __init__(self, questions: Sequence[str], choices: Sequence[str]) -> None:

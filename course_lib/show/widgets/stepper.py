@@ -1,4 +1,4 @@
-"""The attention stepper: worked example A, where every number can be asked how it came about.
+"""The attention stepper: worked example A, where you can ask every number how it came about.
 
 The matrices below were computed once and are kept as plain numbers; a test recomputes them with
 `course_lib.attention`. The stepper only looks them up and writes out the arithmetic.
@@ -43,7 +43,7 @@ EXPONENTIALS: Final[Matrix] = (
     (4842.959957444093, 14.177418175411692, 0.0004997523422479715),
     (7.213541526967151e-07, 0.00029405963129882447, 67742405.82225445),
 )
-"""exp(scaled), which alpha's arithmetic shows on its way."""
+"""exp(scaled), which alpha's arithmetic shows on the way."""
 
 COMPUTED: Final = ("scores", "scaled", "alpha", "out")
 FORMULAS: Final = {
@@ -124,7 +124,7 @@ def step(matrix: str, row: int, column: int) -> Step:
         exponents = [f"exp({_number(scaled)})" for scaled in MATRICES["scaled"][row]]
         powers = [_number(power) for power in EXPONENTIALS[row]]
         return Step(
-            f"Which share of its attention does “{QUERIES[row]}” give to “{KEYS[column]}”?",
+            f"What share of its attention does “{QUERIES[row]}” give to “{KEYS[column]}”?",
             f"{cell} = {exponents[column]} / ({' + '.join(exponents)})"
             f" = {powers[column]} / ({' + '.join(powers)}) = {_number(value)}",
             tuple(("scaled", row, key) for key in range(len(KEYS))),
@@ -165,7 +165,7 @@ class AttentionStepper:
         return f'<div><div style="display:flex;flex-wrap:wrap;gap:1.2em">{tables}</div>{lists}</div>'
 
     def text(self) -> str:
-        """The arithmetic of every cell, a line each."""
+        """The arithmetic of every cell, one line each."""
         return "\n".join(step(*cell).arithmetic for matrix in COMPUTED for cell in _cells(matrix))
 
     def widget(self) -> Any:
@@ -233,7 +233,7 @@ def _number(value: float) -> str:
 
 
 def _given(value: float) -> str:
-    """A number of the example itself, as short as it is."""
+    """A number of the example itself, written as short as it is."""
     return f"{value:g}"
 
 

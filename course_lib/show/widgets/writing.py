@@ -1,4 +1,4 @@
-"""A sentence being written, word by word: what had been read, where the model looked, and what it held for next."""
+"""A sentence being written, word by word: what had been read, where the model looked, and what it expected next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from course_lib.show.live import show_live
 from course_lib.show.pictures.matrices import WEIGHTS, readable_on
 
 _LETTER = 0.085
-"""Inches that a letter takes, about."""
+"""Inches that a letter takes, roughly."""
 _CELL, _BARS, _STEP, _ABOVE = 0.26, 2.3, 0.9, 0.4
 """Inches: the height of a word of the source, the width of the bars, the height of a step, and of the headings."""
 _NOTE = "The slider that steps through the sentence needs a running kernel: run this cell."
@@ -39,7 +39,7 @@ class Written:
 
 
 def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> None:
-    """Show a sentence being written, and where there is a kernel a slider that steps through it.
+    """Show a sentence being written and, where there is a kernel, a slider that steps through it.
 
     Args:
         source: the words of the sentence that is translated.
@@ -132,7 +132,7 @@ def _share(box: tuple[float, float, float, float], width: float, height: float) 
 
 
 def _draw_cells(axes: Axes, source: Sequence[str], alpha: Sequence[float]) -> None:
-    """The source in a line, each word on the shade of its weight."""
+    """The source on a line, each word in the shade of its weight."""
     axes.set(xlim=(0, sum(len(word) + 3 for word in source)), ylim=(0, 1))
     axes.set_axis_off()
     x = 0.0
@@ -159,7 +159,7 @@ def _draw_bars(axes: Axes, candidates: Sequence[tuple[str, float]]) -> None:
 
 
 def _shade(weight: float) -> tuple[str, str]:
-    """The colour of a weight, and one that is legible on it."""
+    """The colour of a weight, and another that is legible on it."""
     colour = WEIGHTS(weight)
     return mpl.colors.to_hex(colour), readable_on(colour)
 
