@@ -224,7 +224,7 @@ show.matrices(
 # The mean, over all words of all texts, of minus the log-probability of the target. You may use `nn.NLLLoss`. Some word
 # may have probability 0, so that its log-probability is $-\infty$. It is never the target, and must not matter.
 #
-# Section 6 trains with your loss, so a gradient must come back to `log_probs`. `F.cross_entropy` is also welcome: its own
+# Section 6 trains with your loss, so a gradient must come back to `log_probs`. That of `F.cross_entropy` is accepted too: its own
 # log-softmax changes nothing for the model below.
 #
 # Shapes: `log_probs` is `[batch, words, vocabulary]`, `targets` is an integer tensor `[batch, words]`, the result is a
