@@ -423,7 +423,7 @@ def encode_case(case: Case, encoder: Encoder) -> Json:
 
 def decode_case(data: Json, decoder: Decoder) -> Case:
     """The case that `encode_case` wrote, nameless."""
-    flags = {"weight_gradients": bool, "training": bool, "again": bool}
+    flags = {"weight_gradients": bool, "training": bool, "again": int}
     fields(data, args=list, kwargs=dict, construct=dict, weights=dict, gradients=list, **flags)
     args = tuple(decoder.value(value) for value in data["args"])
     return Case(

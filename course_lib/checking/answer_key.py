@@ -53,8 +53,8 @@ class KeyedCases:
 class AnswerKey:
     """The cases of an exercise with what the reference returns on each, computed once for a whole class.
 
-    The first visible case is called a second time after the others, and so is the first hidden one: an answer may be
-    right once and not again.
+    The first visible case is called again after the others, and so is the first hidden one: an answer may be right once
+    and not again.
 
     Attributes:
         shown: the cases that a student sees.
@@ -100,7 +100,7 @@ class AnswerKey:
 
 
 def _and_again(cases: Sequence[Case]) -> list[Case]:
-    return [*cases, *(case.once_more() for case in cases[:1])]
+    return [*cases, *(again for case in cases[:1] for again in case.once_more())]
 
 
 def _hidden(exercise: Exercise, seed: int | None) -> KeyedCases:

@@ -111,7 +111,8 @@ class Case:
             another would otherwise read off.
         entrywise: hold every entry of a result against its own size, and not against the largest of its tensor: where
             numbers of many magnitudes stand side by side and each is computed without cancellation.
-        again: the same call as an earlier case, made a second time; a class is called with other tensors before.
+        again: 0 in a first call; else how often it is made again. Before that, a class is called with other tensors,
+            which are others each time.
     """
 
     name: str
@@ -126,11 +127,12 @@ class Case:
     refused: str = ""
     secret: bool = False
     entrywise: bool = False
-    again: bool = False
+    again: int = 0
 
-    def once_more(self) -> Case:
-        """The same call, to be made a second time: what is right must be right again."""
-        return replace(self, name=f"{self.name}, called again", again=True)
+    def once_more(self) -> list[Case]:
+        """The same call, to be made again: what is right must be right again. A class can keep things in two ways."""
+        times = 2 if self.construct or self.weights else 1
+        return [replace(self, name=f"{self.name}, called again", again=time) for time in range(1, times + 1)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -173,7 +173,7 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
         callee, weights = _prepared(answer, case, {name: fresh(value) for name, value in case.construct.items()})
         if case.again and isinstance(callee, nn.Module):
             with _grad_mode(case), _lots(case), trap or nullcontext():
-                _use(callee, case.args)
+                _use(callee, case.args, _OTHERWISE[case.again - 1])
         with _grad_mode(case), _lots(case), trap or nullcontext():
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
@@ -201,14 +201,13 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
     )
 
 
-def _use(module: nn.Module, args: Sequence[Value]) -> None:
+def _use(module: nn.Module, args: Sequence[Value], other: Callable[[Tensor], Tensor]) -> None:
     """Call a module on other tensors, so that what it keeps of its first call shows in the next one.
 
-    They are made of those of a case, and may make no sense to the module: that it refuses them is no fault.
+    They are made from those of a case, and may make no sense to the module: it may refuse them.
     """
-    for other in (_turned_around, _shortened):
-        with suppress(Exception):
-            module(*(other(value) if isinstance(value, Tensor) else _fresh(value) for value in args))
+    with suppress(Exception):
+        module(*(other(value) if isinstance(value, Tensor) else _fresh(value) for value in args))
 
 
 def _turned_around(value: Tensor) -> Tensor:
@@ -219,6 +218,10 @@ def _shortened(value: Tensor) -> Tensor:
     """The first item of a batch, without its last position."""
     first = value.detach()[:1] if value.ndim else value.detach()
     return (first[:, :-1] if first.ndim > 1 and first.shape[1] > 1 else first).clone()
+
+
+_OTHERWISE = (_turned_around, _shortened)
+"""What a module is called with before: other contents of the same shapes, and other shapes."""
 
 
 def _grad_mode(case: Case) -> AbstractContextManager[object]:

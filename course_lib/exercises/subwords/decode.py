@@ -19,6 +19,7 @@ def _decode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: playing, played", (["▁play", "ing", "▁play", "ed"],))
         yield Case("one word", (["▁", "c", "at"],))
+        yield Case("a mark that is a piece of its own", (["▁play", "▁", "c", "at"],))
         yield Case("beginning within a word", (["ing", "▁play", "ed"],))
         yield Case("no pieces", ([],))
         yield Case("a word with a hyphen", (["▁Gesundheits", "-", "Forschungs", "-", "Institut", "▁ist", "▁zu"],))

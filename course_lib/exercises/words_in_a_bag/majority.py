@@ -30,6 +30,11 @@ def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             torch.tensor([common] * 2 + [2] * 3 + [4] * integer(generator, 5, 9) + [3] * 4 + [1]),
         ),
     )
+    more = integer(generator, 9, 15)
+    yield Case(
+        "more labels in training than in the test, most of them at the end",
+        (torch.tensor([0, 1, 0, *[common] * more]), torch.tensor([common, 0, 1, 0])),
+    )
     yield Case(
         "a majority that never occurs in the test",
         (torch.tensor([0, common, 1, common]), torch.tensor([1, 0, 1] * integer(generator, 1, 4))),

@@ -302,14 +302,14 @@ class TestClasses:
     def test_a_class_is_built_loaded_called_and_differentiated(self, box: Box) -> None:
         verdict = judged(box, RECURRENT, RECURRENT_SOURCE)
         assert verdict.passed, verdict.text()
-        assert len(verdict.cases) == 6, "two visible and two hidden ones, and the first of each once more"
+        assert len(verdict.cases) == 8, "two visible and two hidden ones, and the first of each twice more"
 
     def test_what_a_class_keeps_of_an_earlier_call_is_found(self, box: Box) -> None:
         keeping = RECURRENT_SOURCE.replace(
             "        return", "        self.x = x = getattr(self, 'x', x)\n        return"
         )
         verdict = judged(box, RECURRENT, keeping)
-        assert [result.passed for result in verdict.cases] == [True, True, False] * 2
+        assert [result.passed for result in verdict.cases] == [True, True, False, False] * 2
         assert verdict.cases[2].message.startswith(USED_BEFORE)
 
     @pytest.mark.parametrize(

@@ -154,4 +154,4 @@ class TestCalledAgain:
 
     def test_a_hidden_case_is_called_again_as_well(self) -> None:
         key = AnswerKey(DOUBLE, 1)
-        assert [case.again for case in key.cases] == [False] * 3 + [True, False, True]
+        assert [case.again for case in key.cases] == [0] * 3 + [1, 0, 1]
