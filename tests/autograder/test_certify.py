@@ -26,10 +26,6 @@ STUB = "def scale_scores(scores, d_head):\n    raise NotImplementedError()\n"
 RELEASE = Path(__file__).parents[2] / "notebooks"
 
 
-def stub_of(exercise: Exercise) -> str:
-    return f"def {exercise.name}(*args, **kwargs):\n    raise NotImplementedError()\n"
-
-
 def certificate(stub: str = STUB, **changes: Any) -> Certificate:
     (found,) = certify([replace(SCALE, **changes)], {SCALE.id: stub}, seeds=(1, 2))
     return found
@@ -38,19 +34,16 @@ def certificate(stub: str = STUB, **changes: Any) -> Certificate:
 class TestHolds:
     @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
     def test_for_every_exercise_whatever_the_seed(self, exercise: Exercise) -> None:
-        (found,) = certify([exercise], {exercise.id: stub_of(exercise)}, seeds=(1, 22, 333, 4444, 2**62))
+        """With the released stub; `katze certify` does the same with other seeds."""
+        stubs = released_stubs([RELEASE / exercise.lesson / f"{exercise.lesson}.ipynb"])
+        (found,) = certify([exercise], stubs, seeds=(1, 22, 4444, 2**62))
         assert found.failures == ()
         assert found.holds
         assert found.correct == (len(exercise.correct) + 1,) * 2
+        assert found.correct[0] >= 4
         assert found.misconceptions == (len(exercise.misconceptions),) * 3
+        assert found.misconceptions[0] >= 6
         assert found.stub_rejected
-
-    @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
-    def test_for_the_released_stub(self, exercise: Exercise) -> None:
-        stubs = released_stubs([RELEASE / exercise.lesson / f"{exercise.lesson}.ipynb"])
-        (found,) = certify([exercise], stubs, seeds=(1, 2))
-        assert found.stub_rejected
-        assert found.failures == ()
 
 
 class TestFails:

@@ -102,12 +102,12 @@ def test_only_folders_that_a_demo_made_are_removed(tmp_path: Path) -> None:
         make_course(mine, home)
     assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
 
-    with pytest.raises(BadInput, match="no folder"):
+    with pytest.raises(BadInput, match="is not a folder"):
         make_course(mine / "thesis.txt", home)
     link = tmp_path / "link"
     make_course(tmp_path / "demo", home)
     link.symlink_to(tmp_path / "demo")
-    with pytest.raises(BadInput, match="no folder"):
+    with pytest.raises(BadInput, match="is not a folder"):
         make_course(link, home)
 
     (tmp_path / "demo" / "gradebook.db").write_text("old")

@@ -96,8 +96,8 @@ def refused(path: Path, match: str) -> None:
     [
         ("UPDATE alembic_version SET version_num = '724cde206c17'", "older nbgrader.*nbgrader db upgrade"),
         ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "newer nbgrader"),
-        ("DELETE FROM alembic_version", "no complete gradebook"),
-        ("DROP TABLE alembic_version", "no complete gradebook"),
+        ("DELETE FROM alembic_version", "not a complete gradebook"),
+        ("DROP TABLE alembic_version", "not a complete gradebook"),
         ("UPDATE katze_schema SET version = 99", "newer Katze .version 99.*update Katze"),
         ("UPDATE katze_schema SET version = 'x'", "newer Katze"),
     ],

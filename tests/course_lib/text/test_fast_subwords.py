@@ -193,7 +193,7 @@ class TestGPT2:
     @pytest.mark.parametrize(
         ("vocabulary", "merges", "message"),
         [
-            ("not json", "a b\n", "no JSON, as GPT-2's"),
+            ("not json", "a b\n", "not JSON, as GPT-2's"),
             ("[]", "a b\n", "each piece with an id"),
             ('{"a": 0, "b": 2}', "a b\n", "from 0 without gaps"),
             ('{"a": 0, "b": 1}', "#version: 0.2\na b c\n", "line 2: expected two pieces .* got 'a b c'"),

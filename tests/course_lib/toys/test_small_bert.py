@@ -74,7 +74,7 @@ def test_the_transformers_library_reads_it(batch: LabelledBatch) -> None:
 def test_it_is_small_and_part_of_the_package() -> None:
     assert sum(path.stat().st_size for path in SMALL_BERT.iterdir()) < 1_500_000
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
-    assert data["course_lib"] == [f"{SMALL_BERT.name}/*"]
+    assert data["course_lib.toys"] == [f"{SMALL_BERT.name}/*"]
 
 
 @pytest.mark.slow
