@@ -12,8 +12,8 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike, as_it_is, single_query
-from course_lib.exercises.common import kinds
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike, single_query
+from course_lib.exercises.common import as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 

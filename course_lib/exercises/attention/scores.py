@@ -17,12 +17,11 @@ from course_lib.exercises.attention.shared import (
     WITHHELD,
     all_alike,
     all_reversed,
-    as_it_is,
     reshaped,
     single_query,
     turned_keys,
 )
-from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.common import Kind, as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 

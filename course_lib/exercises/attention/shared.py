@@ -12,10 +12,6 @@ LESSON = "01_attention"
 WITHHELD = ("course_lib.attention",)
 
 
-def as_it_is(x: Tensor) -> Tensor:
-    return x
-
-
 def turned_keys(k: Tensor) -> Tensor:
     return k.mT
 

@@ -11,8 +11,8 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.attention.shared import LESSON, WITHHELD, as_it_is
-from course_lib.exercises.common import integer, kinds, sizes
+from course_lib.exercises.attention.shared import LESSON, WITHHELD
+from course_lib.exercises.common import as_it_is, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
 
 

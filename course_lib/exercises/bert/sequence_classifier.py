@@ -16,12 +16,11 @@ from course_lib.exercises.bert.shared import (
     Change,
     Layer,
     applied_to,
-    as_it_is,
     linear_layer,
     softmax_note,
     without_bias,
 )
-from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.common import Kind, as_it_is, integer, sizes
 from course_lib.objectives import heads
 
 

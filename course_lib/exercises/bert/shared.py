@@ -35,10 +35,6 @@ def linear_layer(
     return {f"{name}.weight": weight, f"{name}.bias": torch.randn(outs, generator=generator, dtype=dtype)}
 
 
-def as_it_is(x: Tensor) -> Tensor:
-    return x
-
-
 def applied_to(x: Tensor, layer: nn.Linear) -> Tensor:
     out: Tensor = layer(x)
     return out

@@ -14,8 +14,8 @@ from torch import Generator, Tensor, nn
 
 from course_lib.blocks import AddAndNorm, FeedForward
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, kept_as_is, random_weights
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, as_it_is, integer
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, random_weights
 from course_lib.exercises.worked_examples import A, B
 from course_lib.from_scratch import encoder_decoder
 from course_lib.masking import causal_mask, padding_mask
@@ -178,7 +178,7 @@ def _block(
     mask: Tensor,
     memory_mask: Tensor,
     *,
-    masks: tuple[Change, Change] = (kept_as_is, kept_as_is),
+    masks: tuple[Change, Change] = (as_it_is, as_it_is),
     exchanged: bool = False,
     steps: str = "s1 c2 f3",
     attend: Attend = lambda b, x, memory, mask, memory_mask: b.cross_attention(x, memory, memory_mask).out,
@@ -401,13 +401,13 @@ EXERCISE = Exercise(
             "future_seen",
             "Your answer leaves out `mask` in the self-attention, so that each word sees those after it, including "
             "its own answer. Pass it on.",
-            partial(_Changed, masks=(torch.ones_like, kept_as_is)),
+            partial(_Changed, masks=(torch.ones_like, as_it_is)),
         ),
         Misconception(
             "padding_seen",
             "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets weight. "
             "Pass it on.",
-            partial(_Changed, masks=(kept_as_is, torch.ones_like)),
+            partial(_Changed, masks=(as_it_is, torch.ones_like)),
         ),
         Misconception(
             "both_masks_left_out",
@@ -425,7 +425,7 @@ EXERCISE = Exercise(
             "own_causal_mask",
             "Your answer makes a causal mask of its own for the self-attention, by causal_mask or is_causal=True, "
             "say. Use `mask` as it comes: it may forbid other things as well.",
-            _by_itself(masks=(lambda mask: causal_mask(mask.shape[-1]), kept_as_is)),
+            _by_itself(masks=(lambda mask: causal_mask(mask.shape[-1]), as_it_is)),
         ),
         Misconception(
             "masks_exchanged",

@@ -13,8 +13,8 @@ from torch import Generator, Tensor, nn
 from course_lib import blocks
 from course_lib.blocks import BlockConfig
 from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Pair, Value
-from course_lib.exercises.common import integer
-from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, kept_as_is, random_weights
+from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, random_weights
 from course_lib.from_scratch import encoder_decoder
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.text.tokenization import PADDING_ID, START_ID, UNKNOWN_ID
@@ -150,7 +150,7 @@ def _joined(
     decoder: Blocks,
     output: Callable[[Tensor], Tensor],
     *,
-    mask: Callable[[Tensor], Tensor] = kept_as_is,
+    mask: Callable[[Tensor], Tensor] = as_it_is,
     seen: tuple[Seen, Seen] = (_words, _words),
     exchanged: bool = False,
     hidden: int = PADDING_ID,
@@ -159,7 +159,7 @@ def _joined(
     level: bool = False,
     memory_of: Callable[[Tensor, Tensor], Tensor] = lambda memory, words: memory,
     embeddings: Callable[[Embed, Embed], tuple[Embed, Embed]] = lambda source, target: (source, target),
-    end: Callable[[Tensor], Tensor] = kept_as_is,
+    end: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
     """As the reference, with changes.
 
@@ -503,7 +503,7 @@ EXERCISE = Exercise(
         Misconception(
             "output_left_out",
             "Your answer is the last block's vectors. The output layer should turn them into scores: output(x).",
-            lambda *inputs: _joined(*(*inputs[:-1], kept_as_is)),
+            lambda *inputs: _joined(*(*inputs[:-1], as_it_is)),
         ),
         Misconception(
             "softmaxed",

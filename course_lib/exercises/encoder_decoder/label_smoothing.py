@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Pair
-from course_lib.exercises.common import integer
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, kept_as_is, layouts, log_p_of
+from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, layouts, log_p_of
 from course_lib.from_scratch import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
@@ -95,7 +95,7 @@ def _others_together(logits: Tensor, expected: Tensor, smoothing: float) -> Tens
     return -((1 - smoothing) * right + smoothing * torch.log1p(-right.exp())).mean()
 
 
-def _by_parts(log_p: Tensor, expected: Tensor, smoothing: float, *, keep: Change = kept_as_is) -> Tensor:
+def _by_parts(log_p: Tensor, expected: Tensor, smoothing: float, *, keep: Change = as_it_is) -> Tensor:
     """The right word's part and that of the others, as in the lesson's hint."""
     right = log_p_of(log_p, expected)
     others = keep(log_p.sum(dim=-1) - right)
@@ -306,7 +306,7 @@ EXERCISE = Exercise(
             "logits_unnormalised",
             "Your answer multiplies the target by the logits. Cross-entropy takes log-probabilities: log_softmax of "
             "the logits first.",
-            partial(_smoothed, log_p=kept_as_is),
+            partial(_smoothed, log_p=as_it_is),
         ),
         Misconception(
             "softmaxed_twice",

@@ -71,7 +71,3 @@ def random_weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]
 
 
 Change = Callable[[Tensor], Tensor]
-
-
-def kept_as_is(tensor: Tensor) -> Tensor:
-    return tensor

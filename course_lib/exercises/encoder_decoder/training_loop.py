@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Value
-from course_lib.exercises.common import Kind, integer, sizes
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, kept_as_is
+from course_lib.exercises.common import Kind, as_it_is, integer, sizes
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
@@ -130,7 +130,7 @@ def _looped(
     carried_raw: bool = False,
     trains_b: bool = True,
     reads_b: bool = True,
-    scores: Callable[[Tensor], Tensor] = kept_as_is,
+    scores: Callable[[Tensor], Tensor] = as_it_is,
     measure: Callable[..., Tensor] = F.cross_entropy,
     sign: float = 1.0,
     reported: Callable[[_Taken], Tensor] = lambda taken: taken.loss,

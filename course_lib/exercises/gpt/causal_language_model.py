@@ -13,8 +13,8 @@ from torch import Generator, Tensor, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, as_is, random_ids
+from course_lib.exercises.common import as_it_is, integer, sizes
+from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
 from course_lib.from_scratch.language_models import CausalLanguageModel
 from course_lib.masking import causal_mask
 from course_lib.positions import LearnedPositions
@@ -86,13 +86,13 @@ def _output(model: CausalLanguageModel, x: Tensor) -> Tensor:
 
 def _model(
     *,
-    mask: Callable[[Tensor], Tensor | None] = as_is,
+    mask: Callable[[Tensor], Tensor | None] = as_it_is,
     embed: Callable[[CausalLanguageModel, Tensor], Tensor] = _embedded,
     through: Layers = _through_blocks,
     norm: bool = True,
-    asked: Callable[[Tensor], Tensor] = as_is,
+    asked: Callable[[Tensor], Tensor] = as_it_is,
     output: Callable[[CausalLanguageModel, Tensor], Tensor] = _output,
-    finish: Callable[[Tensor], Tensor] = as_is,
+    finish: Callable[[Tensor], Tensor] = as_it_is,
     **construct: Any,
 ) -> nn.Module:
     """The model with another mask, made from the right one, or with other vectors at the bottom, other layers or

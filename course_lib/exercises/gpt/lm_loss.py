@@ -11,14 +11,13 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.gpt.shared import (
     LESSON,
     OTHER_QUESTIONS,
     SENTENCES,
     WITHHELD,
     Questions,
-    as_is,
     batched_kinds,
     random_ids,
 )
@@ -84,7 +83,7 @@ def _loss(
     log_probs: Tensor,
     targets: Tensor,
     *,
-    given: Callable[[Tensor], Tensor] = as_is,
+    given: Callable[[Tensor], Tensor] = as_it_is,
     questions: Questions = lambda given, targets: (given, targets),
     pick: Callable[[Tensor, Tensor], Tensor] = _picked,
     join: Callable[[Tensor], Tensor] = torch.mean,
@@ -182,7 +181,7 @@ EXERCISE = Exercise(
         Misconception(
             "sign_forgotten",
             "Your answer is negative. A log-probability is at most 0: put a minus in front, so that the loss is not.",
-            partial(_loss, finish=as_is),
+            partial(_loss, finish=as_it_is),
         ),
         Misconception(
             "summed",
@@ -205,7 +204,7 @@ EXERCISE = Exercise(
         Misconception(
             "not_averaged",
             "Your answer is one loss for each word. Take their mean: a single number.",
-            partial(_loss, join=as_is),
+            partial(_loss, join=as_it_is),
         ),
         Misconception(
             "not_averaged_and_flat",

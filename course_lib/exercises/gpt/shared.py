@@ -31,10 +31,6 @@ def random_ids(generator: Generator, vocabulary: int, *shape: int) -> Tensor:
     return torch.randint(vocabulary, shape, generator=generator)
 
 
-def as_is(x: Tensor) -> Tensor:
-    return x
-
-
 def position_by_position(x: Tensor) -> Tensor:
     """As `x`, with the first two dimensions flattened in the other order."""
     return x.transpose(0, 1).reshape(x.shape)

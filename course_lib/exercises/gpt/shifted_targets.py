@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, as_is, random_ids
+from course_lib.exercises.common import as_it_is, integer, sizes
+from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
 from course_lib.from_scratch import language_models
 
 
@@ -29,7 +29,7 @@ def _shifted_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 def _shifted(
     ids: Tensor,
     *,
-    texts: Callable[[Tensor], Tensor] = as_is,
+    texts: Callable[[Tensor], Tensor] = as_it_is,
     cut: Callable[[Tensor], tuple[Tensor, Tensor]] = lambda ids: (ids[..., :-1], ids[..., 1:]),
     give: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda inputs, targets: (inputs, targets),
 ) -> tuple[Tensor, Tensor]:

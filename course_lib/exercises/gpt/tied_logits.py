@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, kinds
-from course_lib.exercises.gpt.shared import LESSON, WITHHELD, as_is
+from course_lib.exercises.common import Kind, as_it_is, kinds
+from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.from_scratch import language_models
 
 
@@ -32,12 +32,12 @@ def _scores(
     states: Tensor,
     embedding: Tensor,
     *,
-    of: Callable[[Tensor], Tensor] = as_is,
-    rows: Callable[[Tensor], Tensor] = as_is,
+    of: Callable[[Tensor], Tensor] = as_it_is,
+    rows: Callable[[Tensor], Tensor] = as_it_is,
     learned: tuple[bool, bool] = (True, True),
     product: Callable[[Tensor, Tensor], Tensor] = lambda states, embedding: states @ embedding.T,
     divided_by: Callable[[int], float] = lambda d_model: 1,
-    finish: Callable[[Tensor], Tensor] = as_is,
+    finish: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
     """Logits of other states, with other rows, without a gradient to either, or computed differently."""
     states, embedding = (x if keep else x.detach() for x, keep in zip((states, embedding), learned, strict=True))

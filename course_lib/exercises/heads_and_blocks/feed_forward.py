@@ -11,8 +11,8 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer, sizes
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, Function, drawn_weights, unchanged
+from course_lib.exercises.common import Kind, as_it_is, integer, sizes
+from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, Function, drawn_weights
 from course_lib.exercises.worked_examples import B
 
 
@@ -56,7 +56,7 @@ class _FeedForward(nn.Module):
         d_model: int,
         d_hidden: int,
         *,
-        bent: tuple[Function, Function, Function] = (unchanged, _relu, unchanged),
+        bent: tuple[Function, Function, Function] = (as_it_is, _relu, as_it_is),
         biases: tuple[bool, bool] = (True, True),
         residual: bool = False,
     ) -> None:
@@ -74,7 +74,7 @@ class _FeedForward(nn.Module):
 
 
 def _bent_by(between: Function) -> partial[_FeedForward]:
-    return partial(_FeedForward, bent=(unchanged, between, unchanged))
+    return partial(_FeedForward, bent=(as_it_is, between, as_it_is))
 
 
 class _FeedForwardCut(_FeedForward):
@@ -167,31 +167,31 @@ EXERCISE = Exercise(
         Misconception(
             "no_activation",
             "Your answer has no activation: two linear layers in a row are one linear layer. Put a ReLU between them.",
-            _bent_by(unchanged),
+            _bent_by(as_it_is),
         ),
         Misconception(
             "activation_at_the_end",
             "Your answer puts the ReLU after W_2, where it cuts off all negative outputs. It stands between the two "
             "layers.",
-            partial(_FeedForward, bent=(unchanged, unchanged, _relu)),
+            partial(_FeedForward, bent=(as_it_is, as_it_is, _relu)),
         ),
         Misconception(
             "activation_twice",
             "Your answer puts a ReLU after W_2 as well, which cuts off all negative outputs. Only the first layer has "
             "one.",
-            partial(_FeedForward, bent=(unchanged, _relu, _relu)),
+            partial(_FeedForward, bent=(as_it_is, _relu, _relu)),
         ),
         Misconception(
             "activation_before",
             "Your answer puts the ReLU before W_1, where it throws away the negative part of the input. It stands "
             "between the two layers.",
-            partial(_FeedForward, bent=(_relu, unchanged, unchanged)),
+            partial(_FeedForward, bent=(_relu, as_it_is, as_it_is)),
         ),
         Misconception(
             "activation_before_as_well",
             "Your answer puts a ReLU before W_1 as well, where it throws away the negative part of the input. There "
             "is only one, between the two layers.",
-            partial(_FeedForward, bent=(_relu, _relu, unchanged)),
+            partial(_FeedForward, bent=(_relu, _relu, as_it_is)),
         ),
         Misconception(
             "sigmoid",

@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 from course_lib import multihead
 from course_lib.attention import attention, attention_weights
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.common import Kind, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
@@ -29,7 +29,6 @@ from course_lib.exercises.heads_and_blocks.shared import (
     cut_in_turn,
     projected_by,
     split_by,
-    unchanged,
 )
 from course_lib.exercises.worked_examples import B
 from course_lib.multihead import join_heads, split_heads
@@ -154,11 +153,11 @@ def _multi_head(
     cut: tuple[Callable[[Tensor, int], Tensor], Callable[[Tensor], Tensor]] = (split_heads, join_heads),
     scores: Steps = _dot_products,
     scale: Scale = (_root, _one),
-    allowed: Callable[[Tensor], Tensor | None] = unchanged,
+    allowed: Callable[[Tensor], Tensor | None] = as_it_is,
     room: Callable[[Tensor, int], Tensor] = _for_all_heads,
     masked: tuple[Steps, Steps] | None = None,
     over: int = -1,
-    mixed: Callable[[Tensor], Tensor] = unchanged,
+    mixed: Callable[[Tensor], Tensor] = as_it_is,
     residual: bool = False,
 ) -> Tensor:
     """Multi-head attention with other steps than the right ones."""

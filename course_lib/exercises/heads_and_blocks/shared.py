@@ -79,10 +79,6 @@ def split_by(x: Tensor, heads: int, *, cut: Cut = cut_heads, order: tuple[int, .
     return cut(x, heads).permute(order)
 
 
-def unchanged(y: Tensor) -> Tensor:
-    return y
-
-
 Function = Callable[[Tensor], Tensor]
 
 

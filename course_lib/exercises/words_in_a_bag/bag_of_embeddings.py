@@ -12,11 +12,10 @@ from torch import Generator, Tensor, nn
 
 from course_lib import bags
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.words_in_a_bag.shared import (
     LESSON,
     WITHHELD,
-    as_it_is,
     inverted,
     not_divided,
     of_the_batch,

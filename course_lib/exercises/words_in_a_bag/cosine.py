@@ -13,8 +13,8 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, as_it_is
+from course_lib.exercises.common import Kind, as_it_is, integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 
 
 def _cosine_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -11,8 +11,8 @@ from torch import Generator, Tensor, nn
 
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, as_it_is, random_ids
+from course_lib.exercises.common import Kind, as_it_is, integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, random_ids
 
 DOG_CHASED_CAT = torch.tensor([[1, 2, 3, 1, 4]])
 """The ids of *the dog chased the cat*, where the is 1."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
+from course_lib.exercises.common import as_it_is
 from course_lib.masking import padding_mask
 
 LESSON = "00_words_in_a_bag"
@@ -27,10 +28,6 @@ def padded(generator: Generator, batch: int, words: int, spare: int = 0) -> Tens
     lengths = torch.randint(1, words + 1, (batch,), generator=generator)
     lengths[0], lengths[1] = words // 2, words
     return padding_mask(lengths, words + spare)
-
-
-def as_it_is(x: Tensor) -> Tensor:
-    return x
 
 
 def words_of(x: Tensor, mask: Tensor) -> Tensor:
