@@ -23,6 +23,7 @@ from safetensors.numpy import save as save_arrays
 from safetensors.torch import load, save
 from torch import Tensor
 
+from autograder.limits import size
 from course_lib.checking.exercise import Callback, Case, Value, is_key
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
 
@@ -159,7 +160,7 @@ def encode_frame(frame: Frame, limit: int) -> bytes:
     text = json.dumps(frame.header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     header, payload = text.encode(), _pack(frame.tensors)
     if len(header) > MAX_HEADER_BYTES or len(header) + len(payload) > limit:
-        raise TooLarge(f"{(len(header) + len(payload)) / 1e6:.0f} MB in one message")
+        raise TooLarge(f"{size(len(header) + len(payload))} in one message")
     return _PREFIX.pack(_MAGIC, len(header), len(payload)) + header + payload
 
 

@@ -57,10 +57,14 @@ def _given(cell: Mapping[str, Any]) -> list[_Given]:
 
 
 def _is_computed(statement: ast.stmt) -> bool:
-    """Whether this gives a name to something that is not a plain constant."""
-    return isinstance(statement, ast.Assign) and not (
-        isinstance(statement.value, ast.Constant) and all(isinstance(one, ast.Name) for one in statement.targets)
-    )
+    """Whether this gives a name to something that has to be computed: anything but a literal, such as a table."""
+    if not isinstance(statement, ast.Assign):
+        return False
+    try:
+        ast.literal_eval(statement.value)
+    except ValueError:
+        return True
+    return not all(isinstance(one, ast.Name) for one in statement.targets)
 
 
 def _needed(source: str, given: Sequence[_Given]) -> list[_Given]:

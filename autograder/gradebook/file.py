@@ -26,6 +26,7 @@ from sqlalchemy.pool import NullPool
 from autograder.errors import BadInput
 from autograder.gradebook import schema
 from autograder.gradebook.tables import NBGRADER_VERSION, OUR_VERSION
+from autograder.limits import size
 
 WAIT_SECONDS = 5
 """How long to wait for another program, such as formgrader, to finish its own writing."""
@@ -138,8 +139,8 @@ def check_room(folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if free < FREE_BYTES:
         raise BadInput(
-            f"the disk is nearly full: {free >> 20} MB are left in {folder}, and {FREE_BYTES >> 20} MB are needed to "
-            "begin; make room, then run this again"
+            f"the disk is nearly full: {size(free)} are left in {folder}, and {size(FREE_BYTES)} are needed to begin; "
+            "make room, then run this again"
         )
 
 
