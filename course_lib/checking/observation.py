@@ -172,9 +172,9 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
     try:
         callee, weights = _prepared(answer, case, {name: fresh(value) for name, value in case.construct.items()})
         if case.again and isinstance(callee, nn.Module):
-            with _grad_mode(case), _lots(case), trap or nullcontext():
+            with _surroundings(case, trap):
                 _use(callee, case.args, _OTHERWISE[case.again - 1])
-        with _grad_mode(case), _lots(case), trap or nullcontext():
+        with _surroundings(case, trap):
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
@@ -222,6 +222,13 @@ def _shortened(value: Tensor) -> Tensor:
 
 _OTHERWISE = (_turned_around, _shortened)
 """What a module is called with before: other contents of the same shapes, and other shapes."""
+
+
+@contextmanager
+def _surroundings(case: Case, trap: Trap | None) -> Iterator[None]:
+    """What a call runs in: its gradient mode, its random numbers, and the trap for what is forbidden."""
+    with _grad_mode(case), _lots(case), trap or nullcontext():
+        yield
 
 
 def _grad_mode(case: Case) -> AbstractContextManager[object]:
