@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from course_lib.ground.refusals import require_boolean
+from course_lib.ground.refusals import require_boolean, require_floating
 
 
 def dot_product_scores(
@@ -133,6 +133,7 @@ def attention(
 
 def _require_fitting(q: Tensor, k: Tensor, v: Tensor) -> None:
     """Refuse what does not belong together. With fewer values than keys, torch's kernels would read beyond them."""
+    require_floating(queries=q, keys=k, values=v)
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"queries and keys must be of one length d_head, not of {q.shape[-1]} and {k.shape[-1]}")
     if k.shape[-2] != v.shape[-2]:

@@ -17,15 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Generator, Tensor, nn
 
-from course_lib.ground.refusals import require_divisible, require_shares
-from course_lib.linear import ACTIVATIONS, Activation, Linear
-from course_lib.multihead import KeysAndValues, KeyValueCache, MultiHeadAttention
+from course_lib.ground.refusals import require_at_least, require_divisible, require_not_negative, require_shares
+from course_lib.multihead import CrossAttention, KeysAndValues, KeyValueCache, MultiHeadAttention
+
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
+"""What stands between the feed-forward network's two layers: in the paper, BERT, GPT-2 and Marian."""
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,  # x Φ(x), by the error function
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # the approximation that GPT-2 was trained with
+    "silu": F.silu,
+}
 
 
 @dataclass(frozen=True)
@@ -53,13 +64,12 @@ class BlockConfig:
     norm_epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "d_hidden"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        require_at_least(1, d_model=self.d_model, heads=self.heads, d_hidden=self.d_hidden)
         require_divisible(self.d_model, self.heads)
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")
         require_shares(dropout=self.dropout, attention_dropout=self.attention_dropout)
+        require_not_negative(norm_epsilon=self.norm_epsilon)
 
 
 class FeedForward(nn.Module):
@@ -67,13 +77,13 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_hidden: int, activation: Activation = "relu") -> None:
         super().__init__()
-        self.W_1 = Linear(d_model, d_hidden)
+        self.W_1 = nn.Linear(d_model, d_hidden)
         self.activation = activation
-        self.W_2 = Linear(d_hidden, d_model)
+        self.W_2 = nn.Linear(d_hidden, d_model)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Each word's vector by itself; nothing passes between words here."""
-        out: Tensor = self.W_2(self.W_1(x, self.activation))
+        out: Tensor = self.W_2(ACTIVATIONS[self.activation](self.W_1(x)))
         return out
 
 
@@ -226,7 +236,7 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
         self.add_and_norm_1 = _add_and_norm(config)
-        self.cross_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
+        self.cross_attention = CrossAttention(config.d_model, config.heads, config.attention_dropout)
         self.add_and_norm_2 = _add_and_norm(config)
         self.feed_forward = FeedForward(config.d_model, config.d_hidden, config.activation)
         self.add_and_norm_3 = _add_and_norm(config)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from course_lib.blocks import BlockConfig
+from course_lib.blocks import Activation, BlockConfig
 from course_lib.ground.refusals import require_at_least, require_known
-from course_lib.linear import Activation
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
-        require_at_least(0, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
+        require_at_least(1, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
         require_known(min(self.source_vocabulary, self.target_vocabulary), padding_id=self.padding_id)
         require_known(self.target_vocabulary, start_id=self.start_id, end_id=self.end_id)
         _block(self, norm_first=False)  # which refuses impossible sizes
@@ -122,9 +121,8 @@ class GPTConfig:
     padding_id: int | None = None
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocabulary=self.vocabulary, context=self.context)
+        require_at_least(1, vocabulary=self.vocabulary, context=self.context, layers=self.layers)
         require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
-        require_at_least(0, layers=self.layers)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod
@@ -198,8 +196,8 @@ class BERTConfig:
     norm_epsilon: float = 1e-12
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocabulary=self.vocabulary, context=self.context, segments=self.segments)
-        require_at_least(0, layers=self.layers)
+        require_at_least(1, vocabulary=self.vocabulary, context=self.context, layers=self.layers)
+        require_at_least(1, segments=self.segments)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod

@@ -24,8 +24,7 @@ from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForwa
 from course_lib.caching import TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.ground.outputs import BERTOutput, Reader
-from course_lib.ground.refusals import require_ids, require_mask
-from course_lib.linear import Linear
+from course_lib.ground.refusals import require_batch, require_ids, require_mask
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import LearnedPositions, SinusoidalPositions
@@ -90,7 +89,7 @@ class Transformer(FromPretrained, nn.Module):
         self.decoder = nn.ModuleList(DecoderBlock(config.block) for _ in range(config.decoder_layers))
         self.encoder_norm = _final_norm(config)
         self.decoder_norm = _final_norm(config)
-        self.output = Linear(config.d_model, config.target_vocabulary, bias=config.output_bias)
+        self.output = nn.Linear(config.d_model, config.target_vocabulary, bias=config.output_bias)
         _initialise_as_glorot(self)
         if config.shared_embeddings:
             self.source_embedding.weight = self.target_embedding.weight
@@ -125,6 +124,7 @@ class Transformer(FromPretrained, nn.Module):
         self, target: Int[Tensor, "batch target"], encoded: Encoded, cache: TextCache | None = None
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Logits of the word after each target word, given the encoded source and the words in the cache."""
+        require_ids(target, self.config.target_vocabulary, "target")
         return self.logits(self.target_states(target, encoded, cache).states)
 
     def target_states(
@@ -138,16 +138,17 @@ class Transformer(FromPretrained, nn.Module):
         """The decoder's vectors, without the output layer.
 
         Args:
-            target: ids; padding must come after the words, where being causal hides it.
+            target: ids within the vocabulary, which is not checked here; padding must come after the words, where
+                being causal hides it.
             encoded: of the source.
             cache: the words before `target`; those of `target` are added.
             need_weights: return the attention weights too.
 
         Raises:
-            TypeError, ValueError: no ids, no words, ids outside the vocabulary, not as many targets as sources, or a
-                cache that is full or another model's.
+            TypeError, ValueError: no ids, no words, not as many targets as sources, or a cache that is full or another
+                model's.
         """
-        require_ids(target, self.config.target_vocabulary, "target")
+        require_batch(target, "target")
         if len(target) != len(encoded.states):
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
         start = _start(cache, target, self.decoder)
@@ -202,7 +203,7 @@ class GPT(FromPretrained, nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
         self.norm = _final_norm(config)
-        self.output = Linear(config.d_model, config.vocabulary, bias=False)
+        self.output = nn.Linear(config.d_model, config.vocabulary, bias=False)
         _initialise_as_gpt(self)
         if config.tied_output:
             self.output.weight = self.embedding.weight
@@ -224,6 +225,7 @@ class GPT(FromPretrained, nn.Module):
             TypeError: ids that are not whole numbers, or a mask that is not boolean.
             ValueError: ids outside the vocabulary, no words, more words than the context, or a mask of another shape.
         """
+        require_ids(ids, self.config.vocabulary, "ids")
         return self.logits(self.states(ids, mask, cache).states)
 
     def states(
@@ -236,10 +238,12 @@ class GPT(FromPretrained, nn.Module):
     ) -> States:
         """The blocks' vectors, without the output layer; `need_weights` adds the attention weights.
 
+        Whether the ids are within the vocabulary is for the caller to know.
+
         Raises:
-            TypeError, ValueError: as for `forward`; a cache that is full or another model's.
+            TypeError, ValueError: as for `forward`, but for that; a cache that is full or another model's.
         """
-        require_ids(ids, self.config.vocabulary, "ids")
+        require_batch(ids, "ids")
         require_mask(mask, ids)
         start = _start(cache, ids, self.blocks)
         if start + ids.shape[1] > self.config.context:
@@ -287,7 +291,7 @@ class BERT(FromPretrained, Reader):
         self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
-        self.pooler = Linear(config.d_model, config.d_model)
+        self.pooler = nn.Linear(config.d_model, config.d_model)
         self.apply(_initialise_normally)
 
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
@@ -355,7 +359,7 @@ def _initialise_as_glorot(model: Transformer) -> None:
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
-            for projection in module.W_qkv.weight.chunk(3):  # each by itself: together they look three times as wide
+            for projection in module.projections():  # each by itself: together they look three times as wide
                 nn.init.xavier_uniform_(projection)
 
 

@@ -6,8 +6,9 @@
 Vaswani et al. (2017), section 3.2.2; slides S1 to S4. Attention itself has nothing to learn: every
 parameter here belongs to one of the four projections.
 
-`multi_head_attention` is the formula with the projections given; `MultiHeadAttention` learns them, all of
-W_q, W_k and W_v in one matrix, so that one multiplication makes q, k and v.
+`multi_head_attention` is the formula with the projections given; `MultiHeadAttention` learns them, W_q, W_k and W_v in
+one layer, so that one multiplication makes q, k and v. `CrossAttention`, which makes q from other words than k and v,
+has W_q apart.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from course_lib.attention import attention, fused_attention, weighted_values
-from course_lib.ground.refusals import require_boolean, require_divisible
+from course_lib.ground.refusals import require_boolean, require_divisible, require_floating
 from course_lib.ground.text_state import TextState
-from course_lib.linear import Linear, linear
 from course_lib.masking import causal_mask
 
 
@@ -155,7 +155,7 @@ class MultiHeadOutput:
 
 
 class MultiHeadAttention(nn.Module):
-    """Self-attention, or with `memory` cross-attention, in several heads.
+    """Self-attention in several heads; with `memory` cross-attention, for which `CrossAttention` computes less.
 
     Parameters:
         W_qkv: one linear layer from d_model to 3 d_model: the rows of its weight are those of W_q, then of W_k,
@@ -179,8 +179,15 @@ class MultiHeadAttention(nn.Module):
         self.d_model = d_model
         self.heads = heads
         self.dropout = dropout
-        self.W_qkv = Linear(d_model, 3 * d_model)
-        self.W_o = Linear(d_model, d_model)
+        self._make_projections()
+        self.W_o = nn.Linear(d_model, d_model)
+
+    def _make_projections(self) -> None:
+        self.W_qkv = nn.Linear(self.d_model, 3 * self.d_model)
+
+    def projections(self) -> tuple[Tensor, ...]:
+        """The weights of W_q, W_k and W_v, each [d_model, d_model]."""
+        return self.W_qkv.weight.chunk(3)
 
     def forward(
         self,
@@ -210,26 +217,23 @@ class MultiHeadAttention(nn.Module):
                 one beside a memory.
         """
         self._require_fitting(x, memory, mask, is_causal, cache)
-        if memory is None:
-            q, k, v = self._project(x)
-            pairs = KeysAndValues(k, v) if cache is None else cache.append(k, v)
-        else:
-            q = split_heads(linear(x, self.W_qkv.weight[: self.d_model], self.W_qkv.bias[: self.d_model]), self.heads)
-            pairs = memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
+        q, pairs = self._queries_and_pairs(x, memory)
+        if cache is not None:
+            pairs = cache.append(pairs.keys, pairs.values)
         return self._attend(q, pairs, _for_every_head(mask), is_causal, need_weights)
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
         """The memory's keys and values: a decoder makes them once and uses them at every step."""
-        projected = linear(memory, self.W_qkv.weight[self.d_model :], self.W_qkv.bias[self.d_model :])
-        k, v = projected.chunk(2, dim=-1)
-        return KeysAndValues(split_heads(k, self.heads), split_heads(v, self.heads))
+        _, k, v = _cut(self.W_qkv(memory), 3, self.heads)
+        return KeysAndValues(k, v)
 
-    def _project(self, x: Float[Tensor, "batch words d_model"]) -> tuple[Tensor, Tensor, Tensor]:
-        """The queries, keys and values of self-attention, each [batch, heads, words, d_head]."""
-        batch, words, d_model = x.shape
-        pieces = self.W_qkv(x).view(batch, words, 3, self.heads, d_model // self.heads)
-        q, k, v = pieces.permute(2, 0, 3, 1, 4).unbind(0)
-        return q, k, v
+    def _queries_and_pairs(
+        self, x: Float[Tensor, "batch queries d_model"], memory: Tensor | KeysAndValues | None
+    ) -> tuple[Float[Tensor, "batch heads queries d_head"], KeysAndValues]:
+        q, k, v = _cut(self.W_qkv(x), 3, self.heads)
+        if memory is None:
+            return q, KeysAndValues(k, v)
+        return q, memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
 
     def _attend(
         self,
@@ -262,6 +266,7 @@ class MultiHeadAttention(nn.Module):
         shape = x.shape
         if len(shape) != 3 or shape[2] != self.d_model:
             raise ValueError(f"x must be [batch, words, {self.d_model}], not {list(shape)}")
+        require_floating(x=x)
         batch, queries, _ = shape
         if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != shape[::2]):
             raise ValueError(f"memory must be [{batch}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
@@ -284,6 +289,42 @@ class MultiHeadAttention(nn.Module):
                 f"mask must be [{queries}, {keys}] (queries, keys), with batch {batch} or with batch and heads "
                 f"({self.heads}) in front, not {list(mask.shape)}"
             )
+
+
+class CrossAttention(MultiHeadAttention):
+    """Attention to other words, the memory: the same as `MultiHeadAttention` with a memory, in two layers.
+
+    Parameters:
+        W_q: a linear layer from d_model to d_model, for the words that ask.
+        W_kv: one from d_model to 2 d_model, for the memory: the rows of W_k, then those of W_v.
+        W_o: as there.
+    """
+
+    def _make_projections(self) -> None:
+        self.W_q = nn.Linear(self.d_model, self.d_model)
+        self.W_kv = nn.Linear(self.d_model, 2 * self.d_model)
+
+    def projections(self) -> tuple[Tensor, ...]:
+        """The weights of W_q, W_k and W_v, each [d_model, d_model]."""
+        return (self.W_q.weight, *self.W_kv.weight.chunk(2))
+
+    def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
+        """The memory's keys and values: a decoder makes them once and uses them at every step."""
+        return KeysAndValues(*_cut(self.W_kv(memory), 2, self.heads))
+
+    def _queries_and_pairs(
+        self, x: Float[Tensor, "batch queries d_model"], memory: Tensor | KeysAndValues | None
+    ) -> tuple[Float[Tensor, "batch heads queries d_head"], KeysAndValues]:
+        memory = x if memory is None else memory
+        pairs = memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
+        return split_heads(self.W_q(x), self.heads), pairs
+
+
+def _cut(projected: Float[Tensor, "batch words width"], count: int, heads: int) -> tuple[Tensor, ...]:
+    """What so many projections made at once, each [batch, heads, words, d_head]."""
+    batch, words, width = projected.shape
+    pieces = projected.view(batch, words, count, heads, width // (count * heads))
+    return pieces.permute(2, 0, 3, 1, 4).unbind(0)
 
 
 def _for_every_head(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:

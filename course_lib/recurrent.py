@@ -25,7 +25,6 @@ from course_lib.ground.refusals import (
     require_at_least,
     require_ids,
     require_known,
-    require_length,
     require_mask,
     require_shares,
 )
@@ -326,7 +325,7 @@ class _RecurrentTranslation(Continuation):
     of_words = ("_state",)
 
     def __init__(self, model: RecurrentSeq2Seq, source: Tensor, new_words: int) -> None:
-        require_length(new_words)
+        require_at_least(1, max_length=new_words)
         self._model = model
         encoded = model.encode(source)
         self._states, self._mask = encoded.states, encoded.mask
@@ -359,8 +358,8 @@ class _RecurrentWriting(Continuation):
     of_words = ("_state",)
 
     def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, new_words: int) -> None:
-        require_length(new_words)
-        require_ids(prompt, model.config.vocabulary, "the prompt")
+        require_at_least(1, max_length=new_words)
+        require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
         self._model, self._prompt = model, prompt
         self.batch, self.device = len(prompt), prompt.device
         self.first = tuple(prompt[0].tolist())

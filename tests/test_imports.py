@@ -28,7 +28,6 @@ WINGS = {
     "attention": [],
     "masking": [],
     "positions": [],
-    "linear": [],
     "multihead": [],
     "blocks": [],
     "caching": [],

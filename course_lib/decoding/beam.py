@@ -14,7 +14,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.decoding.continuation import Continuation, continuation
-from course_lib.decoding.greedy import decoding
+from course_lib.decoding.greedy import decoding, time_to_ask
+from course_lib.ground.refusals import require_at_least, require_not_negative
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,10 @@ def beam_search(
 
     Raises:
         TypeError: the inputs are no ids, or the model is of an unknown kind.
-        ValueError: no beams, a negative penalty, texts without an end, or inputs that the model refuses.
+        ValueError: no beams, a penalty below 0 or not finite, texts without an end, or inputs that the model refuses.
     """
-    if beams < 1:
-        raise ValueError(f"beam search needs at least one beam, not {beams}")
-    if length_penalty < 0:
-        raise ValueError(f"the length penalty must be at least 0, not {length_penalty}")
+    require_at_least(1, beams=beams)
+    require_not_negative(length_penalty=length_penalty)
     with decoding(model):
         text = continuation(model, inputs, max_length, cached=cached)
         if text.end_id is None:
@@ -85,7 +84,9 @@ def _search(text: Continuation, end_id: int, beams: int, alpha: float, max_lengt
     live.scores[:, 0] = 0.0  # the copies are equal, so that only one may go on
     finished = _nothing(text, batch, beams, max_length)
     done = torch.zeros(batch, dtype=torch.bool, device=text.device)
+    longest = torch.zeros((), dtype=torch.long, device=text.device)
     for length in range(1, max_length + 1):
+        longest += ~done.all()
         words, scores, parents = _candidates(live, log_probabilities, length, beams)
         ends = words[:, :, length - 1] == end_id
         ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / penalty(length, alpha)
@@ -93,14 +94,14 @@ def _search(text: Continuation, end_id: int, beams: int, alpha: float, max_lengt
         finished = _best(*together, beams)[0]
         live, kept = _best(words, scores.masked_fill(ends, -math.inf), beams)
         done |= _is_done(finished, live, penalty(length, alpha))
-        if done.all() or length == max_length:
+        if length == max_length or (time_to_ask(length, text.device) and done.all()):
             break
         rows = torch.arange(batch, device=text.device).unsqueeze(1) * beams + parents.gather(1, kept)
         text.select(rows.flatten())
         log_probabilities = _log_softmax(text.read(live.words[:, :, length - 1].flatten()).logits)
     cut_off = live.scores.masked_fill(done.unsqueeze(1), -math.inf) / penalty(length, alpha)
     words = torch.cat([finished.words, live.words], 1)
-    return _trimmed(_best(words, torch.cat([finished.scores, cut_off], 1), beams)[0], text.padding_id, length)
+    return _trimmed(_best(words, torch.cat([finished.scores, cut_off], 1), beams)[0], text.padding_id, int(longest))
 
 
 def _candidates(

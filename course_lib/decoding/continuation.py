@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.ground.refusals import require_ids, require_length
+from course_lib.ground.refusals import require_at_least, require_ids
 from course_lib.ground.text_state import TextState
 from course_lib.masking import at_last_word
 from course_lib.models import GPT, States, Transformer
@@ -88,7 +88,8 @@ class _Translation(Continuation):
     of_words = ("_words", "_cache")
 
     def __init__(self, model: Transformer, source: Tensor, new_words: int, cached: bool, weights: bool) -> None:
-        require_length(new_words)
+        require_at_least(1, max_length=new_words)
+        require_ids(source, model.config.source_vocabulary, "source", wait=True)
         self._model, self._weights = model, weights
         self._encoded = model.encode(source)
         self._cache = model.cache(self._encoded, new_words) if cached else None
@@ -121,15 +122,15 @@ class _Writing(Continuation):
     of_words = ("_words", "_mask", "_cache")
 
     def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool) -> None:
-        require_length(new_words)
-        require_ids(prompt, model.config.vocabulary, "the prompt")
+        require_at_least(1, max_length=new_words)
+        require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
         self._model, self._weights = model, weights
         self.batch, self.device = len(prompt), prompt.device
         self.end_id = model.config.end_id
         self.padding_id = model.config.padding_id if model.config.padding_id is not None else self.end_id or 0
         self.first = tuple(prompt[0].tolist())
         self._words = prompt
-        self._mask = _padding(prompt, model.config.padding_id)
+        self._mask = _words(prompt, model.config.padding_id, model.config.end_id)
         capacity = prompt.shape[-1] + new_words - 1  # nobody reads the last word
         if capacity > model.config.context:
             raise ValueError(
@@ -156,9 +157,25 @@ def _writing(model: GPT, inputs: Tensor, new_words: int, *, cached: bool = True,
     return _Writing(model, inputs, new_words, cached, weights)
 
 
-def _padding(prompt: Int[Tensor, "batch words"], padding_id: int | None) -> Bool[Tensor, "batch words"] | None:
-    """Where the prompts' words are; None where there is no padding among them."""
-    if padding_id is None or bool((mask := prompt != padding_id).all()):
+def _words(
+    prompt: Int[Tensor, "batch words"], padding_id: int | None, end_id: int | None
+) -> Bool[Tensor, "batch words"] | None:
+    """Where the prompts' words are; None where there is no padding among them.
+
+    GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end of a text. Before or
+    after all the words of a prompt it counts as padding, unless every prompt has equally much of it.
+    """
+    if padding_id is not None:
+        mask = prompt != padding_id
+    elif end_id is not None:
+        filled = prompt == end_id
+        before, after = filled.cumprod(dim=1), filled.flip(1).cumprod(dim=1).flip(1)
+        mask = (before + after) == 0
+        if bool((mask == mask[:1]).all()):
+            return None
+    else:
+        return None
+    if bool(mask.all()):
         return None
     if not mask.any(dim=1).all():
         raise ValueError("a prompt has no words: one of the inputs is all padding")

@@ -54,18 +54,26 @@ def write(
         words = torch.full((text.batch, max_length), text.padding_id, device=text.device)
         finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
         logits = text.start().logits
-        length = 0
-        while True:
+        longest = torch.zeros((), dtype=torch.long, device=text.device)
+        for length in range(1, max_length + 1):
+            longest += ~finished.all()
             word = choose(logits)
             if text.end_id is not None:
                 word = word.masked_fill(finished, text.padding_id)
                 finished |= word == text.end_id
-            words[:, length] = word
-            length += 1
-            if length == max_length or (text.end_id is not None and finished.all()):
+            words[:, length - 1] = word
+            if length == max_length or (time_to_ask(length, text.device) and finished.all()):
                 break
             logits = text.read(word).logits
-    return words[:, :length].clone()  # outside of inference mode, so that one may train with it
+    return words[:, : int(longest)].clone()  # outside of inference mode, so that one may train with it
+
+
+def time_to_ask(step: int, device: torch.device) -> bool:
+    """Whether to ask now if all texts are finished: the CPU knows at once, but any other device must be waited for."""
+    return device.type == "cpu" or step % STEPS_BETWEEN_QUESTIONS == 0
+
+
+STEPS_BETWEEN_QUESTIONS = 8
 
 
 def _most_probable(logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:

@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.decoding.greedy import write
+from course_lib.ground.refusals import require_at_least
 
 
 def keep_top_k(logits: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor, "... vocabulary"]:
@@ -22,8 +23,7 @@ def keep_top_k(logits: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor,
     Raises:
         ValueError: `k` is less than 1.
     """
-    if k < 1:
-        raise ValueError(f"top_k must be at least 1, not {k}")
+    require_at_least(1, top_k=k)
     least = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
     return logits.masked_fill(logits < least, -math.inf)
 
@@ -70,8 +70,8 @@ def sample(
     """
     if not (temperature > 0 and math.isfinite(temperature)):
         raise ValueError(f"temperature must be above 0, not {temperature}; greedy_decode takes the most probable word")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k must be at least 1, not {top_k}")
+    if top_k is not None:
+        require_at_least(1, top_k=top_k)
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, not {top_p}")
 

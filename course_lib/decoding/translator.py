@@ -9,6 +9,7 @@ import torch
 
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
+from course_lib.ground.refusals import require_at_least, require_texts
 from course_lib.models import Transformer
 from course_lib.text.batches import pad
 from course_lib.text.texts import SentencePair
@@ -35,10 +36,11 @@ class Translator:
             max_length: the most words of a translation, <e> included.
 
         Raises:
-            ValueError: a sentence is empty, or `batch_size` is below 1.
+            TypeError: one string in place of a list.
+            ValueError: a sentence is empty, or `batch_size` or `beams` is below 1.
         """
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+        require_texts(sentences)
+        require_at_least(1, batch_size=batch_size, beams=beams)
         device = self.model.output.weight.device
         translations: list[str] = []
         for start in range(0, len(sentences), batch_size):

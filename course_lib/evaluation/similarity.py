@@ -25,6 +25,7 @@ from course_lib.bags import mean_pooling
 from course_lib.evaluation.metrics import Score, Texts
 from course_lib.ground.modules import evaluating
 from course_lib.ground.optional import needed_for
+from course_lib.ground.refusals import require_at_least, require_texts
 from course_lib.masking import padding_mask
 from course_lib.models import BERT
 from course_lib.published.hub import find_folder, read_json
@@ -41,11 +42,13 @@ class TextEncoder:
         bert: the model.
         vocabulary: WordPiece, BERT's.
         name: what the model is called, for a metric's signature.
+        max_length: the most pieces that are read of a text, [CLS] and [SEP] included; None for the model's context.
     """
 
     bert: BERT
     vocabulary: SubwordVocabulary
     name: str
+    max_length: int | None = None
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> TextEncoder:
@@ -66,7 +69,7 @@ class TextEncoder:
         bert = load_bert(folder)
         if len(vocabulary) > bert.config.vocabulary:
             raise ValueError(f"{words} has {len(vocabulary)} words, more than the model's {bert.config.vocabulary}")
-        return cls(bert, vocabulary, str(name))
+        return cls(bert, vocabulary, str(name), _max_length(folder))
 
     @classmethod
     def packaged(cls) -> TextEncoder:
@@ -82,24 +85,23 @@ class TextEncoder:
     def states(self, texts: Sequence[str], batch_size: int = 32) -> list[Float[Tensor, "_pieces d_model"]]:
         """For each text a vector for each of its pieces, [CLS] first and [SEP] last, on the model's device.
 
-        A text that is longer than the model's context loses its end.
+        A text of more than `max_length` pieces loses its end.
 
         Raises:
             TypeError: one string in place of a list.
             ValueError: there are no texts, or `batch_size` is below 1.
         """
-        if isinstance(texts, str):
-            raise TypeError("give a list of texts, not one string: put it in a list")
+        require_texts(texts)
         if not texts:
             raise ValueError("there is nothing to encode: no texts")
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
-        device, context = self.bert.embedding.weight.device, self.bert.config.context
+        require_at_least(1, batch_size=batch_size)
+        device = self.bert.embedding.weight.device
+        longest = min(self.max_length or self.bert.config.context, self.bert.config.context)
         found: list[Tensor] = []
         with evaluating(self.bert), torch.no_grad():
             for start in range(0, len(texts), batch_size):
                 some = texts[start : start + batch_size]
-                pieces = [self.vocabulary.encode_pair(text, max_length=context).ids for text in some]
+                pieces = [self.vocabulary.encode_pair(text, max_length=longest).ids for text in some]
                 lengths = torch.tensor([len(ids) for ids in pieces])
                 ids = pad([torch.tensor(each) for each in pieces])
                 mask = padding_mask(lengths, ids.shape[1])
@@ -118,6 +120,13 @@ class TextEncoder:
         """
         means = [mean_pooling(states.unsqueeze(0))[0] for states in self.states(texts, batch_size)]
         return F.normalize(torch.stack(means), dim=-1)
+
+
+def _max_length(folder: Path) -> int | None:
+    """How much of a text a published sentence encoder reads: all-MiniLM-L6-v2, say, 256 of its 512 pieces."""
+    path = folder / "sentence_bert_config.json"
+    found = read_json(path).get("max_seq_length") if path.is_file() else None
+    return found if isinstance(found, int) and found > 2 else None
 
 
 def _is_uncased(folder: Path) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -12,9 +11,8 @@ from torch import Tensor, nn
 from course_lib.ground.refusals import require_ids, require_mask
 
 
-@dataclass(frozen=True)
-class BERTOutput:
-    """What BERT returns.
+class BERTOutput(NamedTuple):
+    """What BERT returns; a tuple, so that `torch.export` and whatever wraps a model see the tensors in it.
 
     Attributes:
         states: a vector for each word that has seen all the others.
@@ -37,6 +35,7 @@ class Reader(nn.Module, ABC):
     def forward(
         self,
         ids: Int[Tensor, "batch words"],
+        *,
         segments: Int[Tensor, "batch words"] | None = None,
         mask: Bool[Tensor, "batch words"] | None = None,
     ) -> BERTOutput:

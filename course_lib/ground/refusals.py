@@ -5,20 +5,73 @@ Sizes and shares of a configuration are refused when it is made; ids and masks b
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 
-def require_at_least(least: int, **sizes: int) -> None:
-    """Refuse sizes that are too small.
+def require_at_least(least: int, **counts: int) -> None:
+    """Refuse what counts something and is too small, or no whole number.
+
+    Raises:
+        TypeError, ValueError: naming the first.
+    """
+    for name, count in counts.items():
+        if not isinstance(count, int) or isinstance(count, bool):
+            raise TypeError(f"{name} must be a whole number (an int), not {count!r}")
+        if count < least:
+            raise ValueError(f"{name} must be at least {least}, not {count}")
+
+
+def require_not_negative(**numbers: float) -> None:
+    """Refuse what must be a number of 0 or more: not below it, not infinite, and not NaN.
 
     Raises:
         ValueError: naming the first.
     """
-    for name, size in sizes.items():
-        if size < least:
-            raise ValueError(f"{name} must be at least {least}, not {size}")
+    for name, number in numbers.items():
+        if not 0 <= number < math.inf:
+            raise ValueError(f"{name} must be at least 0 and finite, not {number}")
+
+
+def require_texts(texts: Iterable[str]) -> None:
+    """Refuse one string in place of several: it would be taken for texts of one letter each.
+
+    Raises:
+        TypeError: it is a string.
+    """
+    if isinstance(texts, str):
+        raise TypeError("give a list of texts, not one string: put it in a list")
+
+
+def require_unicode(text: str) -> None:
+    """Refuse a text that no file can hold: one with half of a character, as a wrong decoding or JSON leaves it.
+
+    Raises:
+        ValueError: it says which and where.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text has half a character, {text[error.start]!r}, at place {error.start}; "
+            "text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') mends or replaces it"
+        ) from None
+
+
+def require_device(device: torch.device | str) -> torch.device:
+    """Refuse a GPU where torch finds none, or not so many.
+
+    Raises:
+        ValueError: it says which there are.
+    """
+    device = torch.device(device)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ValueError(f"torch finds {torch.cuda.device_count()} GPUs here, so there is no {device}; choose 'cpu'")
+    return device
 
 
 def require_known(vocabulary: int, **ids: int | None) -> None:
@@ -47,20 +100,12 @@ def require_divisible(d_model: int, heads: int) -> None:
     """Refuse a number of heads that does not divide `d_model`.
 
     Raises:
+        TypeError: `d_model` is not a whole number.
         ValueError: it does not, or there are none.
     """
+    require_at_least(1, d_model=d_model)
     if heads < 1 or d_model % heads:
         raise ValueError(f"d_model must be a multiple of the number of heads, not {d_model} for {heads} heads")
-
-
-def require_length(new_words: int) -> None:
-    """Refuse to write nothing.
-
-    Raises:
-        ValueError: there is not even one word to write.
-    """
-    if new_words < 1:
-        raise ValueError(f"at least one word must be written, not {new_words}")
 
 
 def require_boolean(mask: Tensor, true: str = "may attend") -> None:
@@ -78,25 +123,55 @@ def require_boolean(mask: Tensor, true: str = "may attend") -> None:
         raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool(){additive}")
 
 
-def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str) -> None:
+def require_floating(**tensors: Tensor) -> None:
+    """Refuse tensors of whole numbers where weights are learned or averaged.
+
+    Raises:
+        TypeError: naming the first.
+    """
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            raise TypeError(f"{name} must be floating-point numbers, not {tensor.dtype}; write {name}.float()")
+
+
+def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str, *, wait: bool = False) -> None:
     """Refuse what is not a batch of ids below `vocabulary`, before anything is computed with it.
+
+    Args:
+        ids: of words.
+        vocabulary: how many words there are.
+        name: what the message calls the ids.
+        wait: look at the ids on any device. Otherwise only at those on the CPU: for others the program would stop at
+            every call until the device has caught up.
 
     Raises:
         TypeError: they are not whole numbers.
         ValueError: they have another shape, there are none, or one is outside the vocabulary.
     """
+    require_batch(ids, name)
+    if ids.is_meta or torch.compiler.is_compiling() or not (wait or ids.device.type == "cpu"):
+        return
+    least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
+    if least < 0 or most >= vocabulary:
+        wrong = least if least < 0 else most
+        raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")
+
+
+def require_batch(ids: Int[Tensor, "batch words"], name: str) -> None:
+    """Refuse what cannot be a batch of ids, whatever their values.
+
+    Raises:
+        TypeError: they are no tensor, or not whole numbers.
+        ValueError: they have another shape, or there are none.
+    """
+    if not isinstance(ids, Tensor):
+        raise TypeError(f"{name} must be a tensor [batch, words], not a {type(ids).__name__}; write torch.tensor(ids)")
     if ids.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be whole numbers (torch.long), not {ids.dtype}")
     if ids.dim() != 2:
         raise ValueError(f"{name} must be [batch, words], not {list(ids.shape)}")
     if not ids.numel():
         raise ValueError(f"{name} has no words: {list(ids.shape)}")
-    if ids.is_meta or torch.compiler.is_compiling():
-        return  # there are no values yet
-    least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
-    if least < 0 or most >= vocabulary:
-        wrong = least if least < 0 else most
-        raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")
 
 
 def require_mask(mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> None:

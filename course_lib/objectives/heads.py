@@ -24,12 +24,13 @@ from collections.abc import Callable
 from typing import ClassVar, Literal
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.bags import mean_pooling
+from course_lib.blocks import ACTIVATIONS
 from course_lib.ground.outputs import BERTOutput, Reader
+from course_lib.ground.refusals import require_ids
 from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
@@ -43,7 +44,7 @@ def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) ->
         ValueError: logits and labels do not fit, a label is none of the classes, or every label is `IGNORED`, so that
             there is no mean.
     """
-    logits: Tensor = model(batch.ids, batch.segments, batch.mask)
+    logits: Tensor = model(batch.ids, segments=batch.segments, mask=batch.mask)
     if logits.shape[:-1] != batch.labels.shape:
         raise ValueError(
             f"logits {list(logits.shape)} need labels {list(logits.shape[:-1])}, not {list(batch.labels.shape)}"
@@ -89,7 +90,7 @@ class FrozenEncoder(Reader):
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
         """What the encoder returns, without gradients."""
         with torch.no_grad():
-            output: BERTOutput = self.encoder(ids, segments, mask)
+            output: BERTOutput = self.encoder(ids, segments=segments, mask=mask)
         return output
 
 
@@ -117,11 +118,12 @@ class Head(nn.Module, ABC):
     def forward(
         self,
         ids: Int[Tensor, "batch words"],
+        *,
         segments: Int[Tensor, "batch words"] | None = None,
         mask: Bool[Tensor, "batch words"] | None = None,
     ) -> Float[Tensor, "batch ..."]:
         """A score for each answer. Arguments as for `BERT`."""
-        return self.logits(getattr(self, self.stands_on)(ids, segments, mask), mask)
+        return self.logits(getattr(self, self.stands_on)(ids, segments=segments, mask=mask), mask)
 
     @abstractmethod
     def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch ..."]:
@@ -233,6 +235,7 @@ class MultipleChoice(nn.Module):
     def forward(
         self,
         ids: Int[Tensor, "batch choices words"],
+        *,
         segments: Int[Tensor, "batch choices words"] | None = None,
         mask: Bool[Tensor, "batch choices words"] | None = None,
     ) -> Float[Tensor, "batch choices"]:
@@ -246,7 +249,7 @@ class MultipleChoice(nn.Module):
         return score_choices(self._score, ids, segments, mask)
 
     def _score(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Float[Tensor, " rows"]:
-        vector = _vector(self.encoder(ids, segments, mask), mask, self.pooling)
+        vector = _vector(self.encoder(ids, segments=segments, mask=mask), mask, self.pooling)
         out: Tensor = self.output(self.dropout(vector)).squeeze(-1)
         return out
 
@@ -349,7 +352,7 @@ class MaskedLanguageModel(Head):
         self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None
     ) -> Float[Tensor, "batch words vocabulary"]:
         """A score for each word of the vocabulary at each place."""
-        out: Tensor = self.output(self.norm(F.gelu(self.dense(read.states))))
+        out: Tensor = self.output(self.norm(ACTIVATIONS[self.bert.config.activation](self.dense(read.states))))
         return out
 
 
@@ -391,6 +394,7 @@ class GPTClassifier(nn.Module):
     def forward(
         self,
         ids: Int[Tensor, "batch words"],
+        *,
         segments: Int[Tensor, "batch words"] | None = None,
         mask: Bool[Tensor, "batch words"] | None = None,
     ) -> Float[Tensor, "batch classes"]:
@@ -401,6 +405,7 @@ class GPTClassifier(nn.Module):
             segments: not used; a separating word does their work.
             mask: True at words, False at padding, before or after them; None where there is none.
         """
+        require_ids(ids, self.gpt.config.vocabulary, "ids")
         return self._classify(self.gpt.states(ids, mask).states, mask)
 
     def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:

@@ -287,7 +287,7 @@ def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unu
                 f"but config.json asks for {list(state[ours].shape)}"
             )
     tied = _tied_names(model)
-    model.load_state_dict({ours: _laid_out(tensor, state[ours]) for ours, tensor in converted.items()}, assign=True)
+    model.load_state_dict({ours: tensor.contiguous() for ours, tensor in converted.items()}, assign=True)
     for first, others in tied.items():
         for name in others:
             owner, _, attribute = name.rpartition(".")
@@ -304,13 +304,6 @@ def _converted(source: Source, published: PublishedModel, wanted: torch.Size) ->
         raise ValueError(
             f"{found} of {published.name} cannot become {list(wanted)}, which config.json asks for"
         ) from None
-
-
-def _laid_out(tensor: Tensor, like: Tensor) -> Tensor:
-    """The tensor in the order in memory of another: some of our layers store their weight column by column."""
-    if tensor.stride() == like.stride():
-        return tensor
-    return torch.empty_strided(like.shape, like.stride()).copy_(tensor)
 
 
 def _tied_names(model: nn.Module) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ The architectures are the same as ours, so that loading is a matter of names: a 
 which published ones it is made of. What differs is in the plans:
 
 - GPT-2 stores the weights of its linear layers as [in, out]; torch's are [out, in].
-- BERT and Marian store W_q, W_k and W_v apart; ours stand one below the other in `W_qkv`.
+- BERT and Marian store W_q, W_k and W_v apart; ours stand one below the other, in `W_qkv` or `W_kv`.
 - Marian's positions are all the sines, then all the cosines, where the paper's alternate. The dimensions of
   d_model have no order of their own, so those of every weight are put in the order that ours have; no score changes.
 """
@@ -24,8 +24,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from course_lib.blocks import Activation
 from course_lib.ground.optional import needed_for
-from course_lib.linear import Activation
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor
 from course_lib.positions import SinusoidalPositions
@@ -372,7 +372,7 @@ def _marian_plan(config: TransformerConfig) -> Plan:
         ours, theirs = f"decoder.{i}", f"decoder.layers.{i}"
         plan |= _marian_attention(f"{ours}.self_attention", f"{theirs}.self_attn")
         plan |= _writing(f"{ours}.add_and_norm_1.norm", f"{theirs}.self_attn_layer_norm")
-        plan |= _marian_attention(f"{ours}.cross_attention", f"{theirs}.encoder_attn")
+        plan |= _marian_cross_attention(f"{ours}.cross_attention", f"{theirs}.encoder_attn")
         plan |= _writing(f"{ours}.add_and_norm_2.norm", f"{theirs}.encoder_attn_layer_norm")
         plan |= _marian_feed_forward(f"{ours}.feed_forward", theirs)
         plan |= _writing(f"{ours}.add_and_norm_3.norm", f"{theirs}.final_layer_norm")
@@ -382,6 +382,12 @@ def _marian_plan(config: TransformerConfig) -> Plan:
 def _marian_attention(ours: str, theirs: str) -> Plan:
     projections = [f"{theirs}.{name}" for name in ("q_proj", "k_proj", "v_proj")]
     plan = weights_and_bias(f"{ours}.W_qkv", *projections, change=_alternate_last)
+    return plan | _writing(f"{ours}.W_o", f"{theirs}.out_proj")
+
+
+def _marian_cross_attention(ours: str, theirs: str) -> Plan:
+    plan = weights_and_bias(f"{ours}.W_q", f"{theirs}.q_proj", change=_alternate_last)
+    plan |= weights_and_bias(f"{ours}.W_kv", f"{theirs}.k_proj", f"{theirs}.v_proj", change=_alternate_last)
     return plan | _writing(f"{ours}.W_o", f"{theirs}.out_proj")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from course_lib.ground.refusals import require_at_least, require_texts, require_unicode
 from course_lib.text.subwords import MARK
 from course_lib.text.tokenization import END, PADDING, SPECIAL, START, UNKNOWN, JoinedPair, check_ids, join_pair
 
@@ -54,8 +55,10 @@ class SubwordVocabulary:
                 piece. Decoding brings it back to its place.
 
         Raises:
-            ValueError: the texts have no words.
+            TypeError: one string in place of texts.
+            ValueError: the texts have no words, one is no Unicode, or `size` is below 1.
         """
+        require_at_least(1, size=size)
         tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
         tokenizer.normalizer = normalizers.Sequence(
             [normalizers.Replace(MARK, " "), normalizers.Replace(_SPACES, " "), normalizers.Strip()]
@@ -82,8 +85,10 @@ class SubwordVocabulary:
             lowercase: whether to write everything in lower case and without accents.
 
         Raises:
-            ValueError: the texts have no words.
+            TypeError: one string in place of texts.
+            ValueError: the texts have no words, one is no Unicode, or `size` is below 1.
         """
+        require_at_least(1, size=size)
         sentences = list(_with_words(texts))
         tokenizer = _bert_tokenizer(None, lowercase)
         # The library meets the pieces of one character in an order that changes from run to run, and breaks ties
@@ -170,11 +175,24 @@ class SubwordVocabulary:
         return int(found)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text's pieces, without special ones around it."""
+        """The ids of a text's pieces, without special ones around it.
+
+        Raises:
+            ValueError: the text is no Unicode.
+        """
+        require_unicode(text)
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of many texts; faster than one at a time."""
+        """The ids of many texts; faster than one at a time.
+
+        Raises:
+            TypeError: one string in place of a list.
+            ValueError: a text is no Unicode.
+        """
+        require_texts(texts)
+        for text in texts:
+            require_unicode(text)
         return [list(found.ids) for found in self.tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def encode_pair(self, first: str, second: str | None = None, max_length: int | None = None) -> JoinedPair:
@@ -263,10 +281,13 @@ def _with_words(texts: Iterable[str]) -> Iterator[str]:
     """The texts as they are.
 
     Raises:
-        ValueError: none of them has a word.
+        TypeError: one string in place of several.
+        ValueError: none of them has a word, or one is no Unicode.
     """
+    require_texts(texts)
     empty = True
     for text in texts:
+        require_unicode(text)
         empty = empty and not text.replace(MARK, " ").strip()
         yield text
     if empty:

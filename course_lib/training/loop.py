@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.ground.modules import evaluating
+from course_lib.ground.refusals import require_at_least, require_not_negative, require_shares
 from course_lib.text.batches import AnyBatch, TrainingData
 from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
@@ -31,7 +32,7 @@ from course_lib.training.checkpoints import (
 )
 from course_lib.training.loss_log import DivergedError, LossLog
 from course_lib.training.precision import Precision, autocast, precision_for, require_precision
-from course_lib.training.processes import SharedLoss, World, joined
+from course_lib.training.processes import SharedLoss, World, join
 from course_lib.training.progress import ProgressCallback
 from course_lib.training.schedules import Schedule
 
@@ -71,12 +72,11 @@ class TrainingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.steps < 1 or self.accumulate < 1:
-            raise ValueError(f"steps and accumulate must be at least 1, got {self.steps} and {self.accumulate}")
+        require_at_least(1, steps=self.steps, accumulate=self.accumulate)
         if not self.clip > 0:  # NaN is not, either
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
-        if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay must be at least 0, got {self.weight_decay}")
+        require_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
+        require_shares(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)})
         require_precision(self.precision)
 
 
@@ -157,17 +157,17 @@ def train(
     if saved and not resume:
         raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; else choose another folder")
     content = read_checkpoint(saved[-1]) if saved else None
-    with joined(device) as world:
-        torch.manual_seed(config.seed + world.rank)
-        run = _Run(model, data, loss, config, world, validation, checkpoints, progress if world.is_first else None)
-        if content is not None:
-            run.restore(content, saved[-1])
-        try:
-            return run.to_its_end()
-        except (KeyboardInterrupt, DivergedError) as error:
-            if checkpoints and (left := checkpoints.files()):
-                error.add_note(f"The last good checkpoint is {left[-1]}; resume=True goes on from it.")
-            raise
+    world = join(device)
+    torch.manual_seed(config.seed + world.rank)
+    run = _Run(model, data, loss, config, world, validation, checkpoints, progress if world.is_first else None)
+    if content is not None:
+        run.restore(content, saved[-1])
+    try:
+        return run.to_its_end()
+    except (KeyboardInterrupt, DivergedError) as error:
+        if checkpoints and (left := checkpoints.files()):
+            error.add_note(f"The last good checkpoint is {left[-1]}; resume=True goes on from it.")
+        raise
 
 
 @torch.no_grad()
@@ -193,7 +193,8 @@ def evaluate(
     Raises:
         ValueError: the data gives no batches, or none with targets.
     """
-    with joined(device) as world, torch.random.fork_rng([world.device] if world.device.type == "cuda" else []):
+    world = join(device)
+    with torch.random.fork_rng([world.device] if world.device.type == "cuda" else []):
         return _evaluate(model, data, loss, world, precision)
 
 

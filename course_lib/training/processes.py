@@ -6,9 +6,10 @@ stays what it is, and each of n processes takes every n-th example of it.
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
+
+from course_lib.ground.refusals import require_device
 
 
 @dataclass(frozen=True)
@@ -64,27 +67,27 @@ class World:
         return [one.cpu() for one in all_of_them]
 
 
-@contextmanager
-def joined(device: torch.device | str) -> Iterator[World]:
+def join(device: torch.device | str) -> World:
     """Join the processes that `torchrun` has started; without it there is only this one.
 
-    Under `torchrun`, "cuda" means this process's own GPU. A process group that exists already is used and left.
+    Under `torchrun`, "cuda" means this process's own GPU. A process joins once, and leaves when it ends: many trainings
+    share one group, for what `DistributedDataParallel` has registered with a group outlives the training.
 
     Raises:
-        ValueError: there are fewer GPUs than processes on this machine.
+        ValueError: there is no such device, or fewer GPUs than processes on this machine.
     """
-    device = torch.device(device)
-    if dist.is_available() and dist.is_initialized():
-        yield World(dist.get_rank(), dist.get_world_size(), _own(device))
-        return
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        yield World(0, 1, device)
-        return
-    device = _own(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    try:
-        yield World(dist.get_rank(), dist.get_world_size(), device)
-    finally:
+    device = require_device(device)
+    if not (dist.is_available() and dist.is_initialized()):
+        if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+            return World(0, 1, device)
+        device = _own(device)
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        atexit.register(_leave)
+    return World(dist.get_rank(), dist.get_world_size(), _own(device))
+
+
+def _leave() -> None:
+    if dist.is_initialized():
         dist.destroy_process_group()
 
 

@@ -22,7 +22,7 @@ from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import CharacterVocabulary
 from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, train
-from course_lib.training.processes import joined
+from course_lib.training.processes import join
 from course_lib.training.progress import ProgressCallback
 from course_lib.training.schedules import cosine_schedule, inverse_root_schedule
 
@@ -133,24 +133,24 @@ def learn_to_translate(
     if compiled:
         model.compile(dynamic=True)  # batches have many shapes
     checkpoints = Checkpoints(folder, recipe.save_every, recipe.averaged)
-    with joined(device) as world:
-        if world.is_first:
-            words.save(folder / "tokenizer.json")
-        result = train(
-            model,
-            translation_data(training, words, words, recipe.max_tokens),
-            recipe.loss,
-            TrainingConfig(recipe.steps, inverse_root_schedule(recipe.peak, recipe.warmup), seed=seed),
-            device,
-            validation=Validation(
-                translation_data(validation, words, words, recipe.max_tokens), every=max(1, recipe.steps // 10)
-            ),
-            checkpoints=checkpoints,
-            resume=True,
-            progress=progress,
-        )
-        world.wait()  # for the first process, which writes the last checkpoint
-        model.load_state_dict(average_weights(checkpoints.files()))
+    world = join(device)
+    if world.is_first:
+        words.save(folder / "tokenizer.json")
+    result = train(
+        model,
+        translation_data(training, words, words, recipe.max_tokens),
+        recipe.loss,
+        TrainingConfig(recipe.steps, inverse_root_schedule(recipe.peak, recipe.warmup), seed=seed),
+        device,
+        validation=Validation(
+            translation_data(validation, words, words, recipe.max_tokens), every=max(1, recipe.steps // 10)
+        ),
+        checkpoints=checkpoints,
+        resume=True,
+        progress=progress,
+    )
+    world.wait()  # for the first process, which writes the last checkpoint
+    model.load_state_dict(average_weights(checkpoints.files()))
     return Translated(Translator(model.eval(), words, words), result)
 
 

@@ -8,13 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from course_lib.ground.refusals import require_at_least, require_not_negative
+
 Schedule = Callable[[int], float]
 """The learning rate of each step."""
 
 
 def constant_schedule(rate: float) -> Schedule:
-    """The same rate at every step."""
-    return lambda step: rate
+    """The same rate at every step.
+
+    Raises:
+        ValueError: it is negative or not finite.
+    """
+    require_not_negative(rate=rate)
+    return _from_step_1(lambda step: rate)
 
 
 def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Schedule:
@@ -25,20 +32,23 @@ def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Sch
     Its peak, at step `warmup`, is factor / √(d_model · warmup).
 
     Raises:
-        ValueError: `warmup` is below 1.
+        ValueError: `d_model` or `warmup` is below 1, or `factor` negative or not finite.
     """
+    require_at_least(1, d_model=d_model)
+    require_not_negative(factor=factor)
     _check_warmup(warmup)
-    return lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    return _from_step_1(lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 
 def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
     """The paper's shape with another peak: rate(step) = peak · min(step / warmup, √(warmup / step)).
 
     Raises:
-        ValueError: `warmup` is below 1.
+        ValueError: `warmup` is below 1, or `peak` negative or not finite.
     """
+    require_not_negative(peak=peak)
     _check_warmup(warmup)
-    return lambda step: peak * min(step / warmup, math.sqrt(warmup / step))
+    return _from_step_1(lambda step: peak * min(step / warmup, math.sqrt(warmup / step)))
 
 
 def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
@@ -48,10 +58,11 @@ def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
     last step the rate stays 0.
 
     Raises:
-        ValueError: `warmup` is below 1 or above `steps`.
+        ValueError: `warmup` is below 1 or above `steps`, or `peak` negative or not finite.
     """
+    require_not_negative(peak=peak)
     _check_warmup(warmup, steps)
-    return lambda step: peak * max(0.0, min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup)))
+    return _from_step_1(lambda step: peak * max(0.0, min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))))
 
 
 def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) -> Schedule:
@@ -62,8 +73,9 @@ def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) ->
     Loshchilov and Hutter (2017), "SGDR", equation 5. Behind the last step it stays at `least`.
 
     Raises:
-        ValueError: `warmup` is below 1 or above `steps`.
+        ValueError: `warmup` is below 1 or above `steps`, or a rate negative or not finite.
     """
+    require_not_negative(peak=peak, least=least)
     _check_warmup(warmup, steps)
 
     def rate(step: int) -> float:
@@ -72,7 +84,16 @@ def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) ->
         done = min(1.0, (step - warmup) / max(1, steps - warmup))
         return least + (peak - least) * (1 + math.cos(math.pi * done)) / 2
 
-    return rate
+    return _from_step_1(rate)
+
+
+def _from_step_1(rate: Schedule) -> Schedule:
+    def checked(step: int) -> float:
+        if step < 1:
+            raise ValueError(f"the steps of a training count from 1: there is no step {step}")
+        return rate(step)
+
+    return checked
 
 
 def _check_warmup(warmup: int, steps: int | None = None) -> None:

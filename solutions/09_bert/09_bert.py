@@ -245,7 +245,7 @@ def three_embeddings():
         x = bert.norm(summed)
         for block in bert.blocks:
             x = block(x).out
-        print("the same as bert(ids).states:", torch.allclose(x, bert(ids, segments).states, atol=1e-5))
+        print("the same as bert(ids).states:", torch.allclose(x, bert(ids, segments=segments).states, atol=1e-5))
     with torch.device("meta"):  # shapes without memory
         base = BERT(BERTConfig.base())
     for name, model in (("the small BERT", bert), ("BERT base", base)):
@@ -545,7 +545,7 @@ def how_well_it_guesses():
         ("after reading", small_bert(), word_guesser()),
     ):
         with torch.no_grad():
-            logits = head(encoder.eval()(read, batch["segments"], batch["mask"]).states)
+            logits = head(encoder.eval()(read, segments=batch["segments"], mask=batch["mask"]).states)
             loss = masked_lm_loss(logits, labels).item()
         right = (logits.argmax(dim=-1) == labels)[asked].float().mean().item()
         print(f"{name:14}  loss {loss:5.2f} nats   right {right:4.0%} of {int(asked.sum())} words")
@@ -747,7 +747,7 @@ class WithHead(nn.Module):
         return self
 
     def forward(self, batch):
-        states = self.encoder(batch["ids"], batch["segments"], batch["mask"]).states
+        states = self.encoder(batch["ids"], segments=batch["segments"], mask=batch["mask"]).states
         return self.head(states, batch["starts"]) if "starts" in batch else self.head(states)
 
 
@@ -1208,7 +1208,7 @@ def how_does_the_story_go_on():
     encoder, head = small_bert().eval(), sentence_judge()
 
     def score(ids, segments, mask):
-        logits = head(encoder(ids, segments, mask).states)
+        logits = head(encoder(ids, segments=segments, mask=mask).states)
         return logits[:, 0] - logits[:, 1]  # for "follows", against "random"
 
     drawn, panels = show.frames(2, width=11, height=2.9)
@@ -1246,6 +1246,10 @@ def seven_heads():
     one = nn.Linear(d_model, 1).to(device)
     encoder = small_bert().eval()
     choices = [batch[name].unsqueeze(0) for name in ("ids", "segments", "mask")]
+
+    def score(ids, segments, mask):
+        return one(encoder(ids, segments=segments, mask=mask).states[:, 0]).squeeze(-1)
+
     outputs = {
         "language modelling": gpt(ids),
         "sequence classification": SequenceClassifier(d_model, 3).to(device)(states),
@@ -1253,7 +1257,7 @@ def seven_heads():
         "token classification": TokenClassifier(d_model, 9).to(device)(
             states, torch.tensor([[1, 2, 3]] * 2, device=device)
         ),
-        "multiple choice": choice_probabilities(lambda *rows: one(encoder(*rows).states[:, 0]).squeeze(-1), *choices),
+        "multiple choice": choice_probabilities(score, *choices),
         "masked LM": word_guesser()(states),
         "conditional generation": seq2seq(ids, ids[:, :5]),
     }

@@ -25,29 +25,11 @@ from course_lib.blocks import (
 )
 from course_lib.ground.modules import count_parameters
 from course_lib.masking import causal_mask, combined_mask, padding_mask
-from course_lib.multihead import MultiHeadAttention
+from tests.course_lib.torch_twins import attention_weights, block_weights
 
 D_MODEL, HEADS, D_HIDDEN = 12, 3, 20
 SIZES = BlockConfig(D_MODEL, HEADS, D_HIDDEN)
 PADDING = padding_mask(torch.tensor([5, 3]), 5)
-
-
-def attention_weights(name: str, ours: MultiHeadAttention) -> dict[str, Tensor]:
-    return {
-        f"{name}.in_proj_weight": ours.W_qkv.weight,
-        f"{name}.in_proj_bias": ours.W_qkv.bias,
-        f"{name}.out_proj.weight": ours.W_o.weight,
-        f"{name}.out_proj.bias": ours.W_o.bias,
-    }
-
-
-def layer_weights(ours: EncoderBlock | DecoderBlock, norms: list[AddAndNorm]) -> dict[str, Tensor]:
-    weights = attention_weights("self_attn", ours.self_attention)
-    for number, layer in [(1, ours.feed_forward.W_1), (2, ours.feed_forward.W_2)]:
-        weights |= {f"linear{number}.weight": layer.weight, f"linear{number}.bias": layer.bias}
-    for number, layer in enumerate(norms, start=1):
-        weights |= {f"norm{number}.{name}": value for name, value in layer.norm.named_parameters()}
-    return weights
 
 
 def shaken(block: nn.Module) -> nn.Module:
@@ -61,7 +43,7 @@ class TestAgainstTorch:
     def test_encoder_block(self) -> None:
         ours = shaken(EncoderBlock(SIZES))
         theirs = nn.TransformerEncoderLayer(D_MODEL, HEADS, D_HIDDEN, dropout=0.0, batch_first=True)
-        theirs.load_state_dict(layer_weights(ours, [ours.add_and_norm_1, ours.add_and_norm_2]))
+        theirs.load_state_dict(block_weights(ours))
         x = torch.randn(2, 5, D_MODEL, requires_grad=True)
         out, expected = ours(x, PADDING.unsqueeze(1)).out, theirs(x, src_key_padding_mask=~PADDING)
         assert_close(out, expected)
@@ -71,8 +53,7 @@ class TestAgainstTorch:
     def test_decoder_block(self) -> None:
         ours = shaken(DecoderBlock(SIZES))
         theirs = nn.TransformerDecoderLayer(D_MODEL, HEADS, D_HIDDEN, dropout=0.0, batch_first=True)
-        weights = layer_weights(ours, [ours.add_and_norm_1, ours.add_and_norm_2, ours.add_and_norm_3])
-        theirs.load_state_dict(weights | attention_weights("multihead_attn", ours.cross_attention))
+        theirs.load_state_dict(block_weights(ours))
         x, memory = torch.randn(2, 4, D_MODEL), torch.randn(2, 5, D_MODEL)
         target = padding_mask(torch.tensor([4, 2]), 4)
         out = ours(x, memory, combined_mask(causal_mask(4), target), PADDING.unsqueeze(1)).out
@@ -168,7 +149,7 @@ class TestAddAndNorm:
 
 def plain_weights(ours: EncoderBlock) -> dict[str, Tensor]:
     """The weights of a block under the names of `PlainEncoderBlock`."""
-    weights = attention_weights("attention", ours.self_attention)
+    weights = attention_weights(ours.self_attention, "attention.")
     for number, layer in [(1, ours.feed_forward.W_1), (2, ours.feed_forward.W_2)]:
         weights |= {f"W_{number}.weight": layer.weight, f"W_{number}.bias": layer.bias}
     for number, layer in [(1, ours.add_and_norm_1), (2, ours.add_and_norm_2)]:

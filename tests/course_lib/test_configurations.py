@@ -43,7 +43,7 @@ def test_the_papers_are_as_its_table_3_says() -> None:
     [
         ({"vocabulary": 0}, "vocabulary must be at least 1, not 0"),
         ({"context": 0}, "context must be at least 1, not 0"),
-        ({"layers": -1}, "layers must be at least 0, not -1"),
+        ({"layers": 0}, "layers must be at least 1, not 0"),
         ({"d_model": 0}, "d_model must be at least 1, not 0"),
         ({"d_hidden": 0}, "d_hidden must be at least 1, not 0"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),

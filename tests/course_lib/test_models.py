@@ -30,7 +30,8 @@ def test_gives_a_logit_for_every_word_at_every_place(model: Transformer) -> None
 
 
 def test_without_blocks_the_encoder_gives_scaled_embeddings_with_positions() -> None:
-    model = Transformer(dataclasses.replace(SMALL, encoder_layers=0)).eval()
+    model = Transformer(SMALL).eval()
+    model.encoder = nn.ModuleList()
     expected = model.source_embedding.weight[SOURCE] * 12**0.5 + sinusoidal_encoding(4, 12)
     assert_close(model.encode(SOURCE).states, expected)
 
@@ -207,10 +208,15 @@ class TestBERT:
         mask = torch.tensor([[True, True, True, False]]).expand(2, 4)
         assert_close(model(changed, mask=mask).states[:, :3], model(IDS[:, :3]).states)
 
+    def test_can_be_exported(self) -> None:
+        model = BERT(BERT_SIZES).eval()
+        exported = torch.export.export(model, (IDS,), {"mask": IDS > 0}).module()
+        assert_close(tuple(exported(IDS, mask=IDS > 0)), tuple(model(IDS, mask=IDS > 0)))
+
     def test_without_segments_all_is_the_first(self) -> None:
         model = BERT(BERT_SIZES).eval()
-        assert torch.equal(model(IDS).pooled, model(IDS, torch.zeros_like(IDS)).pooled)
-        assert not torch.allclose(model(IDS).pooled, model(IDS, torch.ones_like(IDS)).pooled)
+        assert torch.equal(model(IDS).pooled, model(IDS, segments=torch.zeros_like(IDS)).pooled)
+        assert not torch.allclose(model(IDS).pooled, model(IDS, segments=torch.ones_like(IDS)).pooled)
 
 
 def calls() -> dict[str, tuple[Callable[[Tensor], object], int]]:
@@ -221,7 +227,7 @@ def calls() -> dict[str, tuple[Callable[[Tensor], object], int]]:
         "target": (lambda ids: transformer(SOURCE, ids), 13),
         "ids of GPT": (gpt, 13),
         "ids of BERT": (bert, 13),
-        "segments": (lambda ids: bert(IDS, ids), 2),
+        "segments": (lambda ids: bert(IDS, segments=ids), 2),
     }
 
 
@@ -262,7 +268,7 @@ class TestRefusals:
 
     def test_segments_of_another_shape(self) -> None:
         with pytest.raises(ValueError, match=r"segments must be \[2, 4\] as ids are, not \[2, 3\]"):
-            BERT(BERT_SIZES)(IDS, torch.zeros(2, 3, dtype=torch.long))
+            BERT(BERT_SIZES)(IDS, segments=torch.zeros(2, 3, dtype=torch.long))
 
     def test_not_as_many_targets_as_sources(self, model: Transformer) -> None:
         with pytest.raises(ValueError, match="1 targets need as many sources, not 2"):

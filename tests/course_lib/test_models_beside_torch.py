@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.blocks import DecoderBlock, EncoderBlock
 from course_lib.masking import causal_mask
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from course_lib.multihead import MultiHeadAttention
+from tests.course_lib.torch_twins import Read, block_weights, gradient
 
 VOCABULARY, D_MODEL, HEADS, D_HIDDEN = 17, 12, 3, 20
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, 0, 0]])
@@ -21,32 +18,10 @@ TARGET = torch.tensor([[1, 4, 5, 6], [1, 7, 8, 0]])
 Weights = dict[str, Tensor]
 
 
-def attention_weights(name: str, ours: MultiHeadAttention) -> Weights:
-    return {
-        f"{name}.in_proj_weight": ours.W_qkv.weight,
-        f"{name}.in_proj_bias": ours.W_qkv.bias,
-        f"{name}.out_proj.weight": ours.W_o.weight,
-        f"{name}.out_proj.bias": ours.W_o.bias,
-    }
-
-
-def block_weights(block: EncoderBlock | DecoderBlock) -> Weights:
-    weights = attention_weights("self_attn", block.self_attention)
-    norms = [block.add_and_norm_1, block.add_and_norm_2]
-    if isinstance(block, DecoderBlock):
-        weights |= attention_weights("multihead_attn", block.cross_attention)
-        norms.append(block.add_and_norm_3)
-    for number, layer in [(1, block.feed_forward.W_1), (2, block.feed_forward.W_2)]:
-        weights |= {f"linear{number}.weight": layer.weight, f"linear{number}.bias": layer.bias}
-    for number, joined in enumerate(norms, start=1):
-        weights |= {f"norm{number}.{name}": value for name, value in joined.norm.named_parameters()}
-    return weights
-
-
-def stack_weights(blocks: nn.ModuleList, norm: nn.Module) -> Weights:
+def stack_weights(blocks: nn.ModuleList, norm: nn.Module, read: Read = Tensor.detach) -> Weights:
     """The parameters of a stack of ours, under the names of torch's."""
-    weights = {f"layers.{i}.{name}": w for i, block in enumerate(blocks) for name, w in block_weights(block).items()}
-    return weights | {f"norm.{name}": value for name, value in norm.named_parameters()}
+    weights = {f"layers.{i}.{name}": w for i, one in enumerate(blocks) for name, w in block_weights(one, read).items()}
+    return weights | {f"norm.{name}": read(value) for name, value in norm.named_parameters()}
 
 
 def shaken(model: nn.Module) -> nn.Module:
@@ -67,11 +42,9 @@ def torchs_encoder(norm_first: bool, activation: str, layers: int = 2) -> nn.Tra
     return nn.TransformerEncoder(layer, layers, norm_if(norm_first), enable_nested_tensor=False)
 
 
-def assert_gradients_equal(ours: Weights, theirs: nn.Module) -> None:
-    expected: Mapping[str, Tensor | None] = {name: value.grad for name, value in theirs.named_parameters()}
-    assert ours.keys() == expected.keys()
-    for name, value in ours.items():
-        assert_close(value.grad, expected[name], rtol=1e-4, atol=1e-4, msg=lambda text, name=name: f"{name}: {text}")
+def assert_gradients_equal(blocks: nn.ModuleList, norm: nn.Module, theirs: nn.Module) -> None:
+    expected = {name: gradient(value) for name, value in theirs.named_parameters()}
+    assert_close(stack_weights(blocks, norm, gradient), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -85,8 +58,7 @@ class TestTransformer:
     def test_the_encoder(self, norm_first: bool, activation: str) -> None:
         model = shaken(Transformer(self.sizes(norm_first, activation)))
         theirs = torchs_encoder(norm_first, activation)
-        weights = stack_weights(model.encoder, model.encoder_norm)
-        theirs.load_state_dict(weights)
+        theirs.load_state_dict(stack_weights(model.encoder, model.encoder_norm))
         encoded = model.encode(SOURCE)
         x = model.positions(model.source_embedding(SOURCE) * D_MODEL**0.5)
         expected = theirs(x, src_key_padding_mask=SOURCE == 0)
@@ -94,7 +66,7 @@ class TestTransformer:
         cotangent = torch.randn_like(expected)
         encoded.states.backward(cotangent)
         expected.backward(cotangent)
-        assert_gradients_equal(weights, theirs)
+        assert_gradients_equal(model.encoder, model.encoder_norm, theirs)
 
     def test_the_decoder_behind_the_encoder(self, norm_first: bool, activation: str) -> None:
         model = shaken(Transformer(self.sizes(norm_first, activation)))
@@ -103,11 +75,11 @@ class TestTransformer:
         )
         encoder, decoder = torchs_encoder(norm_first, activation), nn.TransformerDecoder(layer, 3, norm_if(norm_first))
         ours = [
-            (stack_weights(model.encoder, model.encoder_norm), encoder),
-            (stack_weights(model.decoder, model.decoder_norm), decoder),
+            (model.encoder, model.encoder_norm, encoder),
+            (model.decoder, model.decoder_norm, decoder),
         ]
-        for weights, theirs in ours:
-            theirs.load_state_dict(weights)
+        for blocks, norm, theirs in ours:
+            theirs.load_state_dict(stack_weights(blocks, norm))
         logits = model(SOURCE, TARGET)
         with torch.no_grad():
             source = model.positions(model.source_embedding(SOURCE) * D_MODEL**0.5)
@@ -123,8 +95,8 @@ class TestTransformer:
         cotangent = torch.randn_like(expected)
         logits.backward(cotangent)
         expected.backward(cotangent)
-        for weights, theirs in ours:
-            assert_gradients_equal(weights, theirs)
+        for one in ours:
+            assert_gradients_equal(*one)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -132,8 +104,7 @@ class TestTransformer:
 def test_the_language_model_is_torchs_encoder_with_a_causal_mask(norm_first: bool, padded: bool) -> None:
     model = shaken(GPT(GPTConfig(VOCABULARY, 8, D_MODEL, HEADS, 2, D_HIDDEN, 0.0, norm_first=norm_first)))
     theirs = torchs_encoder(norm_first, "gelu")
-    weights = stack_weights(model.blocks, model.norm)
-    theirs.load_state_dict(weights)
+    theirs.load_state_dict(stack_weights(model.blocks, model.norm))
     mask = SOURCE != 0 if padded else None
     logits = model(SOURCE, mask)
     x = model.embedding.weight[SOURCE] + model.positions.encoding[:5]
@@ -145,7 +116,7 @@ def test_the_language_model_is_torchs_encoder_with_a_causal_mask(norm_first: boo
     cotangent = torch.randn_like(expected) * words.unsqueeze(-1)  # at padding there is nothing to learn
     logits.backward(cotangent)
     expected.backward(cotangent)
-    assert_gradients_equal(weights, theirs)
+    assert_gradients_equal(model.blocks, model.norm, theirs)
 
 
 def test_bert_is_torchs_encoder_behind_its_embeddings() -> None:
@@ -157,10 +128,9 @@ def test_bert_is_torchs_encoder_behind_its_embeddings() -> None:
         )
     )
     theirs = torchs_encoder(norm_first=False, activation="gelu")
-    weights = stack_weights(model.blocks, nn.Identity())
-    theirs.load_state_dict(weights)
+    theirs.load_state_dict(stack_weights(model.blocks, nn.Identity()))
     segments = torch.tensor([[0, 0, 0, 1, 1], [0, 0, 1, 0, 0]])
-    out = model(SOURCE, segments, SOURCE != 0)
+    out = model(SOURCE, segments=segments, mask=SOURCE != 0)
     x = model.embedding.weight[SOURCE] + model.positions.encoding[:5] + model.segment_embedding.weight[segments]
     expected = theirs(model.norm(x).detach(), src_key_padding_mask=SOURCE == 0)
     assert_close(out.states, expected)
@@ -168,4 +138,4 @@ def test_bert_is_torchs_encoder_behind_its_embeddings() -> None:
     cotangent = torch.randn_like(expected)
     out.states.backward(cotangent)
     expected.backward(cotangent)
-    assert_gradients_equal(weights, theirs)
+    assert_gradients_equal(model.blocks, nn.Identity(), theirs)

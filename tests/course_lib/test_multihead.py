@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from course_lib.masking import causal_mask, combined_mask, padding_mask
 from course_lib.multihead import (
+    CrossAttention,
     KeyValueCache,
     MultiHeadAttention,
     join_heads,
@@ -16,6 +17,7 @@ from course_lib.multihead import (
     project,
     split_heads,
 )
+from tests.course_lib.torch_twins import attention_weights
 
 D_MODEL, HEADS = 12, 3
 
@@ -23,14 +25,7 @@ D_MODEL, HEADS = 12, 3
 def torch_twin(ours: MultiHeadAttention) -> nn.MultiheadAttention:
     """Torch's multi-head attention with the weights of ours."""
     theirs = nn.MultiheadAttention(D_MODEL, ours.heads, batch_first=True)
-    theirs.load_state_dict(
-        {
-            "in_proj_weight": ours.W_qkv.weight,
-            "in_proj_bias": ours.W_qkv.bias,
-            "out_proj.weight": ours.W_o.weight,
-            "out_proj.bias": ours.W_o.bias,
-        }
-    )
+    theirs.load_state_dict(attention_weights(ours))
     return theirs
 
 
@@ -67,7 +62,9 @@ class TestAgainstTorch:
         assert_close(ours.out, out)
         assert_close(ours.alpha, alpha)
 
-    def test_cross_attention_with_padding(self, multihead: MultiHeadAttention) -> None:
+    @pytest.mark.parametrize("kind", [MultiHeadAttention, CrossAttention])
+    def test_cross_attention_with_padding(self, kind: type[MultiHeadAttention]) -> None:
+        multihead = kind(D_MODEL, HEADS)
         x, memory = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL)
         padding = padding_mask(torch.tensor([6, 3]), 6)
         ours = multihead(x, memory, padding.unsqueeze(1))
@@ -80,6 +77,22 @@ class TestAgainstTorch:
         theirs(x, x, x)[0].square().sum().backward()
         assert_close(multihead.W_qkv.weight.grad, theirs.in_proj_weight.grad)
         assert_close(multihead.W_o.weight.grad, theirs.out_proj.weight.grad)
+
+    @pytest.mark.parametrize("kind", [MultiHeadAttention, CrossAttention])
+    def test_keys_and_values_may_be_made_in_advance(self, kind: type[MultiHeadAttention]) -> None:
+        multihead = kind(D_MODEL, HEADS)
+        x, memory = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL)
+        assert_close(multihead(x, multihead.keys_and_values(memory)).out, multihead(x, memory).out)
+        assert_close(multihead(x).out, multihead(x, x).out)
+
+    @pytest.mark.parametrize("kind", [MultiHeadAttention, CrossAttention])
+    def test_every_layer_is_called_so_that_it_can_be_wrapped(self, kind: type[MultiHeadAttention]) -> None:
+        multihead = kind(D_MODEL, HEADS)
+        called: list[str] = []
+        for name, layer in multihead.named_children():
+            layer.register_forward_hook(lambda *_, name=name: called.append(name))
+        multihead(torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL))
+        assert set(called) == {name for name, _ in multihead.named_children()}
 
 
 class TestMasks:

@@ -47,13 +47,13 @@ def language_model(**changes: int) -> RecurrentLanguageModel:
 @pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)
 class TestEncoders:
     def test_give_a_vector_for_each_word_and_one_for_all(self, make: type[nn.Module]) -> None:
-        read = make().eval()(IDS, None, MASK)
+        read = make().eval()(IDS, mask=MASK)
         assert read.states.shape == (2, 5, 16)
         assert read.pooled.shape == (2, 16)
 
     def test_padding_has_no_influence(self, make: type[nn.Module]) -> None:
         encoder = make().eval()
-        together, alone = encoder(IDS, None, MASK), encoder(IDS[1:, :3])
+        together, alone = encoder(IDS, mask=MASK), encoder(IDS[1:, :3])
         assert_close(together.pooled[1:], alone.pooled)
         assert_close(together.states[1:, :3], alone.states)
 
@@ -67,7 +67,7 @@ class TestEncoders:
         with pytest.raises(ValueError, match="from 0 to 11"):
             make()(torch.tensor([[12]]))
         with pytest.raises(TypeError, match="mask must be boolean"):
-            make()(IDS, None, MASK.long())
+            make()(IDS, mask=MASK.long())
 
 
 def test_a_bag_knows_no_order_a_recurrent_network_does() -> None:
@@ -88,11 +88,11 @@ def test_a_words_state_has_seen_both_sides() -> None:
 class TestRecurrentRefusals:
     def test_padding_before_words(self) -> None:
         with pytest.raises(ValueError, match="padding must come after the words"):
-            ENCODERS["recurrent"]()(IDS, None, MASK.flip(1))
+            ENCODERS["recurrent"]()(IDS, mask=MASK.flip(1))
 
     def test_no_words(self) -> None:
         with pytest.raises(ValueError, match="a sequence has no words"):
-            ENCODERS["recurrent"]()(IDS, None, MASK & torch.tensor([[True], [False]]))
+            ENCODERS["recurrent"]()(IDS, mask=MASK & torch.tensor([[True], [False]]))
 
     def test_an_odd_size(self) -> None:
         with pytest.raises(ValueError, match="an even d_model, not 15"):
@@ -224,7 +224,7 @@ class TestSeq2Seq:
 
     @pytest.mark.parametrize("make", [seq2seq, language_model])
     def test_must_write_a_word(self, make: type[nn.Module]) -> None:
-        with pytest.raises(ValueError, match="at least one word must be written, not 0"):
+        with pytest.raises(ValueError, match="max_length must be at least 1, not 0"):
             greedy_decode(make(), SOURCE if make is seq2seq else IDS, max_length=0)
 
     def test_the_decoder_shows_its_attention(self) -> None:

@@ -23,5 +23,6 @@ def test_imports_and_constants_are_given_where_they_are_mentioned() -> None:
 def test_a_table_that_is_written_out_is_given_and_what_is_computed_is_not() -> None:
     lesson = NOTEBOOK.parents[1] / "06_decoding" / "06_decoding.ipynb"
     (table,) = needed_of_notebook(lesson, "TREE[()]")
-    assert isinstance(table, ast.Assign) and ast.literal_eval(table.value)[()] == {"die": 0.6, "eine": 0.4}
+    assert isinstance(table, ast.Assign)
+    assert ast.literal_eval(table.value)[()] == {"die": 0.6, "eine": 0.4}
     assert needed_of_notebook(lesson, "VOCABULARY[0]") == []

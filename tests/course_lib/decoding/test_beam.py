@@ -109,7 +109,7 @@ def test_the_penalty_is_the_papers() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "match"),
-    [({"beams": 0}, "at least one beam, not 0"), ({"length_penalty": -1.0}, "at least 0, not -1.0")],
+    [({"beams": 0}, "beams must be at least 1, not 0"), ({"length_penalty": -1.0}, "at least 0 and finite, not -1.0")],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, float], match: str) -> None:
     with pytest.raises(ValueError, match=match):

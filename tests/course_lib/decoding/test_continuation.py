@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from course_lib.decoding import beam, greedy
+from course_lib.decoding.beam import beam_search
 from course_lib.decoding.continuation import continuation
+from course_lib.decoding.greedy import greedy_decode, time_to_ask
+from course_lib.models import GPT
 from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, gpt, transformer
 
 KINDS = [(transformer, SOURCES), (gpt, PROMPTS_LEFT)]
@@ -49,6 +57,36 @@ def test_a_prompt_padded_behind_speaks_from_its_last_word() -> None:
     assert_close(padded.logits[:1], alone.logits)
     assert_close(padded.self_alpha[0][0, :, :2], alone.self_alpha[0][0])
     assert (padded.self_alpha[0][0, :, 2:] == 0).all()
+
+
+def test_the_end_of_a_text_before_every_prompt_is_a_word() -> None:
+    model = GPT(dataclasses.replace(gpt().config, padding_id=None)).eval()
+    prompts = torch.tensor([[2, 4, 5], [2, 8, 9]])
+    assert_close(continuation(model, prompts, 3).start().logits, model(prompts)[:, -1])
+
+
+def test_decoding_does_not_wait_for_the_device_at_every_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at a number that a device computes stops the program until the device has caught up."""
+
+    class Waits(TorchDispatchMode):
+        count = 0
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.count += function in (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.aminmax.default)
+            return function(*args, **(kwargs or {}))
+
+    def elsewhere(step: int, device: torch.device) -> bool:
+        return time_to_ask(step, torch.device("meta"))
+
+    monkeypatch.setattr(greedy, "time_to_ask", elsewhere)
+    monkeypatch.setattr(beam, "time_to_ask", elsewhere)
+    for decode in (greedy_decode, beam_search):
+        counts = []
+        for words in (6, 22):
+            with Waits() as waits:
+                decode(gpt(), torch.tensor([[4, 5]]), max_length=words)
+            counts.append(waits.count)
+        assert counts[1] - counts[0] <= 2
 
 
 def test_the_ids_around_a_text() -> None:

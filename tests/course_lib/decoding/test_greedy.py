@@ -66,7 +66,7 @@ class TestGreedy:
         assert torch.equal(model(read)[:, 3:].argmax(dim=-1), words)
 
     @pytest.mark.parametrize(("make", "inputs"), MODELS.values(), ids=MODELS.keys())
-    @pytest.mark.parametrize("seed", [1, 2, 4])
+    @pytest.mark.parametrize("seed", [1, 2, 3])
     def test_cached_and_uncached_say_the_same(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
         cached = greedy_decode(model, inputs, max_length=12)
@@ -107,9 +107,9 @@ class TestRefusals:
             (gpt(), torch.empty(0, 3, dtype=torch.long), 3, ValueError, r"has no words: \[0, 3\]"),
             (gpt(), torch.tensor([[1, 2], [0, 0]]), 3, ValueError, "one of the inputs is all padding"),
             (gpt(), torch.tensor([[1] * 30]), 4, ValueError, "30 words leaves no room for 4 more in the context of 32"),
-            (gpt(), torch.tensor([[1]]), 0, ValueError, "at least one word must be written, not 0"),
+            (gpt(), torch.tensor([[1]]), 0, ValueError, "max_length must be at least 1, not 0"),
             (transformer(), torch.tensor([[-1]]), 3, ValueError, "there is a -1"),
-            (transformer(), torch.tensor([[4]]), 0, ValueError, "at least one word must be written, not 0"),
+            (transformer(), torch.tensor([[4]]), 0, ValueError, "max_length must be at least 1, not 0"),
             (nn.Linear(2, 2), torch.tensor([[4]]), 3, TypeError, "cannot write with a Linear"),
         ],
     )

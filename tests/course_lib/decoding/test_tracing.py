@@ -25,7 +25,7 @@ def test_a_translation_step_by_step() -> None:
 
 
 def test_the_attention_is_that_of_the_last_word() -> None:
-    model = transformer().eval()
+    model = transformer(1).eval()
     step = trace_greedy(model, SOURCES[0], max_length=3).steps[2]
     states = model.target_states(torch.tensor([step.read]), model.encode(SOURCES[:1]), need_weights=True)
     for ours, whole in zip(step.self_alpha + step.cross_alpha, states.self_alpha + states.cross_alpha, strict=True):

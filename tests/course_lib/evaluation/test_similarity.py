@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from functools import partial
 from pathlib import Path
@@ -64,8 +65,11 @@ class TestSentenceVectors:
     def test_do_not_depend_on_the_batch(self, encoder: TextEncoder) -> None:
         assert_close(encoder.sentence_vectors(TEXTS, batch_size=2), encoder.sentence_vectors(TEXTS), rtol=0, atol=1e-5)
 
-    def test_a_text_longer_than_the_context_loses_its_end(self, encoder: TextEncoder) -> None:
+    def test_of_a_long_text_as_much_is_read_as_was_published(self, encoder: TextEncoder) -> None:
+        """The model's context has 512 places, but it was trained on 256."""
         (states,) = encoder.states(["word " * 600])
+        assert states.shape == (256, 384)
+        (states,) = dataclasses.replace(encoder, max_length=None).states(["word " * 600])
         assert states.shape == (512, 384)
 
     def test_nothing_to_encode_is_refused(self, encoder: TextEncoder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -16,11 +17,19 @@ IDS = torch.tensor([[1, 2], [3, 0]])
     ("refuse", "error", "message"),
     [
         (lambda: refusals.require_at_least(1, layers=2, heads=0), ValueError, "heads must be at least 1, not 0"),
+        (
+            lambda: refusals.require_at_least(1, layers=1.5),
+            TypeError,
+            "layers must be a whole number .an int., not 1.5",
+        ),
+        (lambda: refusals.require_not_negative(rate=math.nan), ValueError, "rate must be at least 0 and finite"),
+        (lambda: refusals.require_texts("one"), TypeError, "give a list of texts, not one string"),
+        (lambda: refusals.require_unicode("a\ud800"), ValueError, "half a character, .* at place 1"),
+        (lambda: refusals.require_floating(x=IDS), TypeError, r"x must be floating-point numbers.*write x.float\(\)"),
         (lambda: refusals.require_known(4, start=3, end=4), ValueError, "end must be from 0 to 3"),
         (lambda: refusals.require_shares(dropout=1.0), ValueError, "dropout must be at least 0 and below 1, not 1.0"),
         (lambda: refusals.require_divisible(10, 4), ValueError, "d_model must be a multiple .* not 10 for 4 heads"),
         (lambda: refusals.require_divisible(10, 0), ValueError, "not 10 for 0 heads"),
-        (lambda: refusals.require_length(0), ValueError, "at least one word must be written, not 0"),
         (lambda: refusals.require_boolean(IDS), TypeError, r"mask must be boolean \(True = may attend\)"),
         (lambda: refusals.require_boolean(IDS.float()), TypeError, "or mask == 0 for an additive mask"),
         (lambda: refusals.require_ids(IDS.float(), 4, "ids"), TypeError, "ids must be whole numbers"),
@@ -42,7 +51,10 @@ def test_what_fits_passes() -> None:
     refusals.require_known(4, start=3, end=None)
     refusals.require_shares(dropout=0.0)
     refusals.require_divisible(12, 4)
-    refusals.require_length(1)
+    refusals.require_not_negative(epsilon=0.0)
+    refusals.require_texts(["one", "two"])
+    refusals.require_unicode("naïve 😺")
+    refusals.require_floating(x=torch.ones(1))
     refusals.require_boolean(IDS > 0)
     refusals.require_ids(IDS, 4, "ids")
     refusals.require_mask(None, IDS)

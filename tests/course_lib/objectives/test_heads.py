@@ -63,14 +63,16 @@ class TestHeadsAlone:
         alone = SequenceHead(SMALL.d_model, 3)
         alone.dense.load_state_dict(whole.encoder.pooler.state_dict())
         alone.output.load_state_dict(whole.output.state_dict())
-        assert_close(alone(whole.encoder(IDS, SEGMENTS, MASK).states), whole(IDS, SEGMENTS, MASK))
+        assert_close(
+            alone(whole.encoder(IDS, segments=SEGMENTS, mask=MASK).states), whole(IDS, segments=SEGMENTS, mask=MASK)
+        )
 
     def test_on_words_it_is_the_classifier_of_their_first_pieces(self) -> None:
         whole = TokenClassifier(bert(), 3).eval()
         alone = WordHead(SMALL.d_model, 3)
         alone.output.load_state_dict(whole.output.state_dict())
-        out = alone(whole.encoder(IDS, SEGMENTS, MASK).states, torch.tensor([[1, 3], [1, 0]]))
-        every = whole(IDS, SEGMENTS, MASK)
+        out = alone(whole.encoder(IDS, segments=SEGMENTS, mask=MASK).states, torch.tensor([[1, 3], [1, 0]]))
+        every = whole(IDS, segments=SEGMENTS, mask=MASK)
         assert_close(out, torch.stack([every[0, [1, 3]], every[1, [1, 0]]]))
 
     def test_choices_are_the_softmax_of_their_scores(self) -> None:
@@ -78,9 +80,10 @@ class TestHeadsAlone:
         batch = [tensor.unsqueeze(0) for tensor in (IDS, SEGMENTS, MASK)]
 
         def score(ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Tensor:
-            return model.output(model.encoder(ids, segments, mask).pooled).squeeze(-1)
+            return model.output(model.encoder(ids, segments=segments, mask=mask).pooled).squeeze(-1)
 
-        assert_close(choice_probabilities(score, *batch), model(*batch).softmax(dim=-1))
+        scores = model(batch[0], segments=batch[1], mask=batch[2])
+        assert_close(choice_probabilities(score, *batch), scores.softmax(dim=-1))
 
     def test_labels_that_are_ignored_do_not_count(self) -> None:
         logits, labels = torch.randn(2, 3, 5), torch.tensor([[1, IGNORED, 4], [IGNORED] * 3])
@@ -95,13 +98,13 @@ class TestLoss:
     def test_is_the_mean_over_the_labels_that_count(self) -> None:
         model = TokenClassifier(bert(), 3).eval()
         batch = self.batch([[IGNORED, 1, IGNORED, 2, IGNORED], [IGNORED, 0, IGNORED, IGNORED, IGNORED]])
-        log_p = model(IDS, SEGMENTS, MASK).log_softmax(dim=-1)
+        log_p = model(IDS, segments=SEGMENTS, mask=MASK).log_softmax(dim=-1)
         expected = -(log_p[0, 1, 1] + log_p[0, 3, 2] + log_p[1, 1, 0]) / 3
         assert_close(head_loss(model, batch), expected)
 
     def test_of_a_span_is_that_of_both_ends(self) -> None:
         model = QuestionAnswering(bert())
-        first, last = model(IDS, SEGMENTS, MASK).unbind(dim=1)
+        first, last = model(IDS, segments=SEGMENTS, mask=MASK).unbind(dim=1)
         right = torch.tensor([[1, 3], [0, 2]])
         expected = (F.cross_entropy(first, right[:, 0]) + F.cross_entropy(last, right[:, 1])) / 2
         assert_close(head_loss(model, self.batch(right.tolist())), expected)
@@ -122,13 +125,15 @@ class TestLoss:
 
 class TestShapes:
     def test_of_every_head(self) -> None:
-        assert SequenceClassifier(bert(), 3)(IDS, SEGMENTS, MASK).shape == (2, 3)
-        assert TokenClassifier(bert(), 3)(IDS, SEGMENTS, MASK).shape == (2, 5, 3)
-        assert QuestionAnswering(bert())(IDS, SEGMENTS, MASK).shape == (2, 2, 5)
-        assert MultipleChoice(bert())(IDS.view(1, 2, 5), SEGMENTS.view(1, 2, 5), MASK.view(1, 2, 5)).shape == (1, 2)
-        assert MaskedLanguageModel(bert())(IDS, SEGMENTS, MASK).shape == (2, 5, 12)
-        assert NextSentencePredictor(bert())(IDS, SEGMENTS, MASK).shape == (2, 2)
-        assert GPTClassifier(GPT(GPTConfig(12, 8, 16, 2, 1, 24)), 3)(IDS, None, MASK).shape == (2, 3)
+        assert SequenceClassifier(bert(), 3)(IDS, segments=SEGMENTS, mask=MASK).shape == (2, 3)
+        assert TokenClassifier(bert(), 3)(IDS, segments=SEGMENTS, mask=MASK).shape == (2, 5, 3)
+        assert QuestionAnswering(bert())(IDS, segments=SEGMENTS, mask=MASK).shape == (2, 2, 5)
+        assert MultipleChoice(bert())(
+            IDS.view(1, 2, 5), segments=SEGMENTS.view(1, 2, 5), mask=MASK.view(1, 2, 5)
+        ).shape == (1, 2)
+        assert MaskedLanguageModel(bert())(IDS, segments=SEGMENTS, mask=MASK).shape == (2, 5, 12)
+        assert NextSentencePredictor(bert())(IDS, segments=SEGMENTS, mask=MASK).shape == (2, 2)
+        assert GPTClassifier(GPT(GPTConfig(12, 8, 16, 2, 1, 24)), 3)(IDS, mask=MASK).shape == (2, 3)
 
     def test_too_few_classes_or_an_unknown_pooling_are_refused(self) -> None:
         with pytest.raises(ValueError, match="at least 2 classes, not 1"):
@@ -148,13 +153,13 @@ class TestShapes:
 class TestPooling:
     def test_is_the_encoders_own_or_the_mean_of_the_words(self) -> None:
         encoder = bert()
-        read = encoder(IDS, SEGMENTS, MASK)
+        read = encoder(IDS, segments=SEGMENTS, mask=MASK)
         for pooling, vector in (("pooled", read.pooled), ("mean", mean_pooling(read.states, MASK))):
             head = SequenceClassifier(encoder, 3, pooling=pooling).eval()
-            assert_close(head(IDS, SEGMENTS, MASK), head.output(vector))
+            assert_close(head(IDS, segments=SEGMENTS, mask=MASK), head.output(vector))
             choice = MultipleChoice(encoder, pooling=pooling).eval()
-            inputs = (x.view(1, 2, 5) for x in (IDS, SEGMENTS, MASK))
-            assert_close(choice(*inputs), choice.output(vector).view(1, 2))
+            ids, segments, mask = (x.view(1, 2, 5) for x in (IDS, SEGMENTS, MASK))
+            assert_close(choice(ids, segments=segments, mask=mask), choice.output(vector).view(1, 2))
 
 
 class TestSpans:
@@ -168,7 +173,7 @@ class TestSpans:
         assert best_spans(logits, max_words=1).tolist() == [[1, 1]]
 
     def test_padding_is_never_in_it(self) -> None:
-        logits = QuestionAnswering(bert())(IDS, SEGMENTS, MASK)
+        logits = QuestionAnswering(bert())(IDS, segments=SEGMENTS, mask=MASK)
         assert logits[1, :, 3:].eq(-torch.inf).all()
         assert logits[MASK.unsqueeze(1).expand_as(logits)].isfinite().all()
         assert (best_spans(logits)[1] < 3).all()
@@ -214,12 +219,12 @@ class TestGPTClassifier:
 
     def test_classifies_by_the_last_word_that_is_no_padding(self) -> None:
         model = self.model()
-        assert_close(model(IDS, None, MASK)[1:], model(IDS[1:, :3]))
+        assert_close(model(IDS, mask=MASK)[1:], model(IDS[1:, :3]))
 
     def test_padding_may_stand_before_the_words(self) -> None:
         model, label = self.model(), torch.tensor([1])
         ids, mask = torch.tensor([[0, 0, 5, 6, 7]]), torch.tensor([[False, False, True, True, True]])
-        assert_close(model(ids, None, mask), model(ids[:, 2:]))
+        assert_close(model(ids, mask=mask), model(ids[:, 2:]))
         padded = LabelledBatch(ids, torch.zeros_like(ids), mask, label)
         plain = LabelledBatch(ids[:, 2:], torch.zeros_like(ids[:, 2:]), mask[:, 2:], label)
         assert_close(model.loss(padded), model.loss(plain))
@@ -269,7 +274,7 @@ def answers(model: nn.Module, task: ToyTask) -> tuple[Tensor, Tensor]:
     """What the model says of the held-out examples, and what is right, without what is not to be learned."""
     batch = collate_labelled(task.held_out)
     with torch.no_grad():
-        said = model(batch.ids, batch.segments, batch.mask).argmax(dim=-1)
+        said = model(batch.ids, segments=batch.segments, mask=batch.mask).argmax(dim=-1)
     counts = batch.labels != IGNORED
     return said[counts], batch.labels[counts]
 
@@ -339,7 +344,7 @@ class TestLearning:
         model = learn(QuestionAnswering(encoder(task)), task, steps=400)
         batch = collate_labelled(task.held_out)
         with torch.no_grad():
-            spans = best_spans(model(batch.ids, batch.segments, batch.mask))
+            spans = best_spans(model(batch.ids, segments=batch.segments, mask=batch.mask))
         whole = (spans == batch.labels).all(dim=1).float().mean().item()
         most_frequent = Counter(map(tuple, batch.labels.tolist())).most_common(1)[0][1] / len(spans)
         assert most_frequent < 0.25
@@ -363,7 +368,7 @@ class TestLearning:
         batch = collate_labelled(task.held_out)
         corrupted = hide.corrupt(batch.ids, torch.Generator().manual_seed(0))
         with torch.no_grad():
-            said = model.eval()(corrupted.ids, batch.segments, batch.mask).argmax(dim=-1)
+            said = model.eval()(corrupted.ids, segments=batch.segments, mask=batch.mask).argmax(dim=-1)
         hidden = corrupted.labels != IGNORED
         right = corrupted.labels[hidden]
         assert majority(right) < 0.2
@@ -406,7 +411,7 @@ class TestLearning:
         task = acting()
         gpt = GPT(GPTConfig(len(task.vocabulary), 48, 48, 4, 2, 96, dropout=0.0))
         model = GPTClassifier(gpt, 2)
-        config = TrainingConfig(300, linear_schedule(5e-3, 30, 300))
+        config = TrainingConfig(400, linear_schedule(5e-3, 40, 400))
         loss = partial(GPTClassifier.loss, auxiliary=auxiliary)
         train(model, labelled_data(task.training, max_tokens=1000), loss, config, "cpu")
         assert accuracy(*answers(model.eval(), task)) > 0.85

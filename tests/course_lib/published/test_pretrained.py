@@ -104,6 +104,19 @@ class TestGPT2:
         expected = theirs.generate(IDS[:1], max_new_tokens=20, do_sample=False, eos_token_id=None, pad_token_id=0)
         assert greedy_decode(ours, IDS[:1], max_length=20).tolist() == expected[:, 6:].tolist()
 
+    @pytest.mark.parametrize("cached", [True, False])
+    def test_prompts_filled_up_with_the_end_write_the_same_texts(self, tmp_path: Path, cached: bool) -> None:
+        """GPT-2 has no padding of its own: its tokenizer is commonly told to pad with the end of a text."""
+        theirs, ours = gpt2(tmp_path, eos_token_id=50), GPT.from_pretrained(tmp_path)
+        assert (ours.config.end_id, ours.config.padding_id) == (50, None)
+        prompts = IDS[:1].remainder(50).repeat(4, 1)
+        mask = torch.arange(6) >= torch.tensor([[0], [1], [3], [5]])
+        prompts = prompts.masked_fill(~mask, 50)
+        expected = theirs.generate(
+            prompts, attention_mask=mask.long(), max_new_tokens=12, do_sample=False, pad_token_id=50
+        )[:, 6:]
+        assert greedy_decode(ours, prompts, max_length=12, cached=cached).tolist() == expected.tolist()
+
     @pytest.mark.slow
     def test_of_its_true_size_gives_the_same_logits(self, tmp_path: Path) -> None:
         theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval()
@@ -148,7 +161,7 @@ class TestBERT:
         theirs, ours = bert(tmp_path), BERT.from_pretrained(tmp_path)
         with torch.no_grad():
             expected = theirs.bert(IDS, MASK.long(), SEGMENTS)
-            read = ours(IDS, SEGMENTS, MASK)
+            read = ours(IDS, segments=SEGMENTS, mask=MASK)
         assert_close(read.states[MASK], expected.last_hidden_state[MASK], rtol=0, atol=1e-4)
         assert_close(read.pooled, expected.pooler_output, rtol=0, atol=1e-4)
 
@@ -156,14 +169,25 @@ class TestBERT:
         theirs, ours = bert(tmp_path), load_masked_language_model(tmp_path)
         with torch.no_grad():
             expected = theirs(IDS, MASK.long(), SEGMENTS).prediction_logits
-            assert_close(ours(IDS, SEGMENTS, MASK)[MASK], expected[MASK], rtol=0, atol=1e-4)
+            assert_close(ours(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected[MASK], rtol=0, atol=1e-4)
         assert ours.output.weight is ours.bert.embedding.weight
+
+    @pytest.mark.parametrize("theirs_is", ["relu", "gelu_new", "silu"])
+    def test_every_activation_is_the_heads_too(self, tmp_path: Path, theirs_is: str) -> None:
+        bert(tmp_path / "theirs", hidden_act=theirs_is)
+        words = load_masked_language_model(tmp_path / "theirs")
+        save_bert(tmp_path / "ours", words, NextSentencePredictor(words.bert))
+        theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "theirs").eval()
+        with torch.no_grad():
+            expected = theirs(IDS).prediction_logits
+            assert_close(words(IDS), expected, rtol=0, atol=1e-4)
+            assert_close(load_masked_language_model(tmp_path / "ours")(IDS), expected, rtol=0, atol=1e-4)
 
     def test_guesses_the_next_sentence_alike(self, tmp_path: Path) -> None:
         theirs, ours = bert(tmp_path), load_next_sentence_predictor(tmp_path)
         with torch.no_grad():
             expected = theirs(IDS, MASK.long(), SEGMENTS).seq_relationship_logits
-            assert_close(ours(IDS, SEGMENTS, MASK), expected, rtol=0, atol=1e-4)
+            assert_close(ours(IDS, segments=SEGMENTS, mask=MASK), expected, rtol=0, atol=1e-4)
 
     def test_is_read_from_the_names_of_old(self, tmp_path: Path) -> None:
         """BERT's own file calls a layer norm's weight and bias gamma and beta, and stores positions and a decoder."""
@@ -198,11 +222,17 @@ class TestSavedBERT:
         again = load_masked_language_model(tmp_path / "ours"), load_next_sentence_predictor(tmp_path / "ours")
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "ours").eval()
         with torch.no_grad():
-            assert torch.equal(words(IDS, SEGMENTS, MASK), again[0](IDS, SEGMENTS, MASK))
-            assert torch.equal(sentences(IDS, SEGMENTS, MASK), again[1](IDS, SEGMENTS, MASK))
+            assert torch.equal(words(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
+            assert torch.equal(
+                sentences(IDS, segments=SEGMENTS, mask=MASK), again[1](IDS, segments=SEGMENTS, mask=MASK)
+            )
             expected = theirs(IDS, MASK.long(), SEGMENTS)
-            assert_close(words(IDS, SEGMENTS, MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4)
-            assert_close(sentences(IDS, SEGMENTS, MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4)
+            assert_close(
+                words(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4
+            )
+            assert_close(
+                sentences(IDS, segments=SEGMENTS, mask=MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4
+            )
 
     def test_has_one_encoder(self, tmp_path: Path) -> None:
         bert(tmp_path)

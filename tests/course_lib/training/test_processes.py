@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_lib.training.processes import World, joined
+from course_lib.training.processes import World, join
 
 SCRIPT = """
 import json
@@ -74,6 +74,34 @@ path = folder / f"told-{os.environ.get('RANK', '0')}.json"
 path.write_text(json.dumps([result.losses, torch.equal(pooler, model.encoder.pooler.weight)]))
 """
 
+AGAIN_AND_AGAIN = """
+import json
+import os
+import sys
+from pathlib import Path
+
+import torch
+
+from course_lib.models import GPT, GPTConfig
+from course_lib.objectives.losses import language_model_loss
+from course_lib.text.batches import Windows
+from course_lib.training.loop import TrainingConfig, evaluate, train
+from course_lib.training.schedules import constant_schedule
+
+steps, accumulate, length, folder = *map(int, sys.argv[1:4]), Path(sys.argv[4])
+data = Windows(torch.randint(0, 9, (60,), generator=torch.Generator().manual_seed(0)), length, batch_size=4)
+config = TrainingConfig(steps, constant_schedule(5e-3), accumulate=accumulate, precision="fp32")
+losses = []
+for number in range(30):
+    if number % 3 == 0:  # the same model is trained three times, and then comes another
+        torch.manual_seed(1)
+        model = GPT(GPTConfig(9, 8, d_model=8, heads=2, layers=1, d_hidden=8, dropout=0.0))
+    losses.append([*train(model, data, language_model_loss, config, "cpu").losses,
+                   evaluate(model, data, language_model_loss, "cpu")])
+path = folder / f"told-{os.environ.get('RANK', '0')}.json"
+path.write_text(json.dumps(losses))
+"""
+
 
 def trained(
     folder: Path, processes: int, steps: int = 8, accumulate: int = 1, max_tokens: int = 60, script: str = SCRIPT
@@ -126,21 +154,29 @@ def test_a_loss_that_leaves_weights_out_is_learned_from_too(tmp_path: Path, accu
     assert alone[1] == first[1] == second[1] is True
 
 
+@pytest.mark.slow
+def test_thirty_trainings_in_one_launch(tmp_path: Path) -> None:
+    first, second = trained(tmp_path, 2, steps=3, max_tokens=6, script=AGAIN_AND_AGAIN)
+    assert first == second
+    assert first[:3] * 10 == first
+    assert len({str(losses) for losses in first}) == 3
+
+
 def test_each_of_n_takes_every_nth_example() -> None:
     cpu = torch.device("cpu")
     assert [World(rank, 3, cpu).share([5, 6, 7, 8]) for rank in range(3)] == [[5, 8], [6], [7]]
 
 
 def test_alone_there_is_one_process() -> None:
-    with joined("cpu") as world:
-        assert (world.rank, world.size, world.is_first) == (0, 1, True)
-        assert world.sum([1.5, 2]) == [1.5, 2]
-        assert world.gather(torch.arange(2))[0].tolist() == [0, 1]
+    world = join("cpu")
+    assert (world.rank, world.size, world.is_first) == (0, 1, True)
+    assert world.sum([1.5, 2]) == [1.5, 2]
+    assert world.gather(torch.arange(2))[0].tolist() == [0, 1]
 
 
 def test_a_process_without_a_gpu_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.setenv("LOCAL_RANK", "3")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(ValueError, match="process 3 of this machine has no GPU: there are 2"), joined("cuda"):
-        pass
+    with pytest.raises(ValueError, match="process 3 of this machine has no GPU: there are 2"):
+        join("cuda")

@@ -1,0 +1,211 @@
+"""A hundred calls that a user might get wrong, each with the sentence that it gets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from course_lib.attention import attention, fused_attention
+from course_lib.blocks import BlockConfig
+from course_lib.decoding.beam import beam_search
+from course_lib.decoding.greedy import greedy_decode
+from course_lib.decoding.sampling import keep_nucleus, keep_top_k, sample
+from course_lib.decoding.tracing import trace_greedy
+from course_lib.decoding.translator import Translator
+from course_lib.evaluation.metrics import evaluate_texts
+from course_lib.masking import combined_mask, mask_scores
+from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from course_lib.multihead import CrossAttention, KeyValueCache, MultiHeadAttention, multi_head_attention
+from course_lib.objectives.heads import GPTClassifier, MultipleChoice, SequenceClassifier, TokenClassifier, best_spans
+from course_lib.objectives.losses import cross_entropy
+from course_lib.positions import LearnedPositions, sinusoidal_encoding
+from course_lib.published.pretrained import load
+from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
+from course_lib.text.batches import Windows, pad
+from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.training.checkpoints import Checkpoints
+from course_lib.training.loop import TrainingConfig, Validation, evaluate
+from course_lib.training.processes import join
+from course_lib.training.schedules import (
+    constant_schedule,
+    cosine_schedule,
+    inverse_root_schedule,
+    linear_schedule,
+    paper_schedule,
+)
+
+SIZES = GPTConfig(11, 8, 8, 2, 1, 12, end_id=2, padding_id=0)
+TWO_LANGUAGES = TransformerConfig(11, 11, 8, 2, 12, 1, 1)
+READER = BERTConfig(11, 8, 8, 2, 1, 12)
+CONFIG = TrainingConfig(3, constant_schedule(0.1))
+gpt, transformer, bert = GPT(SIZES).eval(), Transformer(TWO_LANGUAGES).eval(), BERT(READER).eval()
+pieces = SubwordVocabulary.train_bpe(["the cat danced"], 30)
+translator = Translator(transformer, pieces, pieces)
+IDS, HALVES = torch.tensor([[4, 5, 6]]), torch.ones(1, 3)
+WORDS, MASK = torch.randn(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
+
+Call = Callable[[], object]
+CALLS: list[tuple[Call, type[Exception], str]] = [
+    # sizes
+    (lambda: replace(SIZES, layers=0), ValueError, "layers must be at least 1, not 0"),
+    (lambda: replace(SIZES, layers=2.0), TypeError, "layers must be a whole number .an int., not 2.0"),
+    (lambda: replace(SIZES, layers=True), TypeError, "layers must be a whole number"),
+    (lambda: replace(SIZES, vocabulary=0), ValueError, "vocabulary must be at least 1, not 0"),
+    (lambda: replace(SIZES, vocabulary="11"), TypeError, "vocabulary must be a whole number"),
+    (lambda: replace(SIZES, context=-1), ValueError, "context must be at least 1, not -1"),
+    (lambda: replace(SIZES, d_model=8.0), TypeError, "d_model must be a whole number"),
+    (lambda: replace(SIZES, heads=3), ValueError, "d_model must be a multiple of the number of heads, not 8 for 3"),
+    (lambda: replace(SIZES, heads=0), ValueError, "heads must be at least 1, not 0"),
+    (lambda: replace(SIZES, d_hidden=0), ValueError, "d_hidden must be at least 1, not 0"),
+    (lambda: replace(SIZES, dropout=1.0), ValueError, "dropout must be at least 0 and below 1, not 1.0"),
+    (lambda: replace(SIZES, dropout=-0.1), ValueError, "dropout must be at least 0 and below 1, not -0.1"),
+    (lambda: replace(SIZES, attention_dropout=math.nan), ValueError, "attention_dropout must be at least 0"),
+    (lambda: replace(SIZES, norm_epsilon=-1), ValueError, "norm_epsilon must be at least 0 and finite, not -1"),
+    (lambda: replace(SIZES, norm_epsilon=math.nan), ValueError, "norm_epsilon must be at least 0 and finite, not nan"),
+    (lambda: replace(SIZES, activation="tanh"), ValueError, "activation must be one of relu, gelu"),
+    (lambda: replace(SIZES, end_id=11), ValueError, "end_id must be from 0 to 10"),
+    (lambda: replace(SIZES, padding_id=-1), ValueError, "padding_id must be from 0 to 10"),
+    (lambda: replace(TWO_LANGUAGES, encoder_layers=0), ValueError, "encoder_layers must be at least 1, not 0"),
+    (lambda: replace(TWO_LANGUAGES, decoder_layers=1.5), TypeError, "decoder_layers must be a whole number"),
+    (lambda: replace(TWO_LANGUAGES, target_vocabulary=0), ValueError, "target_vocabulary must be at least 1"),
+    (lambda: replace(TWO_LANGUAGES, start_id=99), ValueError, "start_id must be from 0 to 10"),
+    (
+        lambda: replace(TWO_LANGUAGES, shared_embeddings=True, target_vocabulary=12),
+        ValueError,
+        "shared embeddings need one vocabulary",
+    ),
+    (lambda: replace(READER, segments=0), ValueError, "segments must be at least 1, not 0"),
+    (lambda: replace(READER, layers=0), ValueError, "layers must be at least 1, not 0"),
+    (lambda: BlockConfig(8, 2, 12, norm_epsilon=math.inf), ValueError, "norm_epsilon must be at least 0 and finite"),
+    (lambda: MultiHeadAttention(10, 3), ValueError, "not 10 for 3 heads"),
+    (lambda: CrossAttention(8.0, 2), TypeError, "d_model must be a whole number"),  # type: ignore[arg-type]
+    (lambda: sinusoidal_encoding(4, 7), ValueError, "sinusoidal positions need an even d_model, not 7"),
+    # what a model reads
+    (lambda: gpt([[4, 5]]), TypeError, r"ids must be a tensor \[batch, words\], not a list; write torch.tensor"),
+    (lambda: gpt(HALVES), TypeError, r"ids must be whole numbers \(torch.long\), not torch.float32"),
+    (lambda: gpt(IDS[0]), ValueError, r"ids must be \[batch, words\], not \[3\]"),
+    (lambda: gpt(IDS[:, :0]), ValueError, r"ids has no words: \[1, 0\]"),
+    (lambda: gpt(IDS + 7), ValueError, "ids must be from 0 to 10, the vocabulary's last, but there is a 13"),
+    (lambda: gpt(IDS - 9), ValueError, "there is a -5"),
+    (lambda: gpt(IDS.repeat(1, 3)), ValueError, "9 words are more than the context of 8"),
+    (lambda: gpt(IDS, MASK.long()), TypeError, "mask must be boolean.*write mask.bool"),
+    (lambda: gpt(IDS, MASK[:, :2]), ValueError, r"mask must be \[1, 3\] as ids are, not \[1, 2\]"),
+    (lambda: gpt.cache(1, 9), ValueError, "9 words are more than the context of 8"),
+    (lambda: gpt.cache(1, 0), ValueError, "a cache needs room for at least one word, not for 0"),
+    (lambda: gpt(IDS, cache=gpt.cache(2, 8)), ValueError, "the cache holds 2 texts, but 1 go on"),
+    (lambda: gpt(IDS, cache=gpt.cache(1, 2)), ValueError, "the cache has room for 2 words, not 3"),
+    (lambda: transformer(IDS + 7, IDS), ValueError, "source must be from 0 to 10"),
+    (lambda: transformer(IDS, IDS + 7), ValueError, "target must be from 0 to 10"),
+    (lambda: transformer(IDS, IDS.repeat(2, 1)), ValueError, "2 targets need as many sources, not 1"),
+    (lambda: transformer([[4]], IDS), TypeError, "source must be a tensor"),
+    (lambda: bert(IDS, MASK), TypeError, "takes 2 positional arguments but 3 were given"),
+    (lambda: bert(IDS, mask=MASK.long()), TypeError, "mask must be boolean"),
+    (lambda: bert(IDS, segments=IDS), ValueError, "segments must be from 0 to 1"),
+    (lambda: bert(IDS, segments=IDS[:, :2] * 0), ValueError, r"segments must be \[1, 3\] as ids are"),
+    (lambda: bert([4, 5]), TypeError, "ids must be a tensor"),
+    (lambda: RecurrentEncoder(RecurrentConfig(11, 8))(IDS + 9), ValueError, "ids must be from 0 to 10"),
+    (lambda: RecurrentConfig(11, 8, layers=0), ValueError, "layers must be at least 1"),
+    (lambda: LearnedPositions(8, 4)(torch.randn(1, 5, 8)), ValueError, "longer than the 4 learned positions"),
+    (lambda: GPTClassifier(gpt, 2)(IDS + 9), ValueError, "ids must be from 0 to 10"),
+    (lambda: SequenceClassifier(bert, 1), ValueError, "a classifier needs at least 2 classes, not 1"),
+    (lambda: TokenClassifier(bert, 0), ValueError, "a classifier needs at least 2 classes, not 0"),
+    (lambda: MultipleChoice(bert)(IDS), ValueError, r"ids must be \[batch, choices, words\], not \[1, 3\]"),
+    (lambda: SequenceClassifier(bert, 2, pooling="cls"), ValueError, "pooling must be 'pooled' or 'mean'"),  # type: ignore[arg-type]
+    (lambda: best_spans(torch.randn(1, 2, 3), 0), ValueError, "a span has at least one word, not 0"),
+    # attention
+    (lambda: attention(IDS, IDS, IDS), TypeError, r"queries must be floating-point.*write queries.float\(\)"),
+    (lambda: fused_attention(WORDS, WORDS, WORDS.long()), TypeError, "values must be floating-point"),
+    (lambda: attention(WORDS, WORDS[..., :4], WORDS), ValueError, "of one length d_head, not of 8 and 4"),
+    (lambda: attention(WORDS, WORDS, WORDS[:, :2]), ValueError, "there are 3 keys and 2 values"),
+    (lambda: attention(WORDS, WORDS, WORDS, HALVES), TypeError, "mask must be boolean"),
+    (lambda: mask_scores(torch.randn(2, 3), MASK[0]), ValueError, r"mask must be \[2, 3\] \(queries, keys\)"),
+    (lambda: fused_attention(WORDS, WORDS[:, :2], WORDS[:, :2], is_causal=True), ValueError, "pass a mask instead"),
+    (lambda: combined_mask(MASK, MASK[:, :2]), ValueError, "as many keys, not 3 and 2"),
+    (lambda: MultiHeadAttention(8, 2)(IDS), ValueError, r"x must be \[batch, words, 8\]"),
+    (lambda: MultiHeadAttention(8, 2)(WORDS.long()), TypeError, "x must be floating-point numbers"),
+    (lambda: MultiHeadAttention(8, 2)(WORDS, WORDS[..., :4]), ValueError, r"memory must be \[1, keys, 8\]"),
+    (lambda: MultiHeadAttention(8, 2)(WORDS, mask=MASK.float()), TypeError, "mask must be boolean"),
+    (
+        lambda: MultiHeadAttention(8, 2)(WORDS, WORDS, cache=KeyValueCache(1, 2, 4, 4)),
+        ValueError,
+        "give one of them, not both",
+    ),
+    (lambda: multi_head_attention(WORDS, WORDS, *torch.randn(4, 8, 8), heads=3), ValueError, "not 8 for 3 heads"),
+    # decoding
+    (lambda: greedy_decode(gpt, [[4, 5]]), TypeError, "the prompt must be a tensor"),
+    (lambda: greedy_decode(gpt, IDS, 0), ValueError, "max_length must be at least 1, not 0"),
+    (lambda: greedy_decode(gpt, IDS, 5.0), TypeError, "max_length must be a whole number"),  # type: ignore[arg-type]
+    (lambda: greedy_decode(gpt, IDS, 7), ValueError, "leaves no room for 7 more in the context of 8"),
+    (lambda: greedy_decode(gpt, IDS * 0), ValueError, "one of the inputs is all padding"),
+    (lambda: greedy_decode(bert, IDS), TypeError, "cannot write with a BERT"),
+    (lambda: beam_search(gpt, IDS, beams=0), ValueError, "beams must be at least 1, not 0"),
+    (lambda: beam_search(gpt, IDS, beams=2.0), TypeError, "beams must be a whole number"),  # type: ignore[arg-type]
+    (lambda: beam_search(gpt, IDS, length_penalty=math.nan), ValueError, "length_penalty must be at least 0"),
+    (lambda: beam_search(gpt, IDS, length_penalty=-1), ValueError, "length_penalty must be at least 0 and finite"),
+    (lambda: beam_search(GPT(replace(SIZES, end_id=None)), IDS, max_length=2), ValueError, "give it an end_id"),
+    (lambda: sample(gpt, IDS, temperature=0), ValueError, "temperature must be above 0.*greedy_decode takes"),
+    (lambda: sample(gpt, IDS, top_k=0), ValueError, "top_k must be at least 1, not 0"),
+    (lambda: sample(gpt, IDS, top_k=1.5), TypeError, "top_k must be a whole number"),  # type: ignore[arg-type]
+    (lambda: sample(gpt, IDS, top_p=1.5), ValueError, "top_p must be above 0 and at most 1, not 1.5"),
+    (lambda: keep_top_k(HALVES, -1), ValueError, "top_k must be at least 1, not -1"),
+    (lambda: keep_nucleus(HALVES, 0.0), ValueError, "top_p must be above 0"),
+    (lambda: trace_greedy(gpt, IDS), ValueError, r"ids must be \[words\], not \[1, 3\]"),
+    (lambda: translator.translate("the cat"), TypeError, "give a list of texts, not one string"),
+    (lambda: translator.translate([""]), ValueError, "a sentence without words"),
+    (lambda: translator.translate(["the cat"], beams=0), ValueError, "beams must be at least 1"),
+    # text
+    (lambda: SubwordVocabulary.train_bpe("the cat", 30), TypeError, "give a list of texts, not one string"),
+    (lambda: SubwordVocabulary.train_wordpiece("the cat", 30), TypeError, "give a list of texts, not one string"),
+    (lambda: SubwordVocabulary.train_bpe([], 30), ValueError, "the texts have no words"),
+    (lambda: SubwordVocabulary.train_bpe(["the cat"], 0), ValueError, "size must be at least 1, not 0"),
+    (lambda: SubwordVocabulary.train_bpe(["the \ud83d cat"], 30), ValueError, "half a character"),
+    (lambda: pieces.encode("a \ud83d cat"), ValueError, r"half a character, '\\ud83d', at place 2"),
+    (lambda: pieces.encode_all("the cat"), TypeError, "give a list of texts, not one string"),
+    (lambda: pieces.decode([99]), ValueError, "id 99 is outside the vocabulary"),
+    (lambda: pieces.id("dog"), ValueError, "there is no token 'dog'"),
+    (lambda: pad([]), ValueError, "a batch needs at least one sequence, got none"),
+    (lambda: Windows(torch.arange(4), 4, 1), ValueError, "too short for windows of 4: expected at least 5"),
+    (lambda: evaluate_texts("the cat", ["the cat"]), TypeError, "put it in a list"),  # type: ignore[arg-type]
+    # training
+    (lambda: constant_schedule(-0.1), ValueError, "rate must be at least 0 and finite, not -0.1"),
+    (lambda: constant_schedule(0.1)(0), ValueError, "count from 1: there is no step 0"),
+    (lambda: paper_schedule(0), ValueError, "d_model must be at least 1, not 0"),
+    (lambda: paper_schedule(8)(0), ValueError, "count from 1: there is no step 0"),
+    (lambda: inverse_root_schedule(math.inf, 3), ValueError, "peak must be at least 0 and finite"),
+    (lambda: inverse_root_schedule(0.1, 0), ValueError, "the warm-up must have at least 1 step"),
+    (lambda: linear_schedule(0.1, 9, 3), ValueError, "at most the 3 steps of the training, got 9"),
+    (lambda: cosine_schedule(0.1, 1, 3, least=-1), ValueError, "least must be at least 0 and finite"),
+    (lambda: replace(CONFIG, steps=0), ValueError, "steps must be at least 1, not 0"),
+    (lambda: replace(CONFIG, steps=2.5), TypeError, "steps must be a whole number"),
+    (lambda: replace(CONFIG, accumulate=0), ValueError, "accumulate must be at least 1, not 0"),
+    (lambda: replace(CONFIG, clip=math.nan), ValueError, "clip must be above 0, got nan"),
+    (lambda: replace(CONFIG, weight_decay=-1.0), ValueError, "weight_decay must be at least 0 and finite"),
+    (lambda: replace(CONFIG, betas=(0.9, 1.0)), ValueError, r"betas\[1\] must be at least 0 and below 1, not 1.0"),
+    (lambda: replace(CONFIG, precision="half"), ValueError, "precision must be one of auto, fp32, bf16, fp16"),
+    (lambda: Validation([], every=0), ValueError, "every and patience must be at least 1"),  # type: ignore[arg-type]
+    (lambda: Checkpoints(Path("none"), every=0), ValueError, "every and keep must be at least 1"),
+    (lambda: cross_entropy(torch.randn(2, 3), torch.tensor([0, 7])), ValueError, "7"),
+    (lambda: load(SequenceClassifier, "gpt2"), TypeError, "no published weights for SequenceClassifier"),
+]
+
+
+def test_there_are_a_hundred() -> None:
+    assert len(CALLS) >= 100
+
+
+@pytest.mark.parametrize(("call", "error", "sentence"), CALLS, ids=[f"{i}: {c[2][:40]}" for i, c in enumerate(CALLS)])
+def test_a_wrong_call_is_told_what_is_wrong(call: Call, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        call()
+
+
+def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    for use in (join, lambda device: evaluate(gpt, Windows(torch.arange(9), 4, 1), lambda *_: HALVES.sum(), device)):
+        with pytest.raises(ValueError, match="torch finds 0 GPUs here, so there is no cuda; choose 'cpu'"):
+            use("cuda")
