@@ -63,11 +63,9 @@ def _accuracy_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
 CORRECT = (
     _accuracy_by_loop,
     lambda logits, labels: torch.mean((logits.max(dim=1).indices == labels).to(torch.float32)),
-    lambda logits, labels: (logits.softmax(-1).argmax(-1) == labels).sum() / len(labels),
     lambda logits, labels: torch.eq(logits.topk(1).indices.squeeze(-1), labels).float().mean(),
     lambda logits, labels: (logits.gather(1, labels[:, None])[:, 0] == logits.amax(1)).float().mean(),
     lambda logits, labels: torch.tensor(numpy.mean(logits.numpy().argmax(1) == labels.numpy()), dtype=torch.float32),
-    lambda logits, labels: 1 - torch.count_nonzero(logits.argmax(1) - labels) / labels.numel(),
 )
 
 
@@ -132,12 +130,6 @@ EXERCISE = Exercise(
             partial(_accuracy, compared=torch.ne),
         ),
         Misconception(
-            "mean_probability",
-            "Your answer is the mean probability of the right class. Accuracy asks only whether the right class comes "
-            "first: compare the argmax with the label.",
-            lambda logits, labels: logits.softmax(-1)[torch.arange(len(labels)), labels].mean(),
-        ),
-        Misconception(
             "values_compared",
             "Your answer compares the largest logit itself with the label. Compare the place where it stands: argmax, "
             "or the indices that max returns along with the values.",
@@ -177,12 +169,6 @@ EXERCISE = Exercise(
             "Your answer asks only whether class 1 has a larger number than class 0. There may be more classes: take "
             "the argmax of each row.",
             partial(_accuracy, picked=lambda logits: (logits[:, 1] > logits[:, 0]).long()),
-        ),
-        Misconception(
-            "right_class_above_zero",
-            "Your answer asks whether the right class's number is above 0. All may be, or none: ask whether it is the "
-            "largest of its row.",
-            lambda logits, labels: (logits[torch.arange(len(labels)), labels] > 0).float().mean(),
         ),
         Misconception(
             "probability_above_one_half",

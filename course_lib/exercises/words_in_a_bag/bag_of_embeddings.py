@@ -17,14 +17,11 @@ from course_lib.exercises.words_in_a_bag.shared import (
     LESSON,
     WITHHELD,
     inverted,
-    not_divided,
-    of_the_batch,
     padded,
     pooled_by,
     random_ids,
-    root_of_number,
-    without_keepdim,
     words_of,
+    wrong_means,
 )
 
 
@@ -124,30 +121,6 @@ class _BagOfLogits(_BagWithLoops):
         return (logits * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
-class _BagOfCounts(_BagWithLoops):
-    """The shares of the words, times the table."""
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        counts = (F.one_hot(ids, self.embedding.num_embeddings) * mask.unsqueeze(-1)).sum(1)
-        counts = counts.to(self.embedding.weight.dtype)
-        logits: Tensor = self.output(counts / counts.sum(1, keepdim=True) @ self.embedding.weight)
-        return logits
-
-
-class _BagWithMatrices(_BagWithLoops):
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        shares = mask.to(self.embedding.weight.dtype) / mask.sum(dim=1, keepdim=True)
-        pooled = torch.bmm(shares.unsqueeze(1), self.embedding.weight[ids]).squeeze(1)
-        return pooled @ self.output.weight.T + self.output.bias
-
-
-class _BagByFunctions(_BagWithLoops):
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        x = F.embedding(ids, self.embedding.weight).masked_fill(~mask.unsqueeze(-1), 0.0)
-        pooled = x.sum(-2) / mask.sum(-1).clamp(min=1).unsqueeze(-1)
-        return F.linear(pooled, self.output.weight, self.output.bias)
-
-
 class _BagByEmbeddingBag(_BagWithLoops):
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         weights = mask.to(self.embedding.weight.dtype) / mask.sum(dim=1, keepdim=True)
@@ -173,9 +146,6 @@ CORRECT = (
     _BagWithPaddingIndex,
     _BagWithLoops,
     _BagOfLogits,
-    _BagOfCounts,
-    _BagWithMatrices,
-    _BagByFunctions,
     _BagByEmbeddingBag,
 )
 
@@ -205,41 +175,7 @@ EXERCISE = Exercise(
             "the mask is True, and divide by their number.",
             partial(_Bag, padding="both"),
         ),
-        Misconception(
-            "padding_counted_in_the_number",
-            "Your answer adds up the right words, but divides by the number of all positions, padding included. "
-            "Divide each sentence by the number of its own words.",
-            partial(_Bag, padding="number"),
-        ),
-        Misconception(
-            "padding_added_up",
-            "Your answer adds in the vectors of padding as well, although it does not count them. Multiply them by 0 "
-            "first: x * mask.unsqueeze(-1).",
-            partial(_Bag, padding="sum"),
-        ),
-        Misconception(
-            "sum",
-            "Your answer adds up the words but does not divide. Take the mean: divide each sentence by the number of "
-            "its words.",
-            partial(_Bag, number=not_divided),
-        ),
-        Misconception(
-            "words_of_the_whole_batch",
-            "Your answer divides by the number of words in the whole batch. Each sentence has its own: "
-            "mask.sum(dim=1, keepdim=True).",
-            partial(_Bag, number=of_the_batch),
-        ),
-        Misconception(
-            "root_of_the_number",
-            "Your answer divides by the root of the number of words. Divide by the number itself.",
-            lambda **sizes: _Bag(**sizes, number=root_of_number),
-        ),
-        Misconception(
-            "number_without_keepdim",
-            "Your answer divides columns by the numbers of words, not rows: the numbers of the sentences, [batch], "
-            "are laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
-            partial(_Bag, number=without_keepdim),
-        ),
+        *wrong_means(_Bag),
         Misconception(
             "one_more",
             "Your answer divides by the number of words plus one, which makes every mean too small. Every sentence "
@@ -251,11 +187,6 @@ EXERCISE = Exercise(
             "Your answer mistakes the padding for the words, and is NaN where there is no padding. The mask is True "
             "at words: use it as it comes.",
             partial(_Bag, words=inverted),
-        ),
-        Misconception(
-            "inverted_and_clamped",
-            "Your answer mistakes the padding for the words. The mask is True at words: use it as it comes.",
-            lambda **sizes: _Bag(**sizes, words=inverted, least=1),
         ),
         Misconception(
             "padding_is_zero",
@@ -329,22 +260,10 @@ EXERCISE = Exercise(
             partial(_Bag, then=torch.sigmoid),
         ),
         Misconception(
-            "relu_at_the_end",
-            "Your answer ends in a ReLU, so that no class can have a negative number. Return the linear layer's "
-            "numbers as they are.",
-            lambda **sizes: _Bag(**sizes, then=torch.relu),
-        ),
-        Misconception(
             "classes_picked",
             "Your answer is the class with the largest number. Return the numbers of all classes, [batch, classes]: "
             "the loss needs them, and an argmax has no gradient.",
             partial(_Bag, then=lambda logits: logits.argmax(dim=-1)),
-        ),
-        Misconception(
-            "no_output_layer",
-            "Your answer has [batch, d_model] numbers: no output layer comes after the pooling. Put the mean through "
-            "self.output: one number for each class.",
-            partial(_Bag, decided=lambda output, mean: mean),
         ),
         Misconception(
             "bias_left_out",

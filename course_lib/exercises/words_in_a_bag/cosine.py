@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
@@ -61,12 +60,6 @@ def _cosines_by_loop(table: Tensor, i: int) -> Tensor:
     return torch.stack(found)
 
 
-def _cosines_in_numpy(table: Tensor, i: int) -> Tensor:
-    words = table.numpy()
-    lengths = numpy.linalg.norm(words, axis=1)
-    return torch.from_numpy(words @ words[i] / (lengths * lengths[i]))
-
-
 def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
     words = table.tolist()
     found = [
@@ -78,15 +71,11 @@ def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
 
 CORRECT = (
     _cosines_by_loop,
-    _cosines_in_numpy,
     _cosines_with_lists,
     lambda table, i: F.normalize(table, dim=-1) @ F.normalize(table[i], dim=0),
-    lambda table, i: (F.normalize(table) @ F.normalize(table).T)[i],
-    lambda table, i: (table * table[i]).sum(-1) / torch.linalg.vector_norm(table, dim=-1) / table[i].norm(),
     lambda table, i: (
         torch.einsum("vd,d->v", table, table[i]) * (table.square().sum(1) * table[i].dot(table[i])).rsqrt()
     ),
-    lambda table, i: torch.vmap(lambda word: word @ table[i] / (word @ word * (table[i] @ table[i])).sqrt())(table),
 )
 
 
@@ -132,12 +121,6 @@ EXERCISE = Exercise(
             partial(_cosines, own=2, other=0),
         ),
         Misconception(
-            "other_length_twice",
-            "Your answer divides by the square of the other word's length. One of the two lengths is that of word i: "
-            "divide by |a| |b|, lengths * lengths[i].",
-            partial(_cosines, own=0, other=2),
-        ),
-        Misconception(
             "squared_lengths",
             "Your answer divides by the squared lengths: the root is missing. The length of a vector is the root of "
             "the sum of its squares.",
@@ -153,12 +136,6 @@ EXERCISE = Exercise(
             "Your answer divides by the other word's length and multiplies by that of word i: / and * go from left to "
             "right. Put the product in brackets: / (lengths * lengths[i]).",
             partial(_cosines, own=-1, other=1),
-        ),
-        Misconception(
-            "multiplied_by_other_length",
-            "Your answer divides by the length of word i and multiplies by the other word's: / and * go from left to "
-            "right. Put the product in brackets: / (lengths[i] * lengths).",
-            partial(_cosines, own=1, other=-1),
         ),
         Misconception(
             "length_of_the_table",
@@ -194,12 +171,6 @@ EXERCISE = Exercise(
             partial(_cosines, shift=-1),
         ),
         Misconception(
-            "distance",
-            "Your answer is the distance between the vectors, which is 0 for the word itself. Take the dot product "
-            "divided by both lengths: 1 for the word itself.",
-            lambda table, i: (table - table[i]).norm(dim=-1),
-        ),
-        Misconception(
             "one_minus",
             "Your answer subtracts from 1, which makes a distance: 0 for the word itself. Return the cosine itself.",
             partial(_cosines, then=lambda cosines: 1 - cosines),
@@ -230,12 +201,6 @@ EXERCISE = Exercise(
             "all_pairs",
             "Your answer holds the cosines of all pairs of words. Return only those of word i: row i.",
             lambda table, i: (table @ table.T) / (_lengths(table).unsqueeze(1) * _lengths(table)),
-        ),
-        Misconception(
-            "dimension_kept",
-            "Your answer has one dimension too many: a column instead of [vocabulary]. Remove it with squeeze(-1), or "
-            "multiply by a vector.",
-            partial(_cosines, then=lambda cosines: cosines.unsqueeze(-1)),
         ),
     ),
     withheld=WITHHELD,

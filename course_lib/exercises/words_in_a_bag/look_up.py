@@ -57,15 +57,10 @@ def _look_up_by_loop(table: Tensor, ids: Tensor) -> Tensor:
 
 CORRECT = (
     _look_up_by_loop,
-    lambda table, ids: F.embedding(ids, table),
     lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype) @ table,
     lambda table, ids: torch.index_select(table, 0, ids.flatten()).view(*ids.shape, -1),
-    lambda table, ids: table.T[:, ids].movedim(0, -1),
-    lambda table, ids: torch.einsum("...v,vd->...d", F.one_hot(ids, table.size(0)).to(table.dtype), table),
-    lambda table, ids: table.gather(0, ids.reshape(-1, 1).expand(-1, table.shape[1])).unflatten(0, ids.shape),
     lambda table, ids: torch.from_numpy(table.numpy()[ids.numpy()]),
     lambda table, ids: nn.Embedding.from_pretrained(table, freeze=False)(ids),
-    lambda table, ids: torch.vmap(lambda i: table[i])(ids.flatten()).reshape(*ids.shape, table.shape[-1]),
 )
 
 
@@ -102,17 +97,6 @@ EXERCISE = Exercise(
             "Your answer has each word only once, in the order of the ids. A sentence may repeat a word: one row for "
             "every word, in the order of the sentence.",
             partial(_looked_up, chosen=torch.unique),
-        ),
-        Misconception(
-            "one_hot",
-            "Your answer is, for each word, a row of zeros with a single 1, which says where to look. Take the row "
-            "that it points to: multiply by the table, or index it.",
-            lambda table, ids: torch.nn.functional.one_hot(ids, len(table)).to(table.dtype),
-        ),
-        Misconception(
-            "summed",
-            "Your answer adds up the words of a sentence. Here every word keeps a vector of its own: one row each.",
-            partial(_looked_up, then=lambda rows: rows.sum(dim=-2)),
         ),
         Misconception(
             "averaged",

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
@@ -90,21 +89,12 @@ def _majority_by_unique(training_labels: Tensor, test_labels: Tensor) -> Tensor:
     return right.float().mean()
 
 
-def _majority_in_numpy(training_labels: Tensor, test_labels: Tensor) -> Tensor:
-    label = numpy.bincount(training_labels.numpy()).argmax()
-    return torch.tensor((test_labels.numpy() == label).mean(), dtype=torch.float32)
-
-
 CORRECT = (
     _majority_by_counting,
     _majority_by_unique,
-    _majority_in_numpy,
     lambda training_labels, test_labels: (test_labels == training_labels.mode().values).float().mean(),
     lambda training_labels, test_labels: (
         (test_labels == F.one_hot(training_labels).sum(0).argmax()).sum() / len(test_labels)
-    ),
-    lambda training_labels, test_labels: torch.tensor(
-        test_labels.tolist().count(max(training_labels.tolist(), key=training_labels.tolist().count)) / len(test_labels)
     ),
 )
 
@@ -202,12 +192,6 @@ EXERCISE = Exercise(
             "least_frequent",
             "Your answer takes the least frequent label. The baseline answers with the most frequent one.",
             partial(_baseline, label=lambda labels: torch.bincount(labels).argmin()),
-        ),
-        Misconception(
-            "one_of_the_classes",
-            "Your answer is 1 divided by the number of training's classes, which is guessing at random. Count how "
-            "often the majority's label is right in the test.",
-            lambda training_labels, test_labels: torch.tensor(1 / len(torch.unique(training_labels))),
         ),
         Misconception(
             "guessing_in_proportion",

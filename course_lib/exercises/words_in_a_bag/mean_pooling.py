@@ -15,14 +15,11 @@ from course_lib.exercises.words_in_a_bag.shared import (
     LESSON,
     WITHHELD,
     inverted,
-    not_divided,
     number_of_words,
-    of_the_batch,
     padded,
     pooled_by,
-    root_of_number,
-    without_keepdim,
     words_of,
+    wrong_means,
 )
 
 
@@ -71,15 +68,6 @@ def _mean_in_place(x: Tensor, mask: Tensor) -> Tensor:
     return words.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-def _mean_by_weights(x: Tensor, mask: Tensor) -> Tensor:
-    weights = mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True).clamp(min=1).to(x.dtype)
-    return torch.einsum("bw,bwd->bd", weights, x)
-
-
-def _mean_by_nan(x: Tensor, mask: Tensor) -> Tensor:
-    return torch.nan_to_num(x.masked_fill(~mask.unsqueeze(-1), torch.nan).nanmean(dim=1))
-
-
 def _mean_in_double(x: Tensor, mask: Tensor) -> Tensor:
     number = mask.sum(dim=1).double()
     total = torch.where(mask[..., None], x.double(), 0.0).sum(dim=1)
@@ -89,11 +77,8 @@ def _mean_in_double(x: Tensor, mask: Tensor) -> Tensor:
 CORRECT = (
     _mean_by_loop,
     _mean_in_place,
-    _mean_by_weights,
-    _mean_by_nan,
     _mean_in_double,
     lambda x, mask: (x * mask[:, :, None]).sum(1) / (mask.sum(1)[:, None] + 1e-9),
-    lambda x, mask: (x.mT @ mask.to(x.dtype).unsqueeze(-1)).squeeze(-1) / mask.sum(-1, keepdim=True).clamp(min=1),
     lambda x, mask: torch.nan_to_num(x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / mask.sum(1, keepdim=True)),
 )
 
@@ -149,45 +134,12 @@ EXERCISE = Exercise(
             "number.",
             partial(pooled_by, padding="both"),
         ),
-        Misconception(
-            "padding_counted_in_the_number",
-            "Your answer adds up the right words, but divides by the number of all positions, padding included. "
-            "Divide each sentence by the number of its own words.",
-            partial(pooled_by, padding="number"),
-        ),
-        Misconception(
-            "padding_added_up",
-            "Your answer adds in the vectors of padding as well, although it does not count them. Multiply them by 0 "
-            "first: x * mask.unsqueeze(-1).",
-            partial(pooled_by, padding="sum"),
-        ),
-        Misconception(
-            "sum",
-            "Your answer is a sum. Divide each sentence by the number of its words.",
-            partial(pooled_by, number=not_divided),
-        ),
-        Misconception(
-            "words_of_the_whole_batch",
-            "Your answer divides by the number of words in the whole batch. Each sentence has its own: "
-            "mask.sum(dim=1, keepdim=True).",
-            partial(pooled_by, number=of_the_batch),
-        ),
+        *wrong_means(pooled_by),
         Misconception(
             "words_of_the_longest",
             "Your answer divides every sentence by the number of words in the longest one. Each has its own: "
             "mask.sum(dim=1, keepdim=True).",
             partial(pooled_by, number=lambda mask: number_of_words(mask).max()),
-        ),
-        Misconception(
-            "root_of_the_number",
-            "Your answer divides by the root of the number of words. Divide by the number itself.",
-            partial(pooled_by, number=root_of_number),
-        ),
-        Misconception(
-            "number_without_keepdim",
-            "Your answer divides columns by the numbers of words, not rows: the numbers of the sentences, [batch], "
-            "are laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
-            partial(pooled_by, number=without_keepdim),
         ),
         Misconception(
             "inverted",
@@ -207,22 +159,10 @@ EXERCISE = Exercise(
             lambda x, mask: words_of(x, mask).sum(dim=1) / number_of_words(mask & (x != 0).any(dim=-1)).clamp(min=1),
         ),
         Misconception(
-            "first_words",
-            "Your answer takes the first words of each sentence, one for each True in the mask. Padding need not "
-            "stand at the end: take the words where the mask is True.",
-            partial(pooled_by, words=lambda x, mask: torch.arange(mask.shape[1]) < number_of_words(mask)),
-        ),
-        Misconception(
             "over_the_batch",
             "Your answer takes the mean over the batch (dim=0), which mixes different sentences. The words of a "
             "sentence are dim=1.",
             lambda x, mask: words_of(x, mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1).unsqueeze(-1),
-        ),
-        Misconception(
-            "over_the_components",
-            "Your answer takes the mean over a vector's components (dim=-1), one number for each word. Take it over "
-            "the words, dim=1: one vector for each sentence.",
-            lambda x, mask: x.mean(dim=-1),
         ),
         Misconception(
             "one_mean_for_the_batch",
@@ -234,17 +174,6 @@ EXERCISE = Exercise(
             "maximum",
             "Your answer takes the largest value in each component. Mean pooling takes the mean of the words.",
             lambda x, mask: x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1),
-        ),
-        Misconception(
-            "maximum_with_padding",
-            "Your answer takes the largest value in each component, padding included. Mean pooling takes the mean of "
-            "the words.",
-            lambda x, mask: x.amax(dim=1),
-        ),
-        Misconception(
-            "first_word",
-            "Your answer is only the first position. Take the mean of all the words.",
-            lambda x, mask: x[:, 0],
         ),
         Misconception(
             "dimension_kept",
@@ -263,12 +192,6 @@ EXERCISE = Exercise(
             "Your answer divides by the number of words plus one. That avoids a division by 0, but makes every mean "
             "too small. clamp(min=1) changes nothing but the 0.",
             partial(pooled_by, more=1),
-        ),
-        Misconception(
-            "small_number_added",
-            "Your answer adds a small number, 1e-6, to the number of words. That avoids a division by 0, but makes "
-            "every mean a little too small. clamp(min=1) changes nothing but the 0.",
-            partial(pooled_by, more=1e-6),
         ),
     ),
     listed_pairs=(

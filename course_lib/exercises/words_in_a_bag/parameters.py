@@ -58,7 +58,6 @@ CORRECT = (
     _parameters_of_layers,
     _parameters_of_shapes,
     lambda vocabulary, d_model, hidden_dim, classes: vocabulary * d_model + (d_model + 1) * classes,
-    lambda vocabulary, d_model, hidden_dim, classes: d_model * (vocabulary + classes) + classes,
 )
 
 
@@ -160,11 +159,6 @@ EXERCISE = Exercise(
             "Your answer counts d_model numbers too many. The embedding has a row for each word of the vocabulary, no "
             "extra one for padding, and no bias.",
             lambda vocabulary, d_model, hidden_dim, classes: (vocabulary + 1 + classes) * d_model + classes,
-        ),
-        Misconception(
-            "two_tables",
-            "Your answer counts the embedding twice. Pooling learns nothing: one table, and one linear layer.",
-            partial(_counted, table=lambda v, d, h, c: 2 * v * d),
         ),
     ),
     withheld=WITHHELD,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.exercise import Misconception
 from course_lib.exercises.common import as_it_is
 from course_lib.masking import padding_mask
 
@@ -63,21 +65,46 @@ def inverted(x: Tensor, mask: Tensor) -> Tensor:
     return ~mask
 
 
-def of_the_batch(mask: Tensor) -> Tensor:
-    return mask.sum()
-
-
-def not_divided(mask: Tensor) -> Tensor:
-    return torch.ones_like(number_of_words(mask))
-
-
-def without_keepdim(mask: Tensor) -> Tensor:
-    return mask.sum(dim=1)
-
-
-def root_of_number(mask: Tensor) -> Tensor:
-    return number_of_words(mask).sqrt()
-
-
 def mean_of(right: Tensor) -> Tensor:
     return right.float().mean()
+
+
+def wrong_means(pooled: Callable[..., object]) -> tuple[Misconception, ...]:
+    """Padding in the sum or in the number of words, nothing divided, or by another number; `pooled` as `pooled_by`."""
+    return (
+        Misconception(
+            "padding_counted_in_the_number",
+            "Your answer adds up the right words, but divides by the number of all positions, padding included. "
+            "Divide each sentence by the number of its own words.",
+            partial(pooled, padding="number"),
+        ),
+        Misconception(
+            "padding_added_up",
+            "Your answer adds in the vectors of padding as well, although it does not count them. Multiply them by 0 "
+            "first: x * mask.unsqueeze(-1).",
+            partial(pooled, padding="sum"),
+        ),
+        Misconception(
+            "sum",
+            "Your answer adds up the words but does not divide. Take the mean: divide each sentence by the number of "
+            "its words.",
+            partial(pooled, number=lambda mask: torch.ones_like(number_of_words(mask))),
+        ),
+        Misconception(
+            "words_of_the_whole_batch",
+            "Your answer divides by the number of words in the whole batch. Each sentence has its own: "
+            "mask.sum(dim=1, keepdim=True).",
+            partial(pooled, number=torch.sum),
+        ),
+        Misconception(
+            "root_of_the_number",
+            "Your answer divides by the root of the number of words. Divide by the number itself.",
+            partial(pooled, number=lambda mask: number_of_words(mask).sqrt()),
+        ),
+        Misconception(
+            "number_without_keepdim",
+            "Your answer divides columns by the numbers of words, not rows: the numbers of the sentences, [batch], "
+            "are laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
+            partial(pooled, number=lambda mask: mask.sum(dim=1)),
+        ),
+    )
