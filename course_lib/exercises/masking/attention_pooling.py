@@ -7,32 +7,27 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import FUSED_ATTENTION, Kind, integer, pooling
 from course_lib.exercises.masking.shared import (
-    BARE_EXP,
     LARGE,
     LESSON,
     WITHHELD,
-    WRONG_WAY_ROUND,
-    ZERO_TIMES_INFINITY,
     Step,
     as_is,
     divided_by_sum,
-    exp_times_mask,
     fill_forbidden,
     fill_with_lowest,
-    inverted_fill,
     only_with,
     over_keys,
     random_padding,
     root_of_last,
     step_over,
-    times_minus_infinity,
+    wrong_divisors,
+    wrong_masks,
 )
 from course_lib.exercises.worked_examples import B
 
@@ -130,36 +125,6 @@ def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
 
 
 @pooling
-def _pooling_by_einsum(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    scaled = torch.einsum("bwd,d->bw", x, query) / query.numel() ** 0.5
-    return torch.einsum("bw,bwd->bd", F.softmax(scaled.masked_fill(mask == 0, -1e9), dim=1), x)
-
-
-@pooling
-def _pooling_by_bmm(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    queries = query.expand(len(x), 1, -1)
-    bias = torch.zeros_like(mask, dtype=x.dtype).masked_fill(~mask, -math.inf).unsqueeze(1)
-    alpha = torch.softmax(torch.bmm(queries, x.transpose(1, 2)) / math.sqrt(x.shape[2]) + bias, dim=2)
-    return torch.bmm(alpha, x).squeeze(1)
-
-
-@pooling
-def _pooling_multiplied(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    scaled = F.linear(x, query.unsqueeze(0) / math.sqrt(x.shape[-1])).squeeze(-1)
-    kept = torch.exp((scaled - scaled.masked_fill(~mask, -math.inf).amax(dim=1, keepdim=True)).clamp(max=0)) * mask
-    return torch.matmul(kept.unsqueeze(1), x).squeeze(1) / kept.sum(dim=1, keepdim=True)
-
-
-@pooling
-def _pooling_by_vmap(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    def one_sentence(words: Tensor, allowed: Tensor) -> Tensor:
-        scaled = torch.mv(words, query) / math.sqrt(len(query))
-        return torch.softmax(torch.where(allowed, scaled, -1e9), dim=0) @ words
-
-    return torch.func.vmap(one_sentence)(x, mask)
-
-
-@pooling
 def _pooling_in_double(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
     scaled = (x.double() * query.double()).sum(dim=-1) * x.shape[-1] ** -0.5
     alpha = torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
@@ -193,10 +158,6 @@ class _PoolingWithHelpers(nn.Module):
 
 CORRECT = (
     _pooling_by_loop,
-    _pooling_by_einsum,
-    _pooling_by_bmm,
-    _pooling_multiplied,
-    _pooling_by_vmap,
     _pooling_in_double,
     _pooling_in_place,
     _PoolingWithHelpers,
@@ -228,19 +189,7 @@ EXERCISE = Exercise(
             "False, and use what masked_fill returns: without an underscore it leaves the old tensor as it is.",
             partial(_Pooling, masked=as_is, after=as_is),
         ),
-        Misconception("inverted", WRONG_WAY_ROUND, partial(_Pooling, masked=inverted_fill())),
-        Misconception("inverted_with_a_large_number", WRONG_WAY_ROUND, partial(_Pooling, masked=inverted_fill(-1e9))),
-        Misconception(
-            "inverted_fill_times_mask",
-            "Your answer fills the scores of the words, where the mask is True. Fill where it is False: ~mask. "
-            "(Multiplying the weights by the mask as it stands is right.)",
-            only_with(_Pooling, masked=inverted_fill(-1e9), after=torch.mul),
-        ),
-        Misconception(
-            "inverted_throughout",
-            WRONG_WAY_ROUND,
-            only_with(_Pooling, masked=inverted_fill(-1e9), after=lambda alpha, mask: alpha * ~mask),
-        ),
+        *wrong_masks(_Pooling),
         Misconception(
             "mean_pooling",
             "Your answer is the plain mean of the words; the query plays no part. Weight the words by the softmax of "
@@ -258,24 +207,7 @@ EXERCISE = Exercise(
             "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
             partial(_Pooling, scaled=as_is),
         ),
-        Misconception(
-            "divided_by_d_model",
-            "All in all, your answer divides the scores by d_model, like the formula on slide S1. The paper's formula "
-            "takes the root: divide by √d_model.",
-            partial(_Pooling, scaled=lambda scores, x: scores / x.shape[-1]),
-        ),
-        Misconception(
-            "half_of_d_model_for_the_root",
-            "Your answer divides the scores by d_model and by 2: `/ d ** 1 / 2` is (/ d) / 2, since ** binds first. "
-            "Divide by the root, d ** 0.5 or math.sqrt(d).",
-            only_with(_Pooling, scaled=lambda scores, x: scores / x.shape[-1] / 2),
-        ),
-        Misconception(
-            "root_of_number_of_words",
-            "Your answer divides the scores by the root of the number of words. Divide by √d_model, the root of "
-            "x.shape[-1].",
-            partial(_Pooling, scaled=lambda scores, x: scores / math.sqrt(x.shape[1])),
-        ),
+        *wrong_divisors(_Pooling),
         Misconception(
             "scores_times_mask",
             "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so "
@@ -293,11 +225,6 @@ EXERCISE = Exercise(
             "Your answer masks after the softmax, so that the weights of a padded sequence no longer sum to 1. Mask "
             "the scores, before the softmax.",
             partial(_Pooling, masked=as_is, after=torch.mul),
-        ),
-        Misconception(
-            "exp_overflows",
-            BARE_EXP,
-            only_with(_Pooling, masked=as_is, softmax=exp_times_mask),
         ),
         Misconception(
             "exp_not_divided",
@@ -403,16 +330,6 @@ EXERCISE = Exercise(
             "softmax_left_out",
             "Your answer weights the words by the scores themselves. Take the softmax of the scores first.",
             only_with(_Pooling, masked=lambda scaled, mask: fill_forbidden(scaled, mask, 0.0), softmax=as_is),
-        ),
-        Misconception(
-            "zero_times_infinity",
-            ZERO_TIMES_INFINITY,
-            only_with(_Pooling, masked=times_minus_infinity, after=as_is),
-        ),
-        Misconception(
-            "sum_of_queries_and_words",
-            "Your answer adds the query to each word. A score is their dot product: x @ query.",
-            only_with(_Pooling, scores=lambda x, query: (x + query).sum(dim=-1)),
         ),
     ),
     withheld=WITHHELD,

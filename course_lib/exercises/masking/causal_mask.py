@@ -13,7 +13,7 @@ from torch import Generator, Tensor, nn
 from course_lib import masking
 from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 
 
@@ -40,29 +40,11 @@ def _causal_by_loop(length: int) -> Tensor:
     return torch.tensor([[key <= query for key in range(length)] for query in range(length)])
 
 
-def _causal_in_place(length: int) -> Tensor:
-    mask = torch.zeros(length, length, dtype=torch.bool)
-    for query in range(length):
-        mask[query, : query + 1] = True
-    return mask
-
-
-def _causal_by_indices(length: int) -> Tensor:
-    mask = torch.zeros((length, length), dtype=torch.uint8)
-    rows, columns = torch.tril_indices(length, length)
-    mask[rows, columns] = 1
-    return mask.to(torch.bool)
-
-
 CORRECT = (
     _causal_by_loop,
-    _causal_in_place,
-    _causal_by_indices,
     lambda length: torch.arange(length).unsqueeze(1) >= torch.arange(length),
     lambda length: torch.from_numpy(numpy.tri(length, dtype=bool)),
     lambda length: ~torch.triu(torch.ones(length, length), diagonal=1).bool(),
-    lambda length: torch.cumsum(torch.eye(length), dim=1).T == 1,
-    lambda length: torch.func.vmap(lambda query: torch.arange(length) <= query)(torch.arange(length)),
     lambda length: nn.Transformer.generate_square_subsequent_mask(length) == 0,
 )
 
@@ -108,28 +90,12 @@ EXERCISE = Exercise(
             "`may attend`: invert it with ~.",
             partial(_triangle, part=partial(torch.triu, diagonal=1)),
         ),
-        Misconception(
-            "zeros_and_ones",
-            "The entries of your mask are the numbers 0.0 and 1.0. A mask is boolean: create it with "
-            "dtype=torch.bool, or end with .bool().",
-            partial(_triangle, dtype=torch.float32),
-        ),
-        Misconception(
-            "integers",
-            "The entries of your mask are the integers 0 and 1. A mask is boolean: create it with "
-            "dtype=torch.bool, or end with .bool().",
-            partial(_triangle, dtype=torch.long),
-        ),
+        *wrong_dtypes(_triangle),
         Misconception(
             "additive",
             "Your mask holds 0 and -inf, to be added to the scores. Here a mask is boolean, True where a query may "
             "attend.",
             lambda length: torch.full((length, length), -math.inf).triu(diagonal=1),
-        ),
-        Misconception(
-            "everything_allowed",
-            "Your mask allows everything, including the future. Keep the lower triangle only.",
-            partial(_triangle, part=torch.clone),
         ),
         Misconception(
             "first_word_sees_itself",

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import masking
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, only_with, random_padding
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, only_with, random_padding, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 
 
@@ -58,12 +58,8 @@ def _combined_in_place(causal: Tensor, padding: Tensor) -> Tensor:
 CORRECT = (
     _combined_by_loop,
     _combined_in_place,
-    lambda causal, padding: torch.logical_and(causal[None], padding[:, None, :]),
     lambda causal, padding: ~(~causal | ~padding.unsqueeze(1)),
     lambda causal, padding: torch.einsum("qk,bk->bqk", causal.float(), padding.float()).bool(),
-    lambda causal, padding: torch.from_numpy(causal.numpy()[None, :, :] & padding.numpy()[:, None, :]),
-    lambda causal, padding: torch.func.vmap(lambda words: causal * words)(padding),
-    lambda causal, padding: torch.where(padding.unsqueeze(1), causal, False),
     lambda causal, padding: torch.minimum(causal.int(), padding.int().unsqueeze(1)) == 1,
 )
 
@@ -135,16 +131,7 @@ EXERCISE = Exercise(
             "that come in and in the one that goes out.",
             partial(_both, together=lambda causal, keys: ~(causal & keys)),
         ),
-        Misconception(
-            "zeros_and_ones",
-            "The entries of your mask are the numbers 0.0 and 1.0. Combine booleans with &, or end with .bool().",
-            partial(_both, dtype=torch.float32),
-        ),
-        Misconception(
-            "integers",
-            "The entries of your mask are the integers 0 and 1. Combine booleans with &, or end with .bool().",
-            partial(_both, dtype=torch.long),
-        ),
+        *wrong_dtypes(_both),
         Misconception(
             "exactly_one",
             "Your mask allows a key that satisfies one of the two rules but not the other (^). It must satisfy both: "

@@ -8,38 +8,31 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import FUSED_ATTENTION, Kind, integer, kinds, sizes
 from course_lib.exercises.masking.shared import (
-    BARE_EXP,
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
     KEYS_AS_ROWS,
     LARGE,
     LESSON,
     WITHHELD,
-    WRONG_WAY_ROUND,
-    ZERO_TIMES_INFINITY,
     Step,
     as_is,
     divided_by_sum,
-    exp_times_mask,
-    fill_forbidden,
     fill_with_lowest,
-    inverted,
-    inverted_fill,
     only_with,
     over_keys,
-    over_the_matrix,
     own_causal,
     random_padding,
     root_of_last,
-    step_over,
-    times_minus_infinity,
     turned,
+    wrong_dimensions,
+    wrong_divisors,
+    wrong_masks,
 )
 from course_lib.exercises.worked_examples import B
 
@@ -104,25 +97,6 @@ def _self_attention_multiplied(x: Tensor, mask: Tensor) -> Tensor:
     return (kept / kept.sum(dim=-1, keepdim=True) @ x.double()).to(x.dtype)
 
 
-def _self_attention_by_bmm(x: Tensor, mask: Tensor) -> Tensor:
-    flat = x.reshape(-1, *x.shape[-2:])
-    words = x.shape[-2]
-    bias = torch.zeros(*x.shape[:-1], words, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, words, words)
-    scaled = torch.baddbmm(bias, flat, flat.mT, alpha=1 / math.sqrt(x.shape[-1]))
-    return torch.bmm(scaled.softmax(dim=-1), flat).reshape(x.shape)
-
-
-def _self_attention_by_vmap(x: Tensor, mask: Tensor) -> Tensor:
-    if x.ndim > 2:
-        return torch.func.vmap(_self_attention_by_vmap)(x, mask.expand(*x.shape[:-1], x.shape[-2]))
-
-    def one_word(word: Tensor, allowed: Tensor) -> Tensor:
-        scaled = torch.mv(x, word) / math.sqrt(len(word))
-        return torch.softmax(torch.where(allowed, scaled, -1e9), dim=0) @ x
-
-    return torch.func.vmap(one_word)(x, mask)
-
-
 def _self_attention_in_place(x: Tensor, mask: Tensor) -> Tensor:
     scaled = x @ x.transpose(-2, -1)
     scaled /= x.shape[-1] ** 0.5
@@ -130,27 +104,11 @@ def _self_attention_in_place(x: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scaled, dim=-1) @ x
 
 
-def _self_attention_by_broadcasting(x: Tensor, mask: Tensor) -> Tensor:
-    scaled = (x.unsqueeze(-2) * x.unsqueeze(-3)).sum(dim=-1) * x.shape[-1] ** -0.5
-    alpha = torch.softmax(scaled + torch.where(mask, 0.0, -1e9).to(x.dtype), dim=-1)
-    return (alpha.unsqueeze(-1) * x.unsqueeze(-3)).sum(dim=-2)
-
-
-def _self_attention_renormalised(x: Tensor, mask: Tensor) -> Tensor:
-    forbidden = torch.where(mask, 0.0, -1e30)
-    alpha = nn.Softmax(dim=-1)(x @ x.mT / math.sqrt(x.shape[-1]) + forbidden.to(x.dtype)) * mask.to(x.dtype)
-    return F.normalize(alpha, p=1, dim=-1) @ x
-
-
 CORRECT = (
     _self_attention_by_loop,
     _self_attention_by_einsum,
     _self_attention_multiplied,
-    _self_attention_by_bmm,
-    _self_attention_by_vmap,
     _self_attention_in_place,
-    _self_attention_by_broadcasting,
-    _self_attention_renormalised,
 )
 
 
@@ -185,18 +143,7 @@ EXERCISE = Exercise(
             "its printed output follows from that. Mask the scaled ones, the scores divided by √d_model.",
             partial(_self_attention, scaled=as_is),
         ),
-        Misconception(
-            "divided_by_d_model",
-            "All in all, your answer divides the scores by d_model, like the formula on slide S1. The paper's formula "
-            "takes the root: divide by √d_model.",
-            partial(_self_attention, scaled=lambda scores, x: scores / x.shape[-1]),
-        ),
-        Misconception(
-            "half_of_d_model_for_the_root",
-            "Your answer divides the scores by d_model and by 2: `/ d ** 1 / 2` is (/ d) / 2, since ** binds first. "
-            "Divide by the root, d ** 0.5 or math.sqrt(d).",
-            only_with(_self_attention, scaled=lambda scores, x: scores / x.shape[-1] / 2),
-        ),
+        *wrong_divisors(_self_attention),
         Misconception(
             "multiplied_by_the_root",
             "Your answer multiplies the scores by √d_model. Divide them by it.",
@@ -207,29 +154,6 @@ EXERCISE = Exercise(
             "Your answer divides the scores by √2, which is √d_model in the worked example only. d_model is "
             "x.shape[-1].",
             only_with(_self_attention, scaled=lambda scores, x: scores / math.sqrt(2)),
-        ),
-        Misconception(
-            "root_of_number_of_words",
-            "Your answer divides the scores by the root of the number of words. Divide by √d_model, the root of "
-            "x.shape[-1].",
-            partial(_self_attention, scaled=lambda scores, x: scores / math.sqrt(x.shape[-2])),
-        ),
-        Misconception(
-            "root_of_first_dimension",
-            "Your answer divides by the root of len(x), the number of words, or of sequences in a batch. d_model is "
-            "the last dimension, x.shape[-1].",
-            only_with(_self_attention, scaled=lambda scores, x: scores / math.sqrt(len(x))),
-        ),
-        Misconception(
-            "root_of_second_dimension",
-            "Your answer divides by the root of x.shape[1], which is d_model only for a single sequence. d_model is "
-            "x.shape[-1].",
-            only_with(_self_attention, scaled=lambda scores, x: scores / math.sqrt(x.shape[1])),
-        ),
-        Misconception(
-            "scaled_after_softmax",
-            "Your answer divides the weights by √d_model, after the softmax. Divide the scores, before it.",
-            only_with(_self_attention, scaled=as_is, averaged=lambda alpha, x: alpha @ x / root_of_last(x)),
         ),
         Misconception(
             "scores_times_mask",
@@ -250,74 +174,25 @@ EXERCISE = Exercise(
             partial(_self_attention, masked=as_is, after=as_is),
         ),
         Misconception(
-            "mask_added",
-            "Your answer adds the mask to the scores, as 0 and 1. That only nudges them: fill them with -inf where "
-            "the mask is False.",
-            only_with(_self_attention, masked=torch.add),
-        ),
-        Misconception(
             "added_not_enough",
             "Your answer lowers the forbidden scores by some number, but a score far above the others stays above "
             "them and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
             only_with(_self_attention, masked=lambda scaled, mask: scaled - 1e3 * ~mask),
         ),
-        Misconception("exp_overflows", BARE_EXP, only_with(_self_attention, masked=as_is, softmax=exp_times_mask)),
         Misconception(
             "forbidden_score_far_above",
             f"{FORBIDDEN_FAR_ABOVE} A row whose weights are all 0 then ends in 0 / 0, NaN.",
             only_with(_self_attention, masked=as_is, after=lambda alpha, mask: divided_by_sum(alpha * mask, mask)),
         ),
+        *wrong_masks(_self_attention),
         Misconception(
             "always_causal",
             "Your answer makes a causal mask of its own and ignores the one it is given. Use the argument: the mask "
             "may be any.",
             only_with(_self_attention, rows=own_causal),
         ),
-        Misconception(
-            "causal_too",
-            "Your answer makes a causal mask of its own in addition to the one it is given. Use `mask` as it is; it "
-            "may allow anything.",
-            only_with(
-                _self_attention,
-                rows=lambda mask, scores: mask & own_causal(mask, scores),
-                masked=fill_forbidden,
-                after=lambda alpha, mask: alpha.nan_to_num(),
-            ),
-        ),
-        Misconception("inverted", WRONG_WAY_ROUND, partial(_self_attention, masked=inverted_fill())),
-        Misconception(
-            "inverted_with_a_large_number",
-            WRONG_WAY_ROUND,
-            partial(_self_attention, masked=inverted_fill(-1e9)),
-        ),
-        Misconception(
-            "inverted_fill_times_mask",
-            "Your answer fills the scores of the allowed words, where the mask is True. Fill where it is False: "
-            "~mask. (Multiplying the weights by the mask as it stands is right.)",
-            only_with(_self_attention, masked=inverted_fill(-1e9), after=torch.mul),
-        ),
-        Misconception(
-            "inverted_throughout", WRONG_WAY_ROUND, only_with(_self_attention, rows=inverted, after=torch.mul)
-        ),
         Misconception("keys_as_rows", KEYS_AS_ROWS, partial(_self_attention, rows=turned)),
-        Misconception(
-            "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each "
-            "word's weights sum to 1.",
-            partial(_self_attention, rows=as_is, softmax=step_over(-2)),
-        ),
-        Misconception(
-            "softmax_over_the_second_dimension",
-            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
-            "dimension, dim=-1.",
-            only_with(_self_attention, rows=as_is, softmax=step_over(1)),
-        ),
-        Misconception(
-            "softmax_over_the_matrix",
-            "Your answer takes one softmax over a whole matrix. Each query has its own: softmax along the keys, "
-            "dim=-1, so that each word's weights sum to 1.",
-            only_with(_self_attention, softmax=over_the_matrix),
-        ),
+        *wrong_dimensions(partial(_self_attention, rows=as_is)),
         Misconception(
             "weights_transposed",
             "Your answer averages with the weights transposed: alpha's rows are queries, and each word's output is its "
@@ -332,11 +207,6 @@ EXERCISE = Exercise(
                 _self_attention,
                 scaled=lambda scores, x: x @ x.reshape(*x.shape[:-2], *x.shape[:-3:-1]) / root_of_last(x),
             ),
-        ),
-        Misconception(
-            "softmax_left_out",
-            "Your answer weights the words by the scores themselves. Take the softmax of the masked scores first.",
-            only_with(_self_attention, masked=torch.mul, softmax=as_is),
         ),
         Misconception(
             "weights_returned",
@@ -366,11 +236,6 @@ EXERCISE = Exercise(
             "No gradient reaches x: your computation leaves torch somewhere (.detach(), .data, numpy, "
             "torch.tensor(...) or no_grad). Use torch operations from x to the end.",
             only_with(_self_attention, averaged=lambda alpha, x: (alpha @ x).detach()),
-        ),
-        Misconception(
-            "zero_times_infinity",
-            ZERO_TIMES_INFINITY,
-            lambda x, mask: torch.softmax(times_minus_infinity(x @ x.mT, mask), dim=-1) @ x,
         ),
     ),
     withheld=WITHHELD,

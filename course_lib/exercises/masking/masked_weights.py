@@ -23,25 +23,22 @@ from course_lib.exercises.masking.shared import (
     NOTHING,
     WITHHELD,
     WRONG_WAY_ROUND,
-    ZERO_TIMES_INFINITY,
     Step,
     as_is,
     divided_by_sum,
-    exp_times_mask,
     fill_forbidden,
     fill_with_lowest,
     inverted,
-    inverted_fill,
     only_with,
     over_keys,
     over_the_matrix,
     own_causal,
     scores_and_masks,
     shared_masks,
-    step_over,
     sum_never_zero,
-    times_minus_infinity,
     turned,
+    wrong_dimensions,
+    wrong_masks,
 )
 
 
@@ -90,12 +87,6 @@ def _minus_infinity_added(scaled: Tensor, mask: Tensor) -> Tensor:
     return scaled + mask.to(scaled.dtype).log()
 
 
-_NAN_IN_A_ROW = (
-    "A row without any allowed key ends in NaN in your answer, which then spreads through the whole model: set such "
-    "rows to 0."
-)
-
-
 _EVEN_IN_A_ROW = (
     "In a row without any allowed key your answer gives the same weight to every key, though all are forbidden. Set "
     "such rows to 0; multiplying the weights by the mask at the end does it."
@@ -114,17 +105,6 @@ def _masked_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
     return torch.stack(alpha).reshape(scaled.shape)
 
 
-def _masked_by_where(scaled: Tensor, mask: Tensor) -> Tensor:
-    alpha = torch.softmax(torch.where(mask, scaled, -1e9), dim=-1)
-    return torch.where(mask.any(dim=-1, keepdim=True), alpha, 0.0)
-
-
-def _masked_by_exp(scaled: Tensor, mask: Tensor) -> Tensor:
-    largest = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min).amax(dim=-1, keepdim=True)
-    exps = torch.exp((scaled - largest).clamp(max=0.0)) * mask
-    return exps / (exps.sum(dim=-1, keepdim=True) + ~mask.any(dim=-1, keepdim=True))
-
-
 def _masked_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     masked = scaled.clone()
     forbidden = ~mask.expand(scaled.shape)
@@ -132,20 +112,11 @@ def _masked_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     return F.softmax(masked, dim=-1).masked_fill(forbidden, 0)
 
 
-def _masked_by_logarithms(scaled: Tensor, mask: Tensor) -> Tensor:
-    masked = scaled.masked_fill(mask.logical_not(), -1e9)
-    return (masked - masked.logsumexp(dim=-1, keepdim=True)).exp() * mask
-
-
 CORRECT = (
     _masked_by_loop,
-    _masked_by_where,
-    _masked_by_exp,
     _masked_in_place,
-    _masked_by_logarithms,
     lambda scaled, mask: torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1).nan_to_num(nan=0.0),
     lambda scaled, mask: torch.softmax(scaled + (~mask).float() * -1e9, dim=-1) * mask,
-    lambda scaled, mask: (scaled.masked_fill(~mask, -1e4)).softmax(-1).masked_fill(~mask, 0.0),
 )
 
 
@@ -170,18 +141,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "nan_where_nothing_is_allowed",
-            _NAN_IN_A_ROW,
+            "A row without any allowed key ends in NaN in your answer, which then spreads through the whole model: set "
+            "such rows to 0.",
             partial(_weights, masked=fill_forbidden, after=as_is),
         ),
         Misconception(
             "uniform_where_nothing_is_allowed",
             _EVEN_IN_A_ROW,
             partial(_weights, masked=fill_with_lowest, after=as_is),
-        ),
-        Misconception(
-            "nan_by_addition_where_nothing_is_allowed",
-            _NAN_IN_A_ROW,
-            only_with(_weights, masked=_minus_infinity_added, after=as_is),
         ),
         Misconception(
             "uniform_by_addition_where_nothing_is_allowed",
@@ -235,13 +202,6 @@ EXERCISE = Exercise(
             only_with(_weights, masked=as_is, after=lambda alpha, mask: divided_by_sum(alpha * mask, mask)),
         ),
         Misconception(
-            "added_not_enough",
-            "Your answer lowers the forbidden scores by some number, but a score far above the others stays above "
-            "them and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
-            only_with(_weights, masked=lambda scaled, mask: scaled - 1e3 * ~mask, after=as_is),
-        ),
-        Misconception("exp_overflows", BARE_EXP, exp_times_mask),
-        Misconception(
             "exp_overflows_sum_never_zero", BARE_EXP, lambda scaled, mask: sum_never_zero(scaled.exp() * mask, mask)
         ),
         Misconception(
@@ -251,24 +211,7 @@ EXERCISE = Exercise(
             "is.",
             partial(_weights, masked=as_is, after=as_is),
         ),
-        Misconception(
-            "mask_added",
-            "Your answer adds the mask to the scores, as 0 and 1. That only nudges them: fill them with -inf where "
-            "the mask is False.",
-            only_with(_weights, masked=torch.add, after=as_is),
-        ),
-        Misconception("inverted", WRONG_WAY_ROUND, partial(_weights, masked=inverted_fill(), after=as_is)),
-        Misconception(
-            "inverted_with_a_large_number",
-            WRONG_WAY_ROUND,
-            partial(_weights, masked=inverted_fill(-1e9), after=as_is),
-        ),
-        Misconception(
-            "inverted_fill_times_mask",
-            "Your answer fills the scores of the allowed keys, where the mask is True. Fill where it is False: ~mask. "
-            "(Multiplying the weights by the mask as it stands is right.)",
-            partial(_weights, masked=inverted_fill(-1e9), after=torch.mul),
-        ),
+        *wrong_masks(partial(_weights, after=as_is)),
         Misconception("inverted_throughout", WRONG_WAY_ROUND, only_with(_weights, rows=inverted)),
         Misconception("keys_as_rows", KEYS_AS_ROWS, partial(_weights, rows=turned)),
         Misconception(
@@ -276,18 +219,7 @@ EXERCISE = Exercise(
             "Your answer uses a causal mask, whatever mask it is given. Use the argument: it may allow anything.",
             only_with(_weights, rows=own_causal),
         ),
-        Misconception(
-            "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each row "
-            "sums to 1.",
-            partial(_weights, softmax=step_over(-2)),
-        ),
-        Misconception(
-            "softmax_over_the_second_dimension",
-            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
-            "dimension, dim=-1.",
-            partial(_weights, softmax=step_over(1)),
-        ),
+        *wrong_dimensions(_weights),
         Misconception(
             "softmax_over_the_matrix",
             "Your answer takes one softmax over a whole matrix. Each query has its own: softmax along the keys, "
@@ -299,28 +231,6 @@ EXERCISE = Exercise(
             "Your answer divides the scores by the root of their last size. They are already scaled, and that size is "
             "the number of keys: use them as they are.",
             only_with(_weights, scores=lambda scaled, mask: scaled / math.sqrt(scaled.shape[-1])),
-        ),
-        Misconception(
-            "softmax_left_out",
-            "Your answer gives the masked scores. One step is missing: their softmax over the keys.",
-            fill_forbidden,
-        ),
-        Misconception(
-            "filled_with_plus_infinity",
-            "Your answer fills forbidden scores with +inf, which draws all the weight there, and ends in NaN. Fill "
-            "with -inf, because exp(-inf) is 0.",
-            lambda scaled, mask: torch.softmax(fill_forbidden(scaled, mask, math.inf), dim=-1),
-        ),
-        Misconception(
-            "zero_times_infinity",
-            ZERO_TIMES_INFINITY,
-            lambda scaled, mask: torch.softmax(times_minus_infinity(scaled, mask), dim=-1),
-        ),
-        Misconception(
-            "weights_of_the_allowed_alone",
-            "Your answer collects the allowed scores in one row, scaled[mask], and takes their softmax. The result "
-            "has the shape of `scaled`, and each row has its own softmax: fill the forbidden scores with -inf.",
-            lambda scaled, mask: torch.softmax(scaled[mask.expand(scaled.shape)], dim=-1),
         ),
     ),
     withheld=WITHHELD,

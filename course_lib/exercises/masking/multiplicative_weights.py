@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
@@ -70,13 +69,12 @@ def _by_exp(
     return divided(keeps(torch.exp(shifted(scaled, used)), used), used)
 
 
-def _over_columns(kept: Tensor, mask: Tensor) -> Tensor:
-    return kept / kept.sum(dim=-2, keepdim=True)
-
-
-def _without_keepdim(kept: Tensor, mask: Tensor) -> Tensor:
-    """The sums of the rows laid beside the columns."""
-    return kept / kept.sum(dim=-1)
+def _with_any_maximum(name: str, message: str, divided: Step) -> tuple[Misconception, ...]:
+    """Divided in a wrong way, with nothing subtracted before exp and with the right number."""
+    return (
+        Misconception(name, message, partial(_by_exp, shifted=as_is, divided=divided)),
+        Misconception(f"safe_{name}", message, only_with(_by_exp, divided=divided)),
+    )
 
 
 def _sum_of_all(powers: Tensor, mask: Tensor) -> Tensor:
@@ -104,32 +102,10 @@ _MAXIMUM_WITH_ZEROS = (
 )
 
 
-_OVER_COLUMNS = (
-    "Your answer divides by the sums of the columns (dim=-2). Divide each row by its own sum over the keys, "
-    "dim=-1: slide S3 sums over its first index because that is the key there."
-)
-
-
-_NOT_DIVIDED = "Your answer gives exponentials times the mask. Divide each row by its sum."
-
-
-_ROW_SUMS_AS_COLUMNS = (
-    "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
-    "the columns. Keep the dimension in the sum: sum(dim=-1, keepdim=True)."
-)
-
-
 _FORBIDDEN_MULTIPLIED = (
     "Your answer gives weight to the forbidden keys and none to the allowed ones. True means `may attend`: "
     "multiply by the mask as it is."
 )
-
-
-def _multiplicative_in_numpy(scaled: Tensor, mask: Tensor) -> Tensor:
-    scores, allowed = scaled.numpy(), mask.numpy()
-    largest = numpy.where(allowed, scores, -numpy.inf).max(axis=-1, keepdims=True)
-    kept = numpy.exp(numpy.minimum(scores - largest, 0)) * allowed
-    return torch.from_numpy(kept / kept.sum(axis=-1, keepdims=True))
 
 
 def _multiplicative_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
@@ -147,12 +123,6 @@ def _multiplicative_in_double(scaled: Tensor, mask: Tensor) -> Tensor:
     return (kept / kept.sum(dim=-1, keepdim=True)).to(scaled.dtype)
 
 
-def _multiplicative_shifted(scaled: Tensor, mask: Tensor) -> Tensor:
-    filled = scaled.masked_fill(~mask, -math.inf)
-    kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True)) * mask
-    return kept / kept.sum(dim=-1, keepdim=True)
-
-
 @torch.no_grad()
 def _multiplicative_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     alpha = scaled.clone()
@@ -161,32 +131,10 @@ def _multiplicative_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     return alpha.div_(alpha.sum(dim=-1, keepdim=True))
 
 
-def _multiplicative_by_einsum(scaled: Tensor, mask: Tensor) -> Tensor:
-    filled = torch.where(mask, scaled, torch.tensor(-1e9))
-    exps, kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True)), mask.expand_as(scaled).to(scaled.dtype)
-    total = torch.einsum("...k,...k->...", exps, kept)
-    return torch.einsum("...k,...k,...->...k", exps, kept, total.reciprocal())
-
-
-def _multiplicative_by_vmap(scaled: Tensor, mask: Tensor) -> Tensor:
-    def one_row(row: Tensor, allowed: Tensor) -> Tensor:
-        largest = torch.where(allowed == 1, row, -math.inf).max()
-        kept = torch.exp(torch.clamp(row - largest, max=0)) * allowed
-        return kept / kept.sum()
-
-    allowed = mask.expand(scaled.shape).flatten(0, -2).to(scaled.dtype)
-    rows = torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1]), allowed)
-    return rows.reshape(scaled.shape)
-
-
 CORRECT = (
-    _multiplicative_in_numpy,
     _multiplicative_by_loop,
     _multiplicative_in_double,
-    _multiplicative_shifted,
     _multiplicative_in_place,
-    _multiplicative_by_einsum,
-    _multiplicative_by_vmap,
     lambda scaled, mask: torch.exp(
         torch.where(mask, scaled, -1e9) - scaled.masked_fill(~mask, -math.inf).logsumexp(dim=-1, keepdim=True)
     ),
@@ -262,25 +210,26 @@ EXERCISE = Exercise(
             "Multiply by the mask first, then divide by the sum of what is left.",
             partial(_by_exp, shifted=_from_row_maximum, keeps=as_is, divided=_sum_of_all),
         ),
-        Misconception(
+        *_with_any_maximum(
             "sum_without_keepdim",
-            _ROW_SUMS_AS_COLUMNS,
-            partial(_by_exp, shifted=as_is, divided=_without_keepdim),
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "the columns. Keep the dimension in the sum: sum(dim=-1, keepdim=True).",
+            lambda kept, mask: kept / kept.sum(dim=-1),
         ),
-        Misconception("safe_sum_without_keepdim", _ROW_SUMS_AS_COLUMNS, only_with(_by_exp, divided=_without_keepdim)),
-        Misconception("not_normalised", _NOT_DIVIDED, partial(_by_exp, shifted=as_is, divided=as_is)),
-        Misconception("safe_not_normalised", _NOT_DIVIDED, only_with(_by_exp, divided=as_is)),
+        *_with_any_maximum(
+            "not_normalised", "Your answer gives exponentials times the mask. Divide each row by its sum.", as_is
+        ),
+        *_with_any_maximum(
+            "normalised_over_queries",
+            "Your answer divides by the sums of the columns (dim=-2). Divide each row by its own sum over the keys, "
+            "dim=-1: slide S3 sums over its first index because that is the key there.",
+            lambda kept, mask: kept / kept.sum(dim=-2, keepdim=True),
+        ),
         Misconception(
             "divided_by_number_of_keys",
             "Your answer divides by the number of allowed keys. Divide each row by the sum of its exponentials, so "
             "that its weights sum to 1.",
             partial(_by_exp, divided=lambda kept, mask: kept / mask.sum(dim=-1, keepdim=True)),
-        ),
-        Misconception(
-            "mask_ignored",
-            "Your answer is the softmax of all the scores, as if nothing were masked. Multiply exp of the scores by "
-            "the mask before dividing.",
-            partial(_by_exp, shifted=_from_row_maximum, keeps=as_is, divided=divided_by_sum),
         ),
         Misconception("inverted", _FORBIDDEN_MULTIPLIED, lambda scaled, mask: exp_times_mask(scaled, ~mask)),
         Misconception(
@@ -289,14 +238,6 @@ EXERCISE = Exercise(
             lambda scaled, mask: sum_never_zero(scaled.exp() * ~mask, mask),
         ),
         Misconception("keys_as_rows", KEYS_AS_ROWS, partial(_by_exp, rows=turned)),
-        Misconception("normalised_over_queries", _OVER_COLUMNS, partial(_by_exp, shifted=as_is, divided=_over_columns)),
-        Misconception("safe_normalised_over_queries", _OVER_COLUMNS, only_with(_by_exp, divided=_over_columns)),
-        Misconception(
-            "no_exp",
-            "Your answer multiplies the scores by the mask and divides by their sum, without exp. Take exp first, so "
-            "that every weight is positive.",
-            lambda scaled, mask: scaled * mask / (scaled * mask).sum(dim=-1, keepdim=True),
-        ),
         Misconception(
             "powers_of_two",
             "Your answer takes powers of 2. The softmax takes those of e: torch.exp.",

@@ -7,13 +7,12 @@ from functools import partial
 
 import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 
 
@@ -60,20 +59,12 @@ def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
     return mask
 
 
-def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
-    words = [F.pad(torch.ones(int(length)), (0, max_length - int(length))) for length in lengths]
-    return torch.stack(words) > 0
-
-
 CORRECT = (
     _padding_by_loop,
     _padding_in_place,
-    _padding_by_padding,
-    lambda lengths, max_length: torch.arange(max_length).expand(len(lengths), -1) < lengths[:, None],
     lambda lengths, max_length: torch.from_numpy(numpy.arange(max_length)[None, :] < lengths.numpy()[:, None]),
     lambda lengths, max_length: torch.ones(max_length + 1, max_length).tril(diagonal=-1).bool()[lengths],
     lambda lengths, max_length: torch.ones(len(lengths), max_length).cumsum(dim=1) <= lengths.view(-1, 1),
-    lambda lengths, max_length: torch.func.vmap(lambda length: torch.arange(max_length) < length)(lengths),
 )
 
 
@@ -133,29 +124,7 @@ EXERCISE = Exercise(
             "no sequence is that long.",
             partial(_columns_of, width=lambda lengths, max_length: int(lengths.max())),
         ),
-        Misconception(
-            "zeros_and_ones",
-            "The entries of your mask are the numbers 0.0 and 1.0. A mask is boolean: end with .bool(), or "
-            "keep the result of the comparison.",
-            partial(_columns_of, dtype=torch.float32),
-        ),
-        Misconception(
-            "integers",
-            "The entries of your mask are the integers 0 and 1. A mask is boolean: end with .bool(), or keep "
-            "the result of the comparison.",
-            partial(_columns_of, dtype=torch.long),
-        ),
-        Misconception(
-            "first_length_for_all",
-            "Your mask uses the first sequence's length in every row. Each row has a length of its own.",
-            lambda lengths, max_length: (torch.arange(max_length) < lengths[0]).expand(len(lengths), -1),
-        ),
-        Misconception(
-            "queries_as_well",
-            "Your mask is [batch, max_length, max_length]. A padding mask is about the keys alone, with one row for "
-            "each sequence; the queries come in when it is combined with the causal mask.",
-            partial(_columns_of, returned=lambda mask: mask.unsqueeze(1).expand(-1, mask.shape[1], -1)),
-        ),
+        *wrong_dtypes(_columns_of),
         Misconception(
             "inverted_and_one_off",
             "Your mask is True after the words, and misses the first place there: position > length. True belongs to "

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.exercise import Case
+from course_lib.checking.exercise import Case, Misconception
 from course_lib.exercises.common import Kind, kinds, sizes
 from course_lib.exercises.worked_examples import B
 
@@ -94,12 +95,6 @@ def divided_by_sum(kept: Tensor, mask: Tensor) -> Tensor:
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-ZERO_TIMES_INFINITY = (
-    "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so even what is allowed "
-    "becomes NaN. Fill instead: scaled.masked_fill(~mask, -math.inf)."
-)
-
-
 WRONG_WAY_ROUND = (
     "Your answer uses the mask the wrong way round: it masks where attention is allowed. True means `may attend`: fill "
     "where the mask is False, ~mask."
@@ -110,10 +105,6 @@ KEYS_AS_ROWS = (
     "Your answer uses the mask transposed, as slide S3 indexes it, [key, query]. Here its rows are queries, like "
     "those of the scores: use it as it comes."
 )
-
-
-def times_minus_infinity(scaled: Tensor, mask: Tensor) -> Tensor:
-    return scaled + ~mask * -math.inf
 
 
 def inverted_fill(value: float = -math.inf) -> Step:
@@ -151,3 +142,72 @@ def random_padding(generator: Generator, batch: int, length: int) -> Tensor:
     lengths = torch.randint(1, length, (batch,), generator=generator)
     lengths[1] = length
     return masking.padding_mask(lengths, length)
+
+
+def wrong_masks(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
+    """The mask the wrong way round, with a bare exp, or times -inf; `answer` takes the steps `masked` and `softmax`."""
+    return (
+        Misconception("inverted", WRONG_WAY_ROUND, partial(answer, masked=inverted_fill())),
+        Misconception("inverted_with_a_large_number", WRONG_WAY_ROUND, partial(answer, masked=inverted_fill(-1e9))),
+        Misconception("exp_overflows", BARE_EXP, only_with(answer, masked=as_is, softmax=exp_times_mask)),
+        Misconception(
+            "zero_times_infinity",
+            "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so even what is "
+            "allowed becomes NaN. Fill instead: scaled.masked_fill(~mask, -math.inf).",
+            only_with(answer, masked=lambda scaled, mask: scaled + ~mask * -math.inf),
+        ),
+    )
+
+
+def wrong_dimensions(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
+    """The softmax over the queries, or over dim=1; `answer` takes the step `softmax`."""
+    return (
+        Misconception(
+            "softmax_over_queries",
+            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each row "
+            "sums to 1.",
+            partial(answer, softmax=step_over(-2)),
+        ),
+        Misconception(
+            "softmax_over_the_second_dimension",
+            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
+            "dimension, dim=-1.",
+            partial(answer, softmax=step_over(1)),
+        ),
+    )
+
+
+def wrong_divisors(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
+    """Scores divided by d_model, or by the root of the number of words; `answer` takes the step `scaled`."""
+    return (
+        Misconception(
+            "divided_by_d_model",
+            "All in all, your answer divides the scores by d_model, like the formula on slide S1. The paper's formula "
+            "takes the root: divide by √d_model.",
+            partial(answer, scaled=lambda scores, x: scores / x.shape[-1]),
+        ),
+        Misconception(
+            "root_of_number_of_words",
+            "Your answer divides the scores by the root of the number of words. Divide by √d_model, the root of "
+            "x.shape[-1].",
+            partial(answer, scaled=lambda scores, x: scores / math.sqrt(x.shape[-2])),
+        ),
+    )
+
+
+def wrong_dtypes(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
+    """A mask of numbers; `answer` takes its `dtype`."""
+    return (
+        Misconception(
+            "zeros_and_ones",
+            "The entries of your mask are the numbers 0.0 and 1.0. A mask is boolean: make it with dtype=torch.bool, "
+            "a comparison or &, or end with .bool().",
+            partial(answer, dtype=torch.float32),
+        ),
+        Misconception(
+            "integers",
+            "The entries of your mask are the integers 0 and 1. A mask is boolean: make it with dtype=torch.bool, "
+            "a comparison or &, or end with .bool().",
+            partial(answer, dtype=torch.long),
+        ),
+    )
