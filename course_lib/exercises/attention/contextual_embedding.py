@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
@@ -43,21 +42,6 @@ def _context(
     return weigh(scores(embeddings, position + shift) / divisor(embeddings)) @ averaged(embeddings)
 
 
-def _context_by_loop(embeddings: Tensor, position: int) -> Tensor:
-    total, result = torch.tensor(0.0, dtype=embeddings.dtype), torch.zeros_like(embeddings[0])
-    for word in embeddings:
-        weight = torch.exp(torch.dot(word, embeddings[position]))
-        total = total + weight
-        result = result + weight * word
-    return result / total
-
-
-def _context_in_numpy(embeddings: Tensor, position: int) -> Tensor:
-    words = embeddings.numpy()
-    exps = numpy.exp(words @ words[position])
-    return torch.from_numpy((exps[:, None] * words).sum(axis=0) / exps.sum())
-
-
 def _context_in_place(embeddings: Tensor, position: int) -> Tensor:
     weights = torch.mv(embeddings, embeddings[position])
     weights.sub_(weights.max()).exp_()
@@ -65,11 +49,6 @@ def _context_in_place(embeddings: Tensor, position: int) -> Tensor:
     weighted = embeddings.clone()
     weighted.mul_(weights.unsqueeze(1))
     return weighted.sum(dim=0)
-
-
-def _context_by_vmap(embeddings: Tensor, position: int) -> Tensor:
-    scores = torch.func.vmap(torch.dot, in_dims=(0, None))(embeddings, embeddings[position])
-    return torch.func.vmap(torch.mul)(torch.softmax(scores, dim=0), embeddings).sum(dim=0)
 
 
 @torch.no_grad()
@@ -82,15 +61,9 @@ def _context_with_lists(embeddings: Tensor, position: int) -> Tensor:
 
 
 CORRECT = (
-    _context_by_loop,
-    _context_in_numpy,
     _context_in_place,
-    _context_by_vmap,
     _context_with_lists,
     lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
-    lambda embeddings, position: torch.einsum(
-        "j,jd->d", F.softmax(torch.einsum("jd,d->j", embeddings, embeddings[position]), dim=0), embeddings
-    ),
     lambda embeddings, position: (
         ((embeddings * embeddings[position]).sum(1, keepdim=True).double().softmax(0) * embeddings.double())
         .sum(0)
@@ -199,12 +172,6 @@ EXERCISE = Exercise(
             "unit_vectors_averaged",
             "Your answer averages vectors of length 1. Average the embeddings as they are.",
             partial(_context, averaged=partial(F.normalize, dim=-1)),
-        ),
-        Misconception(
-            "every_word",
-            "Your answer holds the contextual embeddings of all the words, [words, d_model]. Return only the one at "
-            "`position`, [d_model].",
-            lambda embeddings, position: torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings,
         ),
         Misconception(
             "weights_returned",

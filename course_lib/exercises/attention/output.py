@@ -58,24 +58,9 @@ def _output_by_loop(alpha: Tensor, v: Tensor) -> Tensor:
     return torch.stack(rows, dim=-2)
 
 
-def _output_by_bmm(alpha: Tensor, v: Tensor) -> Tensor:
-    flat = torch.bmm(alpha.flatten(0, -3), v.flatten(0, -3)) if alpha.ndim > 2 else torch.mm(alpha, v)
-    return flat.reshape(*alpha.shape[:-1], v.shape[-1])
-
-
-def _output_by_vmap(alpha: Tensor, v: Tensor) -> Tensor:
-    if alpha.ndim > 2:
-        return torch.func.vmap(_output_by_vmap)(alpha, v)
-    one_query: Callable[[Tensor], Tensor] = torch.func.vmap(lambda weights: (weights.unsqueeze(-1) * v).sum(dim=0))
-    return one_query(alpha)
-
-
 CORRECT = (
     _output_by_loop,
-    _output_by_bmm,
-    _output_by_vmap,
     lambda alpha, v: torch.einsum("...nm,...md->...nd", alpha, v),
-    lambda alpha, v: (alpha.unsqueeze(-1) * v.unsqueeze(-3)).sum(dim=-2),
     lambda alpha, v: torch.from_numpy(numpy.matmul(alpha.numpy(), v.numpy())),
     lambda alpha, v: (alpha.double() @ v.double()).to(v.dtype),
     lambda alpha, v: (v.transpose(-2, -1) @ alpha.transpose(-2, -1)).transpose(-2, -1),
@@ -104,11 +89,6 @@ EXERCISE = Exercise(
             "Your answer is the plain mean of the values, the same for every query. Weight each value by the query's "
             "alpha.",
             partial(_averaged, weigh=lambda alpha: torch.full_like(alpha, 1 / alpha.shape[-1])),
-        ),
-        Misconception(
-            "plain_sum",
-            "Your answer adds up the values without their weights. Multiply each value by the query's alpha first.",
-            partial(_averaged, weigh=torch.ones_like),
         ),
         Misconception(
             "only_the_largest",

@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.attention.shared import LESSON, WITHHELD
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, root_of_d_head, wrong_divisors
 from course_lib.exercises.common import as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
@@ -29,19 +28,12 @@ def _scaled(
     scores: Tensor,
     d_head: int,
     *,
-    by: Callable[[Tensor, int], float | Tensor] = lambda scores, d_head: math.sqrt(d_head),
+    by: Callable[[Tensor, int], float] = root_of_d_head,
     multiplied: bool = False,
     then: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
     """The scaled scores, with the mistakes that are set."""
     return then(scores * by(scores, d_head) if multiplied else scores / by(scores, d_head))
-
-
-def _scale_by_loop(scores: Tensor, d_head: int) -> Tensor:
-    scaled = torch.empty_like(scores)
-    for index in numpy.ndindex(*scores.shape):
-        scaled[index] = scores[index] / d_head**0.5
-    return scaled
 
 
 @torch.no_grad()
@@ -53,15 +45,11 @@ def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
 
 
 CORRECT = (
-    _scale_by_loop,
     _scale_as_a_module,
     lambda scores, d_head: scores * d_head**-0.5,
     lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head)),
-    lambda scores, d_head: torch.from_numpy(scores.numpy() / math.sqrt(d_head)),
     lambda scores, d_head: scores.clone().div_(d_head**0.5),
     lambda scores, d_head: (scores.double() / math.sqrt(d_head)).to(scores.dtype),
-    lambda scores, d_head: torch.einsum("...,->...", scores, torch.tensor(1 / math.sqrt(d_head), dtype=scores.dtype)),
-    lambda scores, d_head: torch.func.vmap(lambda row: row / math.sqrt(d_head))(scores),
 )
 
 
@@ -82,40 +70,7 @@ EXERCISE = Exercise(
     cases=_scale_cases,
     correct=CORRECT,
     misconceptions=(
-        Misconception(
-            "divided_by_number_of_keys",
-            "Your answer divides by the number of keys. So do the numbers printed on slide S2, which don't follow "
-            "the formula beside them: divide by √d_head, the root of the number of components of a query.",
-            partial(_scaled, by=lambda scores, d_head: scores.shape[-1]),
-        ),
-        Misconception(
-            "divided_by_d_head",
-            "Your answer divides by d_head, as the formula on slide S1 does. The paper's formula takes the root: "
-            "divide by √d_head.",
-            partial(_scaled, by=lambda scores, d_head: d_head),
-        ),
-        Misconception(
-            "divided_by_twice_d_head",
-            "Your answer divides by 2 · d_head. If you wrote d_head ** 1/2: the power comes before the division. "
-            "Divide by d_head ** 0.5, or by math.sqrt(d_head).",
-            partial(_scaled, by=lambda scores, d_head: 2 * d_head),
-        ),
-        Misconception(
-            "root_of_number_of_keys",
-            "Your answer divides by the root of the number of keys. Divide by √d_head: the scores grow with the "
-            "number of components of a query, not with the number of keys.",
-            partial(_scaled, by=lambda scores, d_head: math.sqrt(scores.shape[-1])),
-        ),
-        Misconception(
-            "root_of_number_of_queries",
-            "Your answer divides by the root of the number of queries. Divide by √d_head, the second argument.",
-            partial(_scaled, by=lambda scores, d_head: math.sqrt(scores.shape[-2])),
-        ),
-        Misconception(
-            "divided_by_number_of_queries",
-            "Your answer divides by the number of queries. Divide by √d_head, the second argument.",
-            partial(_scaled, by=lambda scores, d_head: scores.shape[-2]),
-        ),
+        *wrong_divisors(_scaled),
         Misconception(
             "multiplied",
             "Your answer multiplies, which makes large scores larger still. Divide: scores / math.sqrt(d_head).",
@@ -125,18 +80,6 @@ EXERCISE = Exercise(
             "not_scaled",
             "Your answer returns the scores unchanged. Divide them by √d_head.",
             lambda scores, d_head: scores.clone(),
-        ),
-        Misconception(
-            "root_cut_to_an_integer",
-            "Your answer divides by √d_head cut down to an integer. Keep its fraction: math.sqrt(d_head) or "
-            "d_head ** 0.5.",
-            partial(_scaled, by=lambda scores, d_head: math.isqrt(d_head)),
-        ),
-        Misconception(
-            "standardised",
-            "Your answer divides by the standard deviation of these very scores. The scale is fixed, √d_head: it "
-            "doesn't depend on the numbers.",
-            partial(_scaled, by=lambda scores, d_head: scores.std()),
         ),
         Misconception(
             "root_rounded",

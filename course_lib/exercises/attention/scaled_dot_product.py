@@ -16,10 +16,11 @@ from course_lib.exercises.attention.shared import (
     LESSON,
     WITHHELD,
     all_alike,
-    all_reversed,
-    reshaped,
+    root_of_d_head,
     single_query,
     turned_keys,
+    wrong_divisors,
+    wrong_transposes,
 )
 from course_lib.exercises.common import FUSED_ATTENTION, as_it_is, kinds
 from course_lib.exercises.worked_examples import A
@@ -54,13 +55,14 @@ def _attended(
     *,
     of: Callable[[Tensor, Tensor, Tensor], Three] = lambda q, k, v: (q, k, v),
     turned: Callable[[Tensor], Tensor] = turned_keys,
-    divisor: Callable[[Tensor, Tensor, Tensor], float] = lambda q, k, v: math.sqrt(q.shape[-1]),
+    by: Callable[[Tensor, int], float] = root_of_d_head,
     weigh: Callable[[Tensor], Tensor] = lambda scaled: torch.softmax(scaled, dim=-1),
     then: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
     """Attention with the mistakes that are set: `of` says what asks, what it is compared with, and what is averaged."""
     asking, compared, averaged = of(q, k, v)
-    return then(weigh(asking @ turned(compared) / divisor(q, k, v)) @ averaged)
+    scores = asking @ turned(compared)
+    return then(weigh(scores / by(scores, q.shape[-1])) @ averaged)
 
 
 def _attention_by_loop(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -78,22 +80,9 @@ def _attention_by_einsum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.einsum("...nm,...md->...nd", F.softmax(scores, dim=-1), v)
 
 
-def _attention_by_bmm(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    flat_q, flat_k, flat_v = (t.reshape(-1, *t.shape[-2:]) for t in (q, k, v))
-    start = torch.zeros(len(flat_q), q.shape[-2], k.shape[-2], dtype=q.dtype)
-    scaled = torch.baddbmm(start, flat_q, flat_k.mT, alpha=1 / math.sqrt(q.shape[-1]))
-    return torch.bmm(torch.nn.Softmax(dim=2)(scaled), flat_v).reshape(*q.shape[:-1], v.shape[-1])
-
-
 def _attention_in_double(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     exps = torch.exp((q / math.sqrt(q.shape[-1])).double() @ k.double().mT)
     return (exps @ v.double() / exps.sum(dim=-1, keepdim=True)).to(v.dtype)
-
-
-def _attention_by_vmap(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    if q.ndim > 2:
-        return torch.func.vmap(_attention_by_vmap)(q, k, v)
-    return torch.func.vmap(lambda query: torch.softmax(k @ query / math.sqrt(k.shape[-1]), dim=0) @ v)(q)
 
 
 def _attention_in_place(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -104,29 +93,11 @@ def _attention_in_place(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.exp(scaled - scaled.logsumexp(dim=-1, keepdim=True)) @ v
 
 
-def _attention_by_broadcasting(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    scores = (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1)
-    alpha = torch.softmax(scores.mul(q.size(-1) ** -0.5), dim=-1)
-    return (alpha.unsqueeze(-1) * v.unsqueeze(-3)).sum(dim=-2)
-
-
-def _attention_in_chunks_of_keys(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    total, result = torch.zeros((), dtype=q.dtype), torch.zeros((), dtype=v.dtype)
-    for keys, values in zip(k.split(2, dim=-2), v.split(2, dim=-2), strict=True):
-        exps = torch.exp(q @ keys.transpose(-1, -2) / math.sqrt(q.shape[-1]))
-        total, result = total + exps.sum(dim=-1, keepdim=True), result + exps @ values
-    return result / total
-
-
 CORRECT = (
     _attention_by_loop,
     _attention_by_einsum,
-    _attention_by_bmm,
     _attention_in_double,
-    _attention_by_vmap,
     _attention_in_place,
-    _attention_by_broadcasting,
-    _attention_in_chunks_of_keys,
 )
 
 
@@ -147,52 +118,29 @@ EXERCISE = Exercise(
     cases=_attention_cases,
     correct=CORRECT,
     misconceptions=(
-        Misconception(
-            "divided_by_number_of_keys",
-            "Your answer divides the scores by the number of keys. So do the numbers printed on slide S2, which don't "
-            "follow the formula beside them: divide by √d_head, the root of a query's number of components.",
-            partial(_attended, divisor=lambda q, k, v: k.shape[-2]),
-        ),
+        *wrong_divisors(_attended),
         Misconception(
             "unscaled_softmax",
             "Your answer takes the softmax of the unscaled scores, as the line `alpha = softmax(scores)` on slide S2 "
             "does. It should be the softmax of the scaled ones, the scores divided by √d_head.",
-            partial(_attended, divisor=lambda q, k, v: 1),
-        ),
-        Misconception(
-            "divided_by_d_head",
-            "Your answer divides the scores by d_head, as the formula on slide S1 does. The paper's formula takes the "
-            "root: divide by √d_head.",
-            partial(_attended, divisor=lambda q, k, v: q.shape[-1]),
-        ),
-        Misconception(
-            "root_of_number_of_keys",
-            "Your answer divides the scores by the root of the number of keys. Divide by √d_head, the root of "
-            "q.shape[-1].",
-            partial(_attended, divisor=lambda q, k, v: math.sqrt(k.shape[-2])),
-        ),
-        Misconception(
-            "root_of_number_of_queries",
-            "Your answer divides the scores by the root of the number of queries. Divide by √d_head, the root of "
-            "q.shape[-1].",
-            partial(_attended, divisor=lambda q, k, v: math.sqrt(q.shape[-2])),
+            partial(_attended, by=lambda scores, d_head: 1),
         ),
         Misconception(
             "root_of_d_value",
             "Your answer divides the scores by the root of the values' dimension. The scores are made of queries and "
             "keys: divide by the root of theirs, q.shape[-1].",
-            partial(_attended, divisor=lambda q, k, v: math.sqrt(v.shape[-1])),
+            lambda q, k, v: _attended(q, k, v, by=lambda scores, d_head: math.sqrt(v.shape[-1])),
         ),
         Misconception(
             "root_of_second_dimension",
             "Your answer divides by the root of q.shape[1], which is d_head only for a single sequence. With leading "
             "dimensions d_head is q.shape[-1].",
-            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(q.shape[1])),
+            lambda q, k, v: _attended(q, k, v, by=lambda scores, d_head: math.sqrt(q.shape[1])),
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
-            partial(_attended, divisor=lambda q, k, v: 1 / math.sqrt(q.shape[-1])),
+            partial(_attended, by=lambda scores, d_head: 1 / math.sqrt(d_head)),
         ),
         Misconception(
             "scaled_after_softmax",
@@ -225,22 +173,10 @@ EXERCISE = Exercise(
             lambda q, k, v: _attended(q, k, v, weigh=partial(torch.softmax, dim=1)),
         ),
         Misconception(
-            "divided_by_twice_d_head",
-            "Your answer divides the scores by 2 · d_head. If you wrote d_head ** 1/2: the power comes before the "
-            "division. Divide by d_head ** 0.5, or by math.sqrt(d_head).",
-            partial(_attended, divisor=lambda q, k, v: 2 * q.shape[-1]),
-        ),
-        Misconception(
             "root_of_2",
             "Your answer divides the scores by √2, which is right only for the worked example. Take the root of "
             "q.shape[-1].",
-            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(2)),
-        ),
-        Misconception(
-            "softmax_over_everything",
-            "Your answer takes one softmax over all the scores of the tensor. Take it over the keys, dim=-1: each "
-            "query shares out a weight of 1 among them.",
-            partial(_attended, weigh=lambda scaled: torch.softmax(scaled.flatten(), dim=0).reshape(scaled.shape)),
+            lambda q, k, v: _attended(q, k, v, by=lambda scores, d_head: math.sqrt(2)),
         ),
         Misconception(
             "softmax_twice",
@@ -261,18 +197,7 @@ EXERCISE = Exercise(
             "Every value contributes, as much as the softmax gives it.",
             lambda q, k, v: F.one_hot((q @ k.mT).argmax(dim=-1), k.shape[-2]).to(v.dtype) @ v + 0 * (q @ k.mT).sum(),
         ),
-        Misconception(
-            "all_dimensions_reversed",
-            "Your answer reverses all dimensions of k, as k.T does: that is right for one sequence, but wrong in a "
-            "batch. Swap only the last two: k.transpose(-2, -1).",
-            partial(_attended, turned=all_reversed),
-        ),
-        Misconception(
-            "reshaped_not_transposed",
-            "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. Transpose "
-            "its last two dimensions: k.transpose(-2, -1).",
-            partial(_attended, turned=reshaped),
-        ),
+        *wrong_transposes(_attended),
         Misconception(
             "keys_as_values",
             "Your answer averages the keys. The weights come from queries and keys, but what they average is v.",
@@ -322,18 +247,7 @@ EXERCISE = Exercise(
             "root_of_first_dimension",
             "Your answer divides by the root of len(q), which is the number of queries, or of sequences in a batch. "
             "d_head is the last dimension, q.shape[-1].",
-            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(len(q))),
-        ),
-        Misconception(
-            "root_of_first_dimension_of_k",
-            "Your answer divides by the root of len(k), which is the number of keys, or of sequences in a batch. "
-            "d_head is the last dimension, k.shape[-1].",
-            lambda q, k, v: _attended(q, k, v, divisor=lambda q, k, v: math.sqrt(len(k))),
-        ),
-        Misconception(
-            "root_cut_to_an_integer",
-            "Your answer cuts √d_head down to an integer. Divide by the root itself: math.sqrt(d_head).",
-            partial(_attended, divisor=lambda q, k, v: math.isqrt(q.shape[-1])),
+            lambda q, k, v: _attended(q, k, v, by=lambda scores, d_head: math.sqrt(len(q))),
         ),
         Misconception(
             "weights_returned",

@@ -16,10 +16,9 @@ from course_lib.exercises.attention.shared import (
     LESSON,
     WITHHELD,
     all_alike,
-    all_reversed,
-    reshaped,
     single_query,
     turned_keys,
+    wrong_transposes,
 )
 from course_lib.exercises.common import Kind, as_it_is, kinds
 from course_lib.exercises.worked_examples import A
@@ -64,11 +63,6 @@ def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
     return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
 
 
-def _scores_by_bmm(q: Tensor, k: Tensor) -> Tensor:
-    flat = torch.bmm(q.reshape(-1, *q.shape[-2:]), k.reshape(-1, *k.shape[-2:]).transpose(1, 2))
-    return flat.reshape(*q.shape[:-1], k.shape[-2])
-
-
 def _scores_in_place(q: Tensor, k: Tensor) -> Tensor:
     scores = torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
     for component in range(q.shape[-1]):
@@ -76,21 +70,11 @@ def _scores_in_place(q: Tensor, k: Tensor) -> Tensor:
     return scores
 
 
-def _scores_by_vmap(q: Tensor, k: Tensor) -> Tensor:
-    if q.ndim > 2:
-        return torch.func.vmap(_scores_by_vmap)(q, k)
-    return torch.func.vmap(lambda query: torch.mv(k, query))(q)
-
-
 CORRECT = (
     _scores_by_loop,
-    _scores_by_bmm,
     _scores_in_place,
-    _scores_by_vmap,
     lambda q, k: torch.einsum("...nd,...md->...nm", q, k),
-    lambda q, k: (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1),
     lambda q, k: torch.from_numpy(q.numpy() @ k.numpy().swapaxes(-1, -2)),
-    lambda q, k: torch.matmul(k, q.mT).mT,
     lambda q, k: (q.double() @ k.double().transpose(-2, -1)).to(q.dtype),
 )
 
@@ -118,23 +102,12 @@ EXERCISE = Exercise(
             "belongs to a query: q times k transposed, not k times q transposed.",
             partial(_scored, of=lambda q, k: (k, q)),
         ),
-        Misconception(
-            "reshaped_not_transposed",
-            "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. "
-            "Transpose its last two dimensions: k.transpose(-2, -1).",
-            partial(_scored, turned=reshaped),
-        ),
+        *wrong_transposes(_scored),
         Misconception(
             "not_transposed",
             "Your answer multiplies q by k as it is, which fits only where there are as many keys as components. "
             "Transpose its last two dimensions: q @ k.transpose(-2, -1).",
             partial(_scored, turned=as_it_is),
-        ),
-        Misconception(
-            "all_dimensions_reversed",
-            "Your answer reverses all dimensions of k, as k.T does: that is right for one sequence, but wrong in a "
-            "batch. Swap only the last two: k.transpose(-2, -1).",
-            partial(_scored, turned=all_reversed),
         ),
         Misconception(
             "first_dimensions_swapped",
@@ -191,12 +164,6 @@ EXERCISE = Exercise(
             "Your answer compares each query with one key only, the one at the same place. Every query meets every "
             "key: [..., queries, keys].",
             lambda q, k: (q * k).sum(dim=-1),
-        ),
-        Misconception(
-            "elementwise",
-            "Your answer multiplies q and k entry by entry. A score is a dot product, of every query with every key: a "
-            "matrix product, q @ k.transpose(-2, -1).",
-            lambda q, k: q * k,
         ),
         Misconception(
             "mean_of_products",

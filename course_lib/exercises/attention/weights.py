@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
@@ -43,9 +42,14 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("in each row one score far below the rest", (-wide,), part="large scores")
 
 
-def _exp_shared(shifted: Tensor, more: float = 0.0) -> Tensor:
-    """exp of the scores, divided by the sum of its row and a little more."""
-    return torch.exp(shifted) / (torch.exp(shifted).sum(dim=-1, keepdim=True) + more)
+def _exp_shared(shifted: Tensor) -> Tensor:
+    """exp of the scores, divided by the sum of its row."""
+    return torch.exp(shifted) / torch.exp(shifted).sum(dim=-1, keepdim=True)
+
+
+def _safe_exp(scaled: Tensor) -> Tensor:
+    """exp of the scores, less each row's largest."""
+    return torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
 
 
 def _weights_in_place(scaled: Tensor) -> Tensor:
@@ -61,26 +65,6 @@ def _weights_by_loop(scaled: Tensor) -> Tensor:
     return torch.stack([row / sum(row) for row in exps]).reshape(scaled.shape)
 
 
-def _weights_in_numpy(scaled: Tensor) -> Tensor:
-    numbers = scaled.numpy()
-    exps = numpy.exp(numbers - numbers.max(axis=-1, keepdims=True))
-    return torch.from_numpy(exps / exps.sum(axis=-1, keepdims=True))
-
-
-def _weights_by_vmap(scaled: Tensor) -> Tensor:
-    def one_row(row: Tensor) -> Tensor:
-        exps = torch.exp(row - row.max())
-        return exps / exps.sum()
-
-    return torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1])).reshape(scaled.shape)
-
-
-def _weights_by_einsum(scaled: Tensor) -> Tensor:
-    exps = torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)
-    shares: Tensor = torch.einsum("...k,...->...k", exps, torch.einsum("...k->...", exps).reciprocal())
-    return shares
-
-
 @torch.no_grad()
 def _weights_in_double(scaled: Tensor) -> Tensor:
     shifted = scaled.double() - scaled.double().amax(dim=-1, keepdim=True)
@@ -90,12 +74,8 @@ def _weights_in_double(scaled: Tensor) -> Tensor:
 CORRECT = (
     _weights_in_place,
     _weights_by_loop,
-    _weights_in_numpy,
-    _weights_by_vmap,
-    _weights_by_einsum,
     _weights_in_double,
     lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
-    lambda scaled: 1 / torch.exp(scaled.unsqueeze(-2) - scaled.unsqueeze(-1)).sum(dim=-1),
 )
 
 
@@ -128,15 +108,13 @@ EXERCISE = Exercise(
             "one_maximum_for_all_rows",
             "Your answer subtracts one maximum from all rows: a row far below it becomes all 0, and its weights NaN. "
             "Subtract each row's own largest score (dim=-1, keepdim=True).",
-            lambda scaled: torch.exp(scaled - scaled.max()) / torch.exp(scaled - scaled.max()).sum(-1, keepdim=True),
+            lambda scaled: _exp_shared(scaled - scaled.max()),
         ),
         Misconception(
             "clamped",
             "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
             "Subtract each row's largest score instead: that changes no weight.",
-            lambda scaled: (
-                torch.exp(scaled.clamp(-80, 80)) / torch.exp(scaled.clamp(-80, 80)).sum(dim=-1, keepdim=True)
-            ),
+            lambda scaled: _exp_shared(scaled.clamp(-80, 80)),
         ),
         Misconception(
             "clamped_above",
@@ -190,19 +168,13 @@ EXERCISE = Exercise(
             "one_sum_for_everything",
             "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
             "row by its own sum (dim=-1, keepdim=True).",
-            lambda scaled: (
-                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
-                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum()
-            ),
+            lambda scaled: _safe_exp(scaled) / _safe_exp(scaled).sum(),
         ),
         Misconception(
             "sum_over_queries",
             "Your answer divides by the sums of the columns (dim=-2). Each query has weights of its own: sum over the "
             "keys, dim=-1, where the maximum is taken as well.",
-            lambda scaled: (
-                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
-                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum(dim=-2, keepdim=True)
-            ),
+            lambda scaled: _safe_exp(scaled) / _safe_exp(scaled).sum(dim=-2, keepdim=True),
         ),
         Misconception(
             "sum_without_keepdim",
@@ -214,10 +186,7 @@ EXERCISE = Exercise(
             "safe_sum_without_keepdim",
             "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
             "the columns. Keep the dimension in the sum as well: sum(dim=-1, keepdim=True).",
-            lambda scaled: (
-                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
-                / torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)).sum(dim=-1)
-            ),
+            lambda scaled: _safe_exp(scaled) / _safe_exp(scaled).sum(dim=-1),
         ),
         Misconception(
             "not_normalised",
@@ -228,7 +197,7 @@ EXERCISE = Exercise(
             "largest_is_1",
             "The largest weight of each row is 1 in your answer. Divide each row by its sum, after the exp, so that "
             "the weights of a query sum to 1.",
-            lambda scaled: torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)),
+            _safe_exp,
         ),
         Misconception(
             "no_exp",
@@ -275,27 +244,13 @@ EXERCISE = Exercise(
             "maximum_subtracted_above_only",
             "Your answer subtracts the largest score in the numerator, but not in the sum that it divides by. Use "
             "the same exp in both.",
-            lambda scaled: (
-                torch.exp(scaled - scaled.amax(dim=-1, keepdim=True)) / torch.exp(scaled).sum(-1, keepdim=True)
-            ),
+            lambda scaled: _safe_exp(scaled) / torch.exp(scaled).sum(dim=-1, keepdim=True),
         ),
         Misconception(
             "small_number_added_1e_8",
             "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
             "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
-            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-8),
-        ),
-        Misconception(
-            "small_number_added_1e_6",
-            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
-            "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
-            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-6),
-        ),
-        Misconception(
-            "small_number_added_1e_5",
-            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
-            "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
-            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True), 1e-5),
+            lambda scaled: _safe_exp(scaled) / (_safe_exp(scaled).sum(dim=-1, keepdim=True) + 1e-8),
         ),
     ),
     withheld=WITHHELD,
