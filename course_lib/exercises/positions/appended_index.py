@@ -67,34 +67,11 @@ def _appended_in_numpy(x: Tensor) -> Tensor:
     return torch.tensor(numpy.concatenate([x.detach().numpy(), places], axis=-1), dtype=x.dtype)
 
 
-def _appended_by_vmap(x: Tensor) -> Tensor:
-    def one(word: Tensor, place: Tensor) -> Tensor:
-        return torch.cat([word, place.expand(*word.shape[:-1], 1)], dim=-1)
-
-    return torch.func.vmap(one, in_dims=(-2, 0), out_dims=-2)(x, torch.arange(x.shape[-2]).to(x.dtype))
-
-
-def _appended_by_product(x: Tensor) -> Tensor:
-    widened = x @ torch.eye(x.shape[-1], x.shape[-1] + 1, dtype=x.dtype)
-    last = F.one_hot(torch.tensor(x.shape[-1]), x.shape[-1] + 1)
-    return widened + torch.arange(x.shape[-2], dtype=x.dtype).unsqueeze(-1) * last
-
-
 CORRECT = (
     _appended_in_place,
     _appended_by_loop,
     _appended_in_numpy,
-    _appended_by_vmap,
-    _appended_by_product,
-    lambda x: torch.cat([x, torch.arange(x.shape[-2]).view(-1, 1).expand(x.shape[:-1] + (1,))], dim=-1),
     lambda x: torch.cat([x, torch.ones_like(x[..., :1]).cumsum(dim=-2) - 1], dim=-1),
-    lambda x: F.pad(x, (0, 1)) + F.pad(torch.arange(x.shape[-2], dtype=x.dtype).unsqueeze(1), (x.shape[-1], 0)),
-    lambda x: torch.cat([x, torch.from_numpy(numpy.indices((*x.shape[:-1], 1))[-2])], dim=-1),
-    lambda x: (
-        torch.hstack([x.movedim(-1, 1), 0 * x[..., :1].movedim(-1, 1) + torch.arange(x.shape[-2])]).movedim(1, -1)
-        if x.ndim > 2
-        else torch.column_stack([x, torch.arange(len(x))])
-    ),
 )
 
 
@@ -170,22 +147,10 @@ EXERCISE = Exercise(
             partial(_numbered, returned=torch.Tensor.float),
         ),
         Misconception(
-            "divided_in_single_precision",
-            "Your answer divides the positions by the number of words. Then a step means something different in "
-            "sentences of different lengths; use the position itself: 0, 1, 2, ...",
-            lambda x: _beside(x, _place(x) / x.shape[-2]),
-        ),
-        Misconception(
             "small_integers",
             "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
             "text. Use the dtype of x, or torch.arange's own.",
             lambda x: _beside(x, _place(x).to(torch.int8)),
-        ),
-        Misconception(
-            "unsigned_small_integers",
-            "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
-            "text. Use the dtype of x, or torch.arange's own.",
-            lambda x: _beside(x, _place(x).to(torch.uint8)),
         ),
         Misconception(
             "last_component_overwritten",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
@@ -76,39 +73,11 @@ def _binary_by_repeating(length: int, bits: int) -> Tensor:
     return torch.stack(columns, dim=1)
 
 
-def _binary_by_doubling(length: int, bits: int) -> Tensor:
-    table = torch.zeros(1, 0)
-    for _ in range(bits):
-        table = torch.cat([F.pad(table, (0, 1)), F.pad(table, (0, 1), value=1.0)])
-    return table[:length]
-
-
-def _binary_by_adding(length: int, bits: int) -> Tensor:
-    """One more each time, with a carry."""
-    row, rows = [0.0] * bits, []
-    for _ in range(length):
-        rows.append(list(row))
-        for bit in range(bits):
-            row[bit] = 1 - row[bit]
-            if row[bit]:
-                break
-    return torch.tensor(rows)
-
-
 CORRECT = (
     _binary_by_text,
     _binary_in_place,
     _binary_by_repeating,
-    _binary_by_doubling,
-    _binary_by_adding,
-    lambda length, bits: (torch.arange(length).unsqueeze(1) // 2 ** torch.arange(bits) % 2).float(),
-    lambda length, bits: (torch.arange(length)[:, None] & 2 ** torch.arange(bits) != 0).float(),
-    lambda length, bits: torch.remainder(torch.floor(torch.arange(length)[:, None] / 2.0 ** torch.arange(bits)), 2),
     lambda length, bits: torch.from_numpy(numpy.arange(length)[:, None] >> numpy.arange(bits) & 1).to(torch.float32),
-    lambda length, bits: torch.tensor(list(itertools.product([0.0, 1.0], repeat=bits)))[:length].flip(1),
-    lambda length, bits: (
-        (torch.sin(math.pi * (torch.arange(length)[:, None] + 0.5) / 2 ** torch.arange(bits)) < 0) * 1.0
-    ),
 )
 
 

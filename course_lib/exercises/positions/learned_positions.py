@@ -96,8 +96,8 @@ def _row_for_each_sentence(x: Tensor, rows: Tensor) -> Tensor:
     return x + rows.view(-1, *[1] * (x.ndim - 2), x.shape[-1])
 
 
-def learned(forward: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
-    """A class like `course_lib.positions.LearnedPositions` whose forward is `forward(x, encoding)`."""
+def _refusing(placed: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
+    """A class like `course_lib.positions.LearnedPositions` whose words get `placed(x, encoding)`."""
 
     class LearnedPositions(nn.Module):
         def __init__(self, d_model: int, max_length: int) -> None:
@@ -105,20 +105,10 @@ def learned(forward: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
             self.encoding = nn.Parameter(torch.zeros(max_length, d_model))
 
         def forward(self, x: Tensor) -> Tensor:
-            return forward(x, self.encoding)
+            _refuse(x.shape[-2], len(self.encoding))
+            return placed(x, self.encoding)
 
     return LearnedPositions
-
-
-def _refusing(forward: Callable[[Tensor, Tensor], Tensor]) -> type[nn.Module]:
-    """The same, with a refusal of words that have no position."""
-
-    def placed(x: Tensor, encoding: Tensor) -> Tensor:
-        if x.shape[-2] > len(encoding):
-            raise ValueError(f"{x.shape[-2]} words are more than {len(encoding)} positions")
-        return forward(x, encoding)
-
-    return learned(placed)
 
 
 @_refusing
@@ -132,14 +122,6 @@ def _learned_in_place(x: Tensor, encoding: Tensor) -> Tensor:
     for place in range(x.size(-2)):
         placed[..., place, :] += encoding[place]
     return placed
-
-
-@learned
-def _learned_padded(x: Tensor, encoding: Tensor) -> Tensor:
-    further = len(encoding) - x.shape[-2]
-    if further < 0:
-        raise ValueError(f"{-further} words have no position")
-    return (F.pad(x, (0, 0, 0, further)) + encoding)[..., : x.shape[-2], :]
 
 
 class _LearnedWithARefusal(nn.Module):
@@ -161,18 +143,13 @@ class _LearnedWithARefusal(nn.Module):
 CORRECT = (
     _learned_by_loop,
     _learned_in_place,
-    _learned_padded,
     _LearnedWithARefusal,
-    _refusing(lambda x, encoding: x + encoding[: x.shape[-2]]),
-    _refusing(lambda x, encoding: x + F.embedding(torch.arange(x.shape[-2]), encoding)),
-    _refusing(lambda x, encoding: torch.add(x, encoding.narrow(0, 0, x.shape[-2]).expand_as(x))),
     _refusing(
         lambda x, encoding: x + F.one_hot(torch.arange(x.shape[-2]), len(encoding)).to(encoding.dtype) @ encoding
     ),
     _refusing(
         lambda x, encoding: (x.double() + encoding.index_select(0, torch.arange(x.shape[-2])).double()).to(x.dtype)
     ),
-    _refusing(lambda x, encoding: torch.func.vmap(torch.add, (-2, 0), -2)(x, encoding[: x.shape[-2]])),
 )
 
 
@@ -228,11 +205,6 @@ EXERCISE = Exercise(
                 checked=_never,
                 rows=lambda encoding, words: F.pad(encoding, (0, 0, 0, max(0, words - len(encoding))))[:words],
             ),
-        ),
-        Misconception(
-            "only_the_rows",
-            "Your answer returns only the positions. Add them to the words: x + encoding[:words].",
-            partial(_Learned, together=lambda x, rows: rows),
         ),
         Misconception(
             "last_rows",

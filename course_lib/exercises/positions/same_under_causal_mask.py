@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
@@ -97,12 +96,6 @@ def _same_by_attention(order: Tensor) -> Tensor:
     return (before[order] - after).abs().amax(dim=1) < 1e-9
 
 
-def _same_by_sums(order: Tensor) -> Tensor:
-    """Among n different places the sum is smallest for the first n, and equal only for them."""
-    place = torch.arange(len(order))
-    return (order == place) & (order.cumsum(0) == place.cumsum(0))
-
-
 def _same_by_loop(order: Tensor) -> Tensor:
     furthest, same = -1, []
     for place, word in enumerate(order.tolist()):
@@ -115,16 +108,7 @@ CORRECT = (
     _same_by_sets,
     _same_by_masks,
     _same_by_attention,
-    _same_by_sums,
     _same_by_loop,
-    lambda order: (order == torch.arange(len(order))) & (order.cummax(0)[0] == order),
-    lambda order: torch.tensor(
-        [sorted(order[: i + 1].tolist()) == list(range(int(order[i]) + 1)) for i in range(len(order))]
-    ),
-    lambda order: torch.from_numpy(
-        (order.numpy() == numpy.arange(len(order)))
-        & (numpy.maximum.accumulate(order.numpy()) <= numpy.arange(len(order)))
-    ),
 )
 
 
@@ -176,12 +160,6 @@ EXERCISE = Exercise(
             "Your prediction is that a word keeps its vector only if all words before it stand as they did. Their "
             "order does not matter: attention adds them up. All that matters is which words they are.",
             partial(_predicted, same=lambda order: _kept(order).cumprod(dim=0).bool()),
-        ),
-        Misconception(
-            "moved_back_is_harmless",
-            "Your prediction is that a word keeps its vector if it stands where it was or further back. Further back "
-            "it attends to more words than before, and even where it was, other words may stand before it now.",
-            partial(_predicted, same=lambda order: order <= places_of(order)),
         ),
         Misconception(
             "nothing_new_is_harmless",

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib import positions
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, sinusoidal_by_loop
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, clock, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
 
 
@@ -31,10 +31,6 @@ def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _rotation(cos: Tensor, sin: Tensor) -> list[Tensor]:
     return [cos, sin, -sin, cos]
-
-
-def _turn(shift: float, exponent: Tensor) -> Tensor:
-    return shift / 10_000**exponent
 
 
 def _on_the_diagonal(blocks: Tensor) -> Tensor:
@@ -58,7 +54,7 @@ def _turned(
     d_model: int,
     *,
     moved: Callable[[int], int] = lambda shift: shift,
-    angle: Callable[[float, Tensor], Tensor] = _turn,
+    angle: Callable[[float, Tensor], Tensor] = clock,
     block: Callable[[Tensor, Tensor], list[Tensor]] = _rotation,
     placed: Callable[[Tensor], Tensor] = _on_the_diagonal,
     dtype: torch.dtype = torch.float32,
@@ -88,14 +84,6 @@ def _shift_by_slices(shift: int, d_model: int) -> Tensor:
     return matrix
 
 
-def _shift_by_blocks(shift: int, d_model: int) -> Tensor:
-    angles = [shift / 10_000 ** (2 * i / d_model) for i in range(d_model // 2)]
-    matrix: Tensor = torch.block_diag(
-        *(torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles)
-    )
-    return matrix
-
-
 def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
     """Turning steadily: the matrix exponential of the velocities."""
     speed = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
@@ -112,45 +100,11 @@ def _shift_in_numpy(shift: int, d_model: int) -> Tensor:
     return torch.from_numpy(cosine + sine).float()
 
 
-def _shift_by_power(shift: int, d_model: int) -> Tensor:
-    """One word on, again and again; backwards by the inverse."""
-    angle = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    once = torch.diag(angle.cos().repeat_interleave(2))
-    aside = torch.stack([angle.sin(), torch.zeros_like(angle)], dim=1).flatten()[:-1]
-    once += torch.diag(aside, 1) - torch.diag(aside, -1)
-    moved: Tensor = torch.linalg.matrix_power(once, shift)
-    return moved.float()
-
-
-def _shift_from_the_encoding(shift: int, d_model: int) -> Tensor:
-    """Read off the encoding's own numbers: row `shift` holds the sine and the cosine of every angle."""
-    row = sinusoidal_by_loop(abs(shift) + 1, d_model)[abs(shift)].view(-1, 2)
-    sine, cosine = row[:, 0] * (1 if shift >= 0 else -1), row[:, 1]
-    turns = torch.stack([cosine, sine, -sine, cosine], dim=1).view(-1, 2, 2)
-    return torch.einsum("irc,ij->irjc", turns, torch.eye(d_model // 2)).reshape(d_model, d_model)
-
-
-def _shift_column_by_column(shift: int, d_model: int) -> Tensor:
-    """What the turned clocks do to each unit vector."""
-    angle = shift / 10_000.0 ** (torch.arange(0, d_model, 2).double() / d_model)
-
-    def turned(vector: Tensor) -> Tensor:
-        sine, cosine = vector[0::2], vector[1::2]
-        parts = (sine * angle.cos() + cosine * angle.sin(), cosine * angle.cos() - sine * angle.sin())
-        return torch.stack(parts, dim=1).flatten()
-
-    return torch.func.vmap(turned, out_dims=1)(torch.eye(d_model, dtype=torch.float64)).float()
-
-
 CORRECT = (
     _shift_by_loop,
     _shift_by_slices,
-    _shift_by_blocks,
     _shift_by_exponential,
     _shift_in_numpy,
-    _shift_by_power,
-    _shift_from_the_encoding,
-    _shift_column_by_column,
 )
 
 
@@ -201,18 +155,7 @@ EXERCISE = Exercise(
             "shift / 10000^(2i / d_model).",
             partial(_turned, angle=lambda shift, exponent: torch.full_like(exponent, shift)),
         ),
-        Misconception(
-            "two_forgotten",
-            "Your blocks turn by shift / 10000^(i / d_model): the 2 is missing. The angle of pair i is shift / "
-            "10000^(2i / d_model), as in the encoding.",
-            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent / 2)),
-        ),
-        Misconception(
-            "two_counted_twice",
-            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
-            "paper's 2i: the exponent is then i / d_model.",
-            partial(_turned, angle=lambda shift, exponent: _turn(shift, 2 * exponent)),
-        ),
+        *wrong_exponents(_turned),
         Misconception(
             "multiplied",
             "Your angles are shift · 10000^(2i / d_model), faster and faster. Divide: the clocks slow down from pair "
@@ -255,11 +198,6 @@ EXERCISE = Exercise(
             partial(_turned, block=lambda cos, sin: [cos, -sin, -sin, cos]),
         ),
         Misconception(
-            "exponents_counted_from_one",
-            "Your answer counts the pairs of dimensions from 1. The first has i = 0: it turns by `shift` itself.",
-            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent + 1 / len(exponent))),
-        ),
-        Misconception(
             "minus_at_the_cosine",
             "Your blocks have their minus at the lower right cosine, which turns them into reflections. It belongs to "
             "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
@@ -281,30 +219,7 @@ EXERCISE = Exercise(
             "Your matrix shifts by one word, whatever `shift` is. Multiply the angles by it.",
             partial(_turned, moved=lambda shift: 1),
         ),
-        Misconception(
-            "base_1000",
-            "Your base is 1000. The paper's is 10000, with four zeros.",
-            partial(_turned, angle=lambda shift, exponent: shift / 1_000**exponent),
-        ),
-        Misconception(
-            "degrees",
-            "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
-            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent).deg2rad()),
-        ),
-        Misconception(
-            "slowest_first",
-            "Your clocks are in reverse order, the slowest first. The first block turns by `shift` itself.",
-            partial(_turned, angle=lambda shift, exponent: _turn(shift, exponent.flip(0))),
-        ),
-        Misconception(
-            "one_frequency_less",
-            "Your slowest clock turns by shift / 10000: the exponents run from 0 to 1. By the paper's formula they "
-            "stop before 1: 2i / d_model for i < d_model / 2.",
-            partial(
-                _turned,
-                angle=lambda shift, exponent: _turn(shift, exponent * len(exponent) / max(len(exponent) - 1, 1)),
-            ),
-        ),
+        *wrong_speeds(_turned),
         Misconception(
             "added_to_the_identity",
             "Your matrix has the identity added: its diagonal is 1 too large. Start from zeros, or replace the "

@@ -49,22 +49,12 @@ def _shuffled_in_place(out: Tensor, order: Tensor) -> Tensor:
     return shuffled
 
 
-def _shuffled_by_gather(out: Tensor, order: Tensor) -> Tensor:
-    return out.gather(-2, order.unsqueeze(-1).expand(out.shape))
-
-
 CORRECT = (
     _shuffled_by_loop,
     _shuffled_in_place,
-    _shuffled_by_gather,
-    lambda out, order: out[..., order, :],
-    lambda out, order: torch.index_select(out, out.ndim - 2, order),
     lambda out, order: F.one_hot(order, len(order)).to(out.dtype) @ out,
-    lambda out, order: torch.einsum("pw,...wd->...pd", torch.eye(len(order), dtype=out.dtype)[order], out),
-    lambda out, order: out.mT[..., order].mT,
     lambda out, order: torch.from_numpy(numpy.take(out.detach().numpy(), order.numpy(), axis=-2)),
     lambda out, order: out.transpose(0, -2)[order].transpose(0, -2),
-    lambda out, order: torch.cat([out.narrow(-2, word, 1) for word in order.tolist()], dim=-2),
 )
 
 
@@ -103,12 +93,6 @@ EXERCISE = Exercise(
             "In a batch your prediction shuffles the sentences: out[order] takes "
             "the first dimension. Words are the last but one: out[..., order, :].",
             partial(_taken, dim=0),
-        ),
-        Misconception(
-            "dimensions_shuffled",
-            "Your prediction shuffles the components within each vector. The vectors stay whole and change places: "
-            "out[..., order, :].",
-            lambda out, order: torch.cat([out[..., order], out[..., len(order) :]], dim=-1),
         ),
         Misconception(
             "reversed",

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib import positions
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, sinusoidal_by_loop
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, clock, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
 
 
@@ -32,10 +32,6 @@ def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(f"a long text of {words} words in 2 dimensions", (words, 2))  # their angles are exact
 
 
-def _clock(position: Tensor, exponent: Tensor) -> Tensor:
-    return position / 10_000**exponent
-
-
 def _sine_and_cosine(angle: Tensor) -> tuple[Tensor, Tensor]:
     return angle.sin(), angle.cos()
 
@@ -49,7 +45,7 @@ def _waves(
     d_model: int,
     *,
     first: int = 0,
-    angle: Callable[[Tensor, Tensor], Tensor] = _clock,
+    angle: Callable[[Tensor, Tensor], Tensor] = clock,
     pair: Callable[[Tensor], tuple[Tensor, Tensor]] = _sine_and_cosine,
     placed: Callable[[Tensor, Tensor], Tensor] = _side_by_side,
     dtype: torch.dtype = torch.float32,
@@ -60,17 +56,10 @@ def _waves(
     return placed(*pair(angles)).to(dtype)
 
 
-def _of_own_frequency(length: int, d_model: int) -> Tensor:
-    """Every dimension j turns at 10000^(-2j / d_model), so that a sine and its cosine do not belong together."""
+def _of_dimensions(length: int, d_model: int, *, factor: int) -> Tensor:
+    """Every dimension j turns at 10000^(-factor · j / d_model), so that a sine and its cosine are two clocks."""
     dimension = torch.arange(d_model, dtype=torch.float64)
-    angle = torch.arange(length, dtype=torch.float64).unsqueeze(-1) / 10_000 ** (2 * dimension / d_model)
-    return torch.where(dimension % 2 == 0, angle.sin(), angle.cos()).float()
-
-
-def _of_single_exponents(length: int, d_model: int) -> Tensor:
-    """Every dimension j turns at 10000^(-j / d_model): right for the sines, but not for the cosines."""
-    dimension = torch.arange(d_model, dtype=torch.float64)
-    angle = torch.arange(length, dtype=torch.float64).unsqueeze(-1) / 10_000 ** (dimension / d_model)
+    angle = clock(torch.arange(length, dtype=torch.float64).unsqueeze(-1), factor * dimension / d_model)
     return torch.where(dimension % 2 == 0, angle.sin(), angle.cos()).float()
 
 
@@ -80,18 +69,14 @@ def _of_products(length: int, d_model: int) -> Tensor:
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
-def _encoded(length: int, d_model: int, frequency: Callable[[Tensor], Tensor]) -> Tensor:
-    """Sines and cosines of pos · frequency(i), for the pairs i = 0, 1, ... of dimensions."""
-    angles = torch.arange(length).unsqueeze(-1) * frequency(torch.arange(d_model // 2).double())
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
-
-
-def _overwritten(length: int, d_model: int) -> Tensor:
-    right = positions.sinusoidal_encoding(length, d_model)
-    wrong = torch.zeros(length, d_model)
-    for pair in range(d_model // 2):
-        wrong[:, pair : pair + 2] = right[:, 2 * pair : 2 * pair + 2]
-    return wrong
+def _sinusoidal_by_loop(length: int, d_model: int) -> Tensor:
+    encoding = torch.zeros(length, d_model)
+    for pos in range(length):
+        for i in range(d_model // 2):
+            angle = pos / 10_000 ** (2 * i / d_model)
+            encoding[pos, 2 * i] = math.sin(angle)
+            encoding[pos, 2 * i + 1] = math.cos(angle)
+    return encoding
 
 
 def _sinusoidal_by_slices(length: int, d_model: int) -> Tensor:
@@ -117,48 +102,11 @@ def _sinusoidal_by_phase(length: int, d_model: int) -> Tensor:
     return torch.sin(angle + dimension % 2 * math.pi / 2).float()
 
 
-def _sinusoidal_by_complex(length: int, d_model: int) -> Tensor:
-    angle = torch.outer(torch.arange(length).double(), 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model))
-    turned = torch.polar(torch.ones_like(angle), angle)
-    return torch.view_as_real(turned).flip(-1).reshape(length, d_model).float()
-
-
-def _sinusoidal_by_turning(length: int, d_model: int) -> Tensor:
-    """Each row from the one before it, by one turn of every clock."""
-    step = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
-    sine, cosine = torch.zeros_like(step), torch.ones_like(step)
-    rows = []
-    for _ in range(length):
-        rows.append(torch.stack([sine, cosine], dim=1).flatten())
-        sine, cosine = sine * step.cos() + cosine * step.sin(), cosine * step.cos() - sine * step.sin()
-    return torch.stack(rows).float()
-
-
-def _sinusoidal_by_vmap(length: int, d_model: int) -> Tensor:
-    pairs = torch.arange(d_model // 2)
-
-    def row(pos: Tensor) -> Tensor:
-        angle = pos / torch.pow(10_000, 2 * pairs / d_model)
-        return torch.stack([torch.sin(angle), torch.cos(angle)], dim=-1).reshape(-1)
-
-    return torch.func.vmap(row)(torch.arange(length))
-
-
-def _sinusoidal_by_einsum(length: int, d_model: int) -> Tensor:
-    frequency = torch.logspace(0, -4 * (d_model - 2) / d_model, d_model // 2, dtype=torch.float64)
-    angle = torch.einsum("p,f->pf", torch.arange(length, dtype=torch.float64), frequency).repeat_interleave(2, dim=1)
-    return torch.where(torch.arange(d_model) % 2 == 1, angle.cos(), angle.sin()).float()
-
-
 CORRECT = (
-    sinusoidal_by_loop,
+    _sinusoidal_by_loop,
     _sinusoidal_by_slices,
     _sinusoidal_in_numpy,
     _sinusoidal_by_phase,
-    _sinusoidal_by_complex,
-    _sinusoidal_by_turning,
-    _sinusoidal_by_vmap,
-    _sinusoidal_by_einsum,
 )
 
 
@@ -197,28 +145,17 @@ EXERCISE = Exercise(
             partial(_waves, pair=lambda a: (a.sin(), a.sin())),
         ),
         Misconception(
-            "two_forgotten",
-            "Your exponent is i / d_model, with i counting the pairs: the 2 is missing, and the clocks slow down too "
-            "little from pair to pair. The paper's exponent is 2i / d_model.",
-            partial(_waves, angle=lambda position, exponent: _clock(position, exponent / 2)),
-        ),
-        Misconception(
-            "two_counted_twice",
-            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
-            "paper's 2i: the exponent is then i / d_model.",
-            partial(_waves, angle=lambda position, exponent: _clock(position, 2 * exponent)),
-        ),
-        Misconception(
             "a_frequency_for_each_dimension",
             "Each of your dimensions has a frequency of its own. The paper's i counts pairs: dimensions 2i and 2i + 1 "
             "share the angle pos / 10000^(2i / d_model).",
-            _of_own_frequency,
+            partial(_of_dimensions, factor=2),
         ),
+        *wrong_exponents(_waves),
         Misconception(
             "cosine_too_slow",
             "Your sines are right, but each cosine has a frequency of its own: its exponent is (2i + 1) / d_model. It "
             "shares the angle of the sine before it, with 2i / d_model.",
-            _of_single_exponents,
+            partial(_of_dimensions, factor=1),
         ),
         Misconception(
             "multiplied",
@@ -227,34 +164,11 @@ EXERCISE = Exercise(
             _of_products,
         ),
         Misconception(
-            "multiplied_in_double_precision",
-            "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
-            "Divide by it: they slow down from pair to pair.",
-            lambda length, d_model: _waves(
-                length, d_model, angle=lambda position, exponent: position * 10_000**exponent
-            ),
-        ),
-        Misconception(
             "counted_from_one",
             "Your first row belongs to position 1. Positions are counted from 0: at the first one all angles are 0.",
             partial(_waves, first=1),
         ),
-        Misconception(
-            "base_1000",
-            "Your base is 1000. The paper's is 10000, with four zeros.",
-            partial(_waves, angle=lambda position, exponent: position / 1_000**exponent),
-        ),
-        Misconception(
-            "whole_turns",
-            "Your answer multiplies the angle by 2π, so that the first clock turns all the way round at each word. "
-            "The formula has no 2π: one word turns it by 1 radian.",
-            partial(_waves, angle=lambda position, exponent: 2 * math.pi * _clock(position, exponent)),
-        ),
-        Misconception(
-            "degrees",
-            "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
-            partial(_waves, angle=lambda position, exponent: _clock(position, exponent).deg2rad()),
-        ),
+        *wrong_speeds(_waves),
         Misconception(
             "transposed",
             "Your answer is [d_model, length]. One row for each position: [length, d_model].",
@@ -266,33 +180,16 @@ EXERCISE = Exercise(
             partial(_waves, dtype=torch.float64),
         ),
         Misconception(
-            "one_frequency_less",
-            "Your answer's slowest angle is pos / 10000: the exponents run from 0 to 1, as in the authors' own "
-            "program. By the paper's formula they stop before 1: 2i / d_model for i < d_model / 2.",
-            lambda length, d_model: _encoded(length, d_model, lambda i: 10000.0 ** -(i / max(d_model // 2 - 1, 1))),
-        ),
-        Misconception(
             "exponent_without_brackets",
             "Your answer computes 10000 ** 2 * i / d_model: a power binds more tightly than a product. Put the whole "
             "exponent in brackets: 10000 ** (2 * i / d_model).",
-            lambda length, d_model: _encoded(length, d_model, lambda i: 1 / 10000.0**2 * i / d_model),
-        ),
-        Misconception(
-            "exponents_counted_from_one",
-            "Your answer counts the pairs of dimensions from 1. The first has i = 0, so its angle is pos itself.",
-            lambda length, d_model: _encoded(length, d_model, lambda i: 10000.0 ** (-2 * (i + 1) / d_model)),
+            partial(_waves, angle=lambda position, exponent: position / 10_000**2 * exponent / 2),
         ),
         Misconception(
             "one_frequency_for_all",
             "Your answer has the same angle, pos, in all dimensions. Each pair turns more slowly than the one before "
             "it: divide by 10000^(2i / d_model).",
-            lambda length, d_model: _encoded(length, d_model, lambda i: torch.ones_like(i)),
-        ),
-        Misconception(
-            "overwritten",
-            "Your answer writes to [pos, i] and [pos, i + 1] for i < d_model / 2, so that each sine overwrites the "
-            "cosine before it, and the second half stays 0. Pair i stands at 2i and 2i + 1.",
-            _overwritten,
+            partial(_waves, angle=lambda position, exponent: position.expand(-1, len(exponent))),
         ),
         Misconception(
             "base_100000",
@@ -303,7 +200,7 @@ EXERCISE = Exercise(
             "exponent_not_divided",
             "Your exponent is 2i, not divided by d_model: from the second pair on, the clocks stand nearly still. It "
             "is 2i / d_model.",
-            lambda length, d_model: _encoded(length, d_model, lambda i: 10000.0 ** (-2 * i)),
+            partial(_waves, angle=lambda position, exponent: clock(position, exponent * 2 * len(exponent))),
         ),
         Misconception(
             "sine_negative",
@@ -315,12 +212,7 @@ EXERCISE = Exercise(
             "divided_by_length",
             "Your answer divides the positions by the number of words. Then a step means something different in "
             "sentences of different lengths; the formula takes the position itself: 0, 1, 2, ...",
-            partial(_waves, angle=lambda position, exponent: _clock(position / len(position), exponent)),
-        ),
-        Misconception(
-            "slowest_first",
-            "Your clocks are in reverse order, the slowest first. Pair i = 0 has the angle pos itself.",
-            partial(_waves, angle=lambda position, exponent: _clock(position, exponent.flip(0))),
+            partial(_waves, angle=lambda position, exponent: clock(position / len(position), exponent)),
         ),
     ),
     withheld=WITHHELD,
