@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import CaseMaker
+from course_lib.checking.exercise import CaseMaker, Misconception, Value
 
 SOFTMAX = ("softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin", "Softmax2d")
 """Forbidden where the student writes the softmax."""
@@ -102,6 +102,11 @@ def sizes(generator: Generator, count: int) -> list[int]:
 def integer(generator: Generator, low: int, high: int) -> int:
     """One of low, low + 1, ..., high - 1."""
     return int(torch.randint(low, high, (), generator=generator))
+
+
+def alike(message: str, **answers: Callable[..., Value]) -> tuple[Misconception, ...]:
+    """One mistake that shows in different results: the same message for each, under the answers' names as ids."""
+    return tuple(Misconception(name, message, answer) for name, answer in answers.items())
 
 
 def pooling(pool: Callable[[Tensor, Tensor, Tensor], Tensor]) -> type[nn.Module]:

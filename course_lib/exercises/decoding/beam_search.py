@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
-    BOTH_IDS,
     END,
-    END_ID_MESSAGE,
     LESSON,
     START,
-    START_ID_MESSAGE,
     TREE,
     WITHHELD,
     Ids,
@@ -29,9 +24,8 @@ from course_lib.exercises.decoding.shared import (
     as_they_are,
     draw_model,
     given_ids,
+    ids_written_into_the_code,
     own_end,
-    own_ids,
-    own_start,
     step_callback,
     without_end,
 )
@@ -125,28 +119,12 @@ def _log_probabilities(logits: Tensor) -> Tensor:
     return torch.log_softmax(logits, dim=-1)
 
 
-def _added(score: float, more: float, _length: int) -> float:
-    return score + more
-
-
 def _cut(candidates: _Kept, beams: int) -> _Kept:
     return sorted(candidates, reverse=True)[:beams]
 
 
-def _the_first(kept: _Kept, _end: int) -> list[int]:
-    return kept[0][1]
-
-
-def _without_start(words: list[int], _end: int) -> list[int]:
-    return words[1:]
-
-
-def _never(_kept: _Kept, _end: int) -> bool:
-    return False
-
-
 def _searched(
-    step: stepwise.Step,
+    step: Step,
     start_id: int,
     end_id: int,
     beams: int,
@@ -155,12 +133,12 @@ def _searched(
     ids: Ids = given_ids,
     sees: Callable[[list[int]], list[int]] = list,
     says: Callable[[Tensor], Tensor] = _log_probabilities,
-    adds: Callable[[float, float, int], float] = _added,
+    adds: Callable[[float, float, int], float] = lambda score, more, length: score + more,
     finished: str = "stay",
     cut: Callable[[_Kept, int], _Kept] = _cut,
-    picks: Callable[[_Kept, int], list[int]] = _the_first,
-    writes: Callable[[list[int], int], list[int]] = _without_start,
-    until: Callable[[_Kept, int], bool] = _never,
+    picks: Callable[[_Kept, int], list[int]] = lambda kept, end: kept[0][1],
+    writes: Callable[[list[int], int], list[int]] = lambda words, end: words[1:],
+    until: Callable[[_Kept, int], bool] = lambda kept, end: False,
     longer: int = 0,
 ) -> Tensor:
     """Beam search with something done differently.
@@ -193,20 +171,16 @@ def _searched(
     return torch.tensor(writes(picks(kept, end), end), dtype=torch.long)
 
 
-def _forgetting_the_finished(step: stepwise.Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    kept: _Kept = [(0.0, [start_id])]
-    for _ in range(max_length):
-        candidates = [
-            (score + more, [*words, word])
-            for score, words in kept
-            for word, more in enumerate(_log_probabilities(step(torch.tensor(words))).tolist())
-            if word != end_id
-        ]
-        kept = _cut(candidates, beams)
-    return torch.tensor(kept[0][1][1:])
+def _continued(step: Step, kept: _Kept) -> _Kept:
+    """Every sentence, continued by every word."""
+    return [
+        (score + more, [*words, word])
+        for score, words in kept
+        for word, more in enumerate(_log_probabilities(step(torch.tensor(words))).tolist())
+    ]
 
 
-def _apart_from_the_start(step: stepwise.Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+def _apart_from_the_start(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
     """The `beams` most probable first words, each continued greedily by itself."""
     said = _log_probabilities(step(torch.tensor([start_id]))).tolist()
     first = _cut([(more, [start_id, word]) for word, more in enumerate(said)], beams)
@@ -220,35 +194,17 @@ def _apart_from_the_start(step: stepwise.Step, start_id: int, end_id: int, beams
     return torch.tensor(max(sentences)[1][1:])
 
 
-def _until_enough_are_finished(step: stepwise.Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+def _until_enough_are_finished(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
     """What ends is set aside; once there is one for each beam, the search is over and the best of them is found."""
     live: _Kept = [(0.0, [start_id])]
     done: _Kept = []
     for _ in range(max_length):
-        candidates = [
-            (score + more, [*words, word])
-            for score, words in live
-            for word, more in enumerate(_log_probabilities(step(torch.tensor(words))).tolist())
-        ]
-        best = _cut(candidates, 2 * beams)
+        best = _cut(_continued(step, live), 2 * beams)
         done += [sentence for sentence in best if sentence[1][-1] == end_id]
         live = [sentence for sentence in best if sentence[1][-1] != end_id][:beams]
         if len(done) >= beams or not live:
             break
     return torch.tensor(max(done or live)[1][1:])
-
-
-def _of_each_its_own(candidates: _Kept, beams: int) -> _Kept:
-    """The best `beams` after each beginning: nothing is ever dropped among these."""
-    beginnings = {tuple(words[:-1]) for _score, words in candidates}
-    return sorted(
-        (
-            sentence
-            for beginning in beginnings
-            for sentence in _cut([c for c in candidates if tuple(c[1][:-1]) == beginning], beams)
-        ),
-        reverse=True,
-    )
 
 
 def _two_of_each(candidates: _Kept, beams: int) -> _Kept:
@@ -290,22 +246,10 @@ _LEAST_PROBABLE = (
 )
 
 
-Sentences = list[tuple[float, list[int]]]
-
-
-def _continued(step: Step, kept: Sentences) -> Sentences:
-    """Every sentence, continued by every word."""
-    return [
-        (score + more, [*words, word])
-        for score, words in kept
-        for word, more in enumerate(torch.log_softmax(step(torch.tensor(words)), dim=-1).tolist())
-    ]
-
-
 def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
     """As `decoding.beam` counts: what ends among the best `beams` is finished; the best `beams` others live on."""
-    live: Sentences = [(0.0, [start_id])]
-    finished: Sentences = []
+    live: _Kept = [(0.0, [start_id])]
+    finished: _Kept = []
     for _ in range(max_length):
         candidates = sorted(_continued(step, live), reverse=True)
         finished += [sentence for sentence in candidates[:beams] if sentence[1][-1] == end_id]
@@ -315,8 +259,8 @@ def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_leng
 
 def _endings_before_the_last_live(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
     """Goes through the candidates until `beams` of them live on; what ends before these is finished."""
-    live: Sentences = [(0.0, [start_id])]
-    finished: Sentences = []
+    live: _Kept = [(0.0, [start_id])]
+    finished: _Kept = []
     for _ in range(max_length):
         candidates, live = sorted(_continued(step, live), reverse=True), []
         for sentence in candidates:
@@ -326,41 +270,22 @@ def _endings_before_the_last_live(step: Step, start_id: int, end_id: int, beams:
     return torch.tensor(max(finished + live)[1][1:])
 
 
-def _finished_set_aside(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    """The best `beams` of what goes on; those of them that end no longer compete, and leave their place empty."""
-    live: Sentences = [(0.0, [start_id])]
-    finished: Sentences = []
+def _finished_set_aside(
+    step: Step, start_id: int, end_id: int, beams: int, max_length: int, *, with_its_beam: bool = False
+) -> Tensor:
+    """The best `beams` of what goes on; those of them that end no longer compete, and leave their place empty.
+
+    As Sutskever et al. (2014) count, a finished sentence takes its beam with it.
+    """
+    live: _Kept = [(0.0, [start_id])]
+    finished: _Kept = []
     for _ in range(max_length):
-        best = heapq.nlargest(beams, _continued(step, live))
+        best = _cut(_continued(step, live), beams - len(finished) * with_its_beam)
         finished += [sentence for sentence in best if sentence[1][-1] == end_id]
         live = [sentence for sentence in best if sentence[1][-1] != end_id]
         if not live:
             break
     return torch.tensor(max(finished + live)[1][1:])
-
-
-def _one_beam_less_for_each_finished(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    """As Sutskever et al. (2014) count: a finished sentence takes its beam with it."""
-    live: Sentences = [(0.0, [start_id])]
-    finished: Sentences = []
-    for _ in range(max_length):
-        best = sorted(_continued(step, live), reverse=True)[: beams - len(finished)]
-        finished += [sentence for sentence in best if sentence[1][-1] == end_id]
-        live = [sentence for sentence in best if sentence[1][-1] != end_id]
-        if not live:
-            break
-    return torch.tensor(max(finished + live)[1][1:])
-
-
-def _until_the_best_is_finished(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    kept: Sentences = [(0.0, [start_id])]
-    for _ in range(max_length):
-        finished = [sentence for sentence in kept if sentence[1][-1] == end_id]
-        live = [sentence for sentence in kept if sentence[1][-1] != end_id]
-        kept = sorted(finished + _continued(step, live), key=lambda sentence: -sentence[0])[:beams]
-        if kept[0][1][-1] == end_id:
-            break
-    return torch.tensor(kept[0][1][1:])
 
 
 def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
@@ -383,51 +308,18 @@ def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_le
     return torch.tensor(best[: best.index(end_id) + 1] if end_id in best else best)
 
 
-def _beams_by_recursion(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    def search(kept: Sentences, left: int) -> Sentences:
-        if not left:
-            return kept
-        candidates: Sentences = []
-        for score, words in kept:
-            candidates += [(score, words)] if words[-1] == end_id else _continued(step, [(score, words)])
-        return search(heapq.nlargest(beams, candidates, key=lambda sentence: sentence[0]), left - 1)
-
-    return torch.tensor(search([(0.0, [start_id])], max_length)[0][1][1:])
-
-
-def _beams_in_numpy(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    sentences, scores = [[start_id]], numpy.zeros(1)
-    for _ in range(max_length):
-        grown, totals = [], []
-        for words, score in zip(sentences, scores, strict=True):
-            if words[-1] == end_id:
-                grown.append(words)
-                totals.append(score)
-                continue
-            logits = step(torch.tensor(words)).double().numpy()
-            logs = logits - numpy.logaddexp.reduce(logits)
-            grown += [[*words, word] for word in range(len(logs))]
-            totals += list(score + logs)
-        order = numpy.argsort(totals)[::-1][:beams]
-        sentences, scores = [grown[place] for place in order], numpy.array(totals)[order]
-    return torch.tensor(sentences[0][1:])
-
-
 COUNTING_DIFFERENTLY = (
     _others_live_on,
     _endings_before_the_last_live,
     _finished_set_aside,
-    _one_beam_less_for_each_finished,
+    partial(_finished_set_aside, with_its_beam=True),
 )
 """Other honest ways of counting finished sentences. The cases are chosen so that all of them find the same."""
 
 
 CORRECT = (
     *COUNTING_DIFFERENTLY,
-    _until_the_best_is_finished,
     _beams_in_tensors,
-    _beams_by_recursion,
-    _beams_in_numpy,
 )
 
 
@@ -474,12 +366,6 @@ EXERCISE = Exercise(
             partial(_searched, adds=lambda score, more, length: more),
         ),
         Misconception(
-            "mean_of_the_words",
-            "Your answer scores a sentence by the mean over its words, which favours long ones. That comes in the "
-            "next section: here the score is the sum.",
-            partial(_searched, adds=lambda score, more, length: (score * (length - 1) + more) / length),
-        ),
-        Misconception(
             "only_the_last_word_read",
             "Your answer shows the model only the last word of a beginning. Then it knows nothing about the others: "
             "give step all its words, <s> first.",
@@ -492,13 +378,6 @@ EXERCISE = Exercise(
             _apart_from_the_start,
         ),
         Misconception(
-            "nothing_dropped",
-            "Your answer keeps the best `beams` after each beginning, so that there are more and more of them. Put "
-            "all candidates in one list, and keep the `beams` best of that.",
-            partial(_searched, cut=_of_each_its_own),
-            alone=True,
-        ),
-        Misconception(
             "goes_on_behind_the_end",
             "Your answer lets sentences go on after <e>. A finished sentence stays as it is, with the score that it "
             "has, and competes with the others.",
@@ -509,12 +388,6 @@ EXERCISE = Exercise(
             "Your answer drops a sentence one step after it got its <e>. Put it among the candidates as it is, with "
             "the score that it has: it may be the best in the end.",
             partial(_searched, finished="dropped"),
-        ),
-        Misconception(
-            "finished_forgotten",
-            "Your answer forgets the sentences that end, and returns one that does not. Keep a finished sentence among "
-            "the candidates: it may be the best in the end.",
-            _forgetting_the_finished,
         ),
         Misconception(
             "first_finished",
@@ -603,9 +476,7 @@ EXERCISE = Exercise(
             partial(_searched, until=_any_finished),
             alone=True,
         ),
-        Misconception("start_written_into_the_code", START_ID_MESSAGE, partial(_searched, ids=own_start)),
-        Misconception("end_written_into_the_code", END_ID_MESSAGE, partial(_searched, ids=own_end)),
-        Misconception("ids_written_into_the_code", BOTH_IDS, partial(_searched, ids=own_ids)),
+        *ids_written_into_the_code(_searched),
     ),
     withheld=WITHHELD,
 )

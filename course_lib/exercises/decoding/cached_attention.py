@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import kinds, sizes
+from course_lib.exercises.common import Kind, kinds, sizes
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import stepwise
@@ -25,51 +25,26 @@ def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         words, d_model = kind.sizes(2)
         d_head = kind.d_head()
-        yield Case(kind.name, _cache_case(kind.normal, generator, words, d_model, d_head, kind.dtype))
+        yield _cache_case(kind, words, d_model, d_head)
     (d_model,) = sizes(generator, 1)
-
-    def normal(*shape: int) -> Tensor:
-        return torch.randn(2, *shape, generator=generator)
-
-    yield Case("the first word: nothing in the cache", _cache_case(normal, generator, 0, d_model, 10, torch.float32))
+    yield _cache_case(Kind("the first word: nothing in the cache", generator, (2,)), 0, d_model, 10)
 
 
-def _cache_case(
-    normal: Callable[..., Tensor], generator: Generator, words: int, d_model: int, d_head: int, dtype: torch.dtype
-) -> tuple[Tensor, ...]:
-    projections = torch.randn(3, d_model, d_head, generator=generator, dtype=dtype) / math.sqrt(d_model)
-    return (normal(1, d_model), normal(words, d_head), normal(words, d_head), *projections)
+def _cache_case(kind: Kind, words: int, d_model: int, d_head: int) -> Case:
+    projections = torch.randn(3, d_model, d_head, generator=kind.generator, dtype=kind.dtype) / math.sqrt(d_model)
+    x, keys, values = kind.normal(1, d_model), kind.normal(words, d_head), kind.normal(words, d_head)
+    return Case(kind.name, (x, keys, values, *projections))
 
 
 _Three = tuple[Tensor, Tensor, Tensor]
-
-
-def _projected(x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
-    return x @ W_q, x @ W_k, x @ W_v
 
 
 def _behind(before: Tensor, new: Tensor) -> Tensor:
     return torch.cat([before, new], dim=-2)
 
 
-def _in_front(before: Tensor, new: Tensor) -> Tensor:
-    return torch.cat([new, before], dim=-2)
-
-
 def _all_of_it(_before: Tensor, _new: Tensor, joined: Tensor) -> Tensor:
     return joined
-
-
-def _root_of_d_head(_x: Tensor, joined: Tensor) -> float:
-    return math.sqrt(joined.shape[-1])
-
-
-def _weights(scaled: Tensor) -> Tensor:
-    return torch.softmax(scaled, dim=-1)
-
-
-def _out_and_cache(out: Tensor, keys: Tensor, values: Tensor) -> _Three:
-    return out, keys, values
 
 
 def _one_step(
@@ -80,14 +55,18 @@ def _one_step(
     W_k: Tensor,
     W_v: Tensor,
     *,
-    projected: Callable[[Tensor, Tensor, Tensor, Tensor], _Three] = _projected,
+    projected: Callable[[Tensor, Tensor, Tensor, Tensor], _Three] = lambda x, W_q, W_k, W_v: (
+        x @ W_q,
+        x @ W_k,
+        x @ W_v,
+    ),
     join: Callable[[Tensor, Tensor], Tensor] = _behind,
     seen: Callable[[Tensor, Tensor, Tensor], Tensor] = _all_of_it,
-    scale: Callable[[Tensor, Tensor], float] = _root_of_d_head,
-    weights: Callable[[Tensor], Tensor] = _weights,
+    scale: Callable[[Tensor, Tensor], float] = lambda x, keys: math.sqrt(keys.shape[-1]),
+    weights: Callable[[Tensor], Tensor] = lambda scaled: torch.softmax(scaled, dim=-1),
     averaged: str = "values",
     stored: Callable[[Tensor, Tensor, Tensor], Tensor] = _all_of_it,
-    returned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, ...]] = _out_and_cache,
+    returned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, ...]] = lambda out, keys, values: (out, keys, values),
 ) -> tuple[Tensor, ...]:
     """One step with a cache, and something done differently.
 
@@ -116,24 +95,21 @@ def _query_of_every_word(
     return torch.softmax(q @ k.mT / math.sqrt(k.shape[-1]), dim=-1) @ v, k, v
 
 
-Cached = tuple[Tensor, Tensor, Tensor]
-
-
-def _cached_by_hand(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+def _cached_by_hand(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
     k = torch.cat([keys, x @ W_k], dim=-2)
     v = torch.cat([values, x @ W_v], dim=-2)
     scaled = x @ W_q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])
     return torch.softmax(scaled, dim=-1) @ v, k, v
 
 
-def _cached_by_einsum(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+def _cached_by_einsum(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
     q, new_k, new_v = (torch.einsum("...d,de->...e", x, projection) for projection in (W_q, W_k, W_v))
     k, v = torch.cat((keys, new_k), -2), torch.cat((values, new_v), -2)
     alpha = torch.einsum("...qe,...ke->...qk", q, k).div(q.shape[-1] ** 0.5).softmax(-1)
     return torch.einsum("...qk,...ke->...qe", alpha, v), k, v
 
 
-def _cached_in_place(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+def _cached_in_place(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
     words = keys.shape[-2]
     k = keys.new_zeros(*keys.shape[:-2], words + 1, keys.shape[-1])
     v = torch.zeros_like(k)
@@ -142,7 +118,7 @@ def _cached_in_place(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: 
     return F.scaled_dot_product_attention(x @ W_q, k, v), k, v
 
 
-def _cached_in_numpy(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
+def _cached_in_numpy(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
     new, before_k, before_v, to_q, to_k, to_v = (part.numpy() for part in (x, keys, values, W_q, W_k, W_v))
     k = numpy.concatenate([before_k, new @ to_k], axis=-2)
     v = numpy.concatenate([before_v, new @ to_v], axis=-2)
@@ -151,27 +127,11 @@ def _cached_in_numpy(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: 
     return torch.from_numpy(powers / powers.sum(axis=-1, keepdims=True) @ v), torch.from_numpy(k), torch.from_numpy(v)
 
 
-def _cached_by_lists(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
-    k = torch.stack([*keys.unbind(-2), (x @ W_k).squeeze(-2)], dim=-2)
-    v = torch.stack([*values.unbind(-2), (x @ W_v).squeeze(-2)], dim=-2)
-    scaled = ((x @ W_q) * k).sum(-1) / math.sqrt(k.shape[-1])
-    return (scaled.softmax(-1).unsqueeze(-1) * v).sum(-2, keepdim=True), k, v
-
-
-def _cached_by_padding(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> Cached:
-    k, v = F.pad(keys, (0, 0, 0, 1)), F.pad(values, (0, 0, 0, 1))
-    k[..., -1:, :] += x @ W_k
-    v[..., -1:, :] += x @ W_v
-    return (x @ W_q @ k.mT / k.shape[-1] ** 0.5).softmax(dim=-1).matmul(v), k, v
-
-
 CORRECT = (
     _cached_by_hand,
     _cached_by_einsum,
     _cached_in_place,
     _cached_in_numpy,
-    _cached_by_lists,
-    _cached_by_padding,
 )
 
 
@@ -200,12 +160,6 @@ EXERCISE = Exercise(
             partial(_one_step, seen=lambda before, new, joined: before),
         ),
         Misconception(
-            "only_itself_seen",
-            "The newest word attends to nothing but itself. Attend to all keys and values, those of the cache and its "
-            "own.",
-            partial(_one_step, seen=lambda before, new, joined: new),
-        ),
-        Misconception(
             "only_the_first_seen",
             "The newest word attends to the first word alone, as under a causal mask (is_causal=True, tril), which "
             "takes a single query for the first. Leave out the mask: nothing in the cache lies in the future.",
@@ -226,7 +180,7 @@ EXERCISE = Exercise(
             "put_in_front",
             "The newest key and value stand in front of the others. They belong at the end: torch.cat([keys, new], "
             "dim=-2).",
-            partial(_one_step, join=_in_front),
+            partial(_one_step, join=lambda before, new: _behind(new, before)),
         ),
         Misconception(
             "oldest_dropped",
@@ -267,11 +221,6 @@ EXERCISE = Exercise(
             partial(_one_step, scale=lambda x, keys: keys.shape[-1] / 2),
         ),
         Misconception(
-            "keys_and_values_swapped",
-            "Your answer appends x W_v to the keys and x W_k to the values. It is the other way round.",
-            partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_q, x @ W_v, x @ W_k)),
-        ),
-        Misconception(
             "queries_and_keys_swapped",
             "Your answer appends x W_q to the keys, and asks with x W_k. It is the other way round.",
             partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_k, x @ W_q, x @ W_v)),
@@ -291,11 +240,6 @@ EXERCISE = Exercise(
             "softmax_left_out",
             "Your answer averages with the scores themselves. Take their softmax over the keys first.",
             partial(_one_step, weights=torch.clone),
-        ),
-        Misconception(
-            "values_not_weighed",
-            "The output is the plain mean of the values. Weight them by the softmax of the scaled scores.",
-            partial(_one_step, weights=lambda scaled: torch.softmax(0 * scaled, dim=-1)),
         ),
         Misconception(
             "keys_averaged",

@@ -14,12 +14,9 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
-    BOTH_IDS,
     END,
-    END_ID_MESSAGE,
     LESSON,
     START,
-    START_ID_MESSAGE,
     TREE,
     WITHHELD,
     Ids,
@@ -29,9 +26,7 @@ from course_lib.exercises.decoding.shared import (
     as_they_are,
     draw_model,
     given_ids,
-    own_end,
-    own_ids,
-    own_start,
+    ids_written_into_the_code,
     step_callback,
     without_end,
 )
@@ -121,16 +116,6 @@ def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_length: int) -> T
     return words[1:]
 
 
-def _greedy_by_recursion(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    def behind(words: list[int]) -> list[int]:
-        if len(words) > max_length:
-            return words
-        word = step(torch.tensor(words)).topk(1).indices.item()
-        return [*words, int(word)] if word == end_id else behind([*words, int(word)])
-
-    return torch.tensor(behind([start_id])[1:])
-
-
 def _greedy_in_place(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
     words = torch.zeros(max_length + 1, dtype=torch.long)
     words[0] = start_id
@@ -152,16 +137,6 @@ def _greedy_in_numpy(step: Step, start_id: int, end_id: int, max_length: int) ->
     return torch.tensor(words[1:])
 
 
-def _greedy_by_generator(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    def written() -> Iterator[int]:
-        words = [start_id]
-        while words[-1] != end_id:
-            words.append(int(step(torch.tensor(words)).max(dim=0).indices))
-            yield words[-1]
-
-    return torch.tensor([word for word, _ in zip(written(), range(max_length), strict=False)])
-
-
 def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
     words: list[int] = []
     for _ in range(max_length):
@@ -174,10 +149,8 @@ def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_length: int) 
 
 CORRECT = (
     _greedy_by_cat,
-    _greedy_by_recursion,
     _greedy_in_place,
     _greedy_in_numpy,
-    _greedy_by_generator,
     _greedy_with_lists,
 )
 
@@ -236,18 +209,6 @@ EXERCISE = Exercise(
             partial(_greedily, sees=lambda words: words[-1:]),
         ),
         Misconception(
-            "nothing_read",
-            "Your answer asks for the word after <s> again and again. Append each word that was chosen, and give step "
-            "all the words so far.",
-            partial(_greedily, sees=lambda words: words[:1]),
-        ),
-        Misconception(
-            "newest_first",
-            "Your answer puts each new word in front of those before it, where the model reads it first. Append it at "
-            "the end.",
-            partial(_greedily, sees=lambda words: [words[0], *reversed(words[1:])]),
-        ),
-        Misconception(
             "asked_once",
             "Your answer asks the model once, after <s>, and writes its words from the most probable one down. Take "
             "only the best, append it, and ask again with all the words so far.",
@@ -265,12 +226,6 @@ EXERCISE = Exercise(
             partial(_greedily, longer=1),
         ),
         Misconception(
-            "least_probable",
-            "Your answer takes the least probable word at each step. The largest logit belongs to the most probable "
-            "one: argmax.",
-            partial(_greedily, chooses=lambda logits, words: logits.argmin()),
-        ),
-        Misconception(
             "none_twice",
             "Your answer never writes a word twice. Sentences do repeat words: take the most probable one, whatever "
             "has been written.",
@@ -282,9 +237,7 @@ EXERCISE = Exercise(
             "alike. Compare the logits themselves: their order is the same.",
             partial(_greedily, chooses=lambda logits, words: logits.exp().argmax()),
         ),
-        Misconception("start_written_into_the_code", START_ID_MESSAGE, partial(_greedily, ids=own_start)),
-        Misconception("end_written_into_the_code", END_ID_MESSAGE, partial(_greedily, ids=own_end)),
-        Misconception("ids_written_into_the_code", BOTH_IDS, partial(_greedily, ids=own_ids)),
+        *ids_written_into_the_code(_greedily),
     ),
     withheld=WITHHELD,
 )

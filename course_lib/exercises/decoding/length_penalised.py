@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.common import as_it_is, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.from_scratch import stepwise
 
@@ -33,16 +33,8 @@ def _length_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("alpha above 1", (scores, lengths, integer(generator, 13, 18) / 10))
 
 
-def _words(length: Tensor) -> Tensor:
-    return length
-
-
 def _five_more_by_six(length: Tensor) -> Tensor:
     return (5 + length) / 6
-
-
-def _to_the_power(base: Tensor, alpha: float) -> Tensor:
-    return base**alpha
 
 
 def _penalised(
@@ -50,9 +42,9 @@ def _penalised(
     length: Tensor,
     alpha: float,
     *,
-    words: Callable[[Tensor], Tensor] = _words,
+    words: Callable[[Tensor], Tensor] = as_it_is,
     base: Callable[[Tensor], Tensor] = _five_more_by_six,
-    raised: Callable[[Tensor, float], Tensor] = _to_the_power,
+    raised: Callable[[Tensor, float], Tensor] = torch.pow,
     scored: Callable[[Tensor, Tensor], Tensor] = torch.div,
 ) -> Tensor:
     """The penalised score with something done differently.
@@ -75,12 +67,6 @@ def _length_by_loop(log_probability: Tensor, length: Tensor, alpha: float) -> Te
 CORRECT = (
     _length_by_loop,
     lambda log_probability, length, alpha: log_probability / ((5 + length.to(log_probability)) / 6) ** alpha,
-    lambda log_probability, length, alpha: (
-        log_probability * ((5 + length.double()) / 6).pow(-alpha).to(log_probability)
-    ),
-    lambda log_probability, length, alpha: (
-        log_probability * 6**alpha / (log_probability.new_tensor(5) + length.type_as(log_probability)) ** alpha
-    ),
     lambda log_probability, length, alpha: (
         log_probability.double() / torch.pow((length.double() + 5) / 6, alpha)
     ).type_as(log_probability),
@@ -130,7 +116,7 @@ EXERCISE = Exercise(
             "divided_by_the_length",
             "Your answer divides by length^alpha, which is another way of normalising. Here the divisor is "
             "((5 + length) / 6)^alpha, which is milder for short sentences.",
-            partial(_penalised, base=_words),
+            partial(_penalised, base=as_it_is),
         ),
         Misconception(
             "mean_of_the_words",
@@ -182,11 +168,6 @@ EXERCISE = Exercise(
             "Your answer raises the whole quotient to the power alpha, the log-probability included, and a negative "
             "number has no such power. Raise the divisor alone, then divide.",
             lambda log_probability, length, alpha: (log_probability / ((5 + length) / 6)) ** alpha,
-        ),
-        Misconception(
-            "exponent_turned_over",
-            "Your answer raises (5 + length) / 6 to the power 1 / alpha. The exponent is alpha.",
-            lambda log_probability, length, alpha: log_probability / ((5 + length) / 6) ** (1 / alpha),
         ),
         Misconception(
             "whole_division",
@@ -242,17 +223,6 @@ EXERCISE = Exercise(
             "Your answer divides the probability, and takes the logarithm afterwards. The log-probability itself is "
             "divided.",
             partial(_penalised, scored=lambda log_probability, penalty: log_probability - penalty.log()),
-        ),
-        Misconception(
-            "penalty_returned",
-            "Your answer is the penalty itself. Divide the log-probabilities by it.",
-            partial(_penalised, scored=lambda log_probability, penalty: penalty + 0 * log_probability),
-        ),
-        Misconception(
-            "not_penalised",
-            "Your answer is the log-probability as it came. Divide it by the penalty.",
-            partial(_penalised, scored=lambda log_probability, penalty: log_probability.clone()),
-            alone=True,
         ),
     ),
     withheld=WITHHELD,

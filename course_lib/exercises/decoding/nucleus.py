@@ -8,11 +8,10 @@ from functools import partial
 
 import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.decoding.shared import (
     BEHIND,
     BEHIND_DIE_KATZE,
@@ -20,7 +19,6 @@ from course_lib.exercises.decoding.shared import (
     LESSON,
     WITHHELD,
     KeepRule,
-    all_rows_alike,
     distributions,
     is_largest,
     leave_sorted,
@@ -115,12 +113,6 @@ def _share(rounded: Callable[[float], int]) -> KeepRule:
     return lambda probabilities, p: _so_many(probabilities, max(1, rounded(p * probabilities.shape[-1])))
 
 
-_SHARE_OF_THE_VOCABULARY = (
-    "Your answer keeps a share p of all words, however probable they are. It is their mass that counts: add the "
-    "probabilities up until the sum is p."
-)
-
-
 def _nucleated(
     probabilities: Tensor, p: float, *, keep: KeepRule = _nucleus_of, **rest: Callable[..., Tensor]
 ) -> Tensor:
@@ -147,26 +139,11 @@ def _nucleus_by_loop(probabilities: Tensor, p: float) -> Tensor:
     return kept.reshape(probabilities.shape)
 
 
-def _nucleus_by_shifting(probabilities: Tensor, p: float) -> Tensor:
-    ordered, places = torch.sort(probabilities, descending=True)
-    drop = torch.cumsum(ordered, dim=-1) >= p
-    drop[..., 1:] = drop[..., :-1].clone()
-    drop[..., 0] = False
-    kept = probabilities.masked_fill(torch.zeros_like(drop).scatter(-1, places, drop), 0.0)
-    return kept / kept.sum(dim=-1, keepdim=True)
-
-
 def _nucleus_by_counting(probabilities: Tensor, p: float) -> Tensor:
     ordered = probabilities.sort(dim=-1, descending=True).values
     count = (ordered.cumsum(-1) < p).sum(-1, keepdim=True) + 1
     kept = probabilities * (probabilities.argsort(-1, descending=True).argsort(-1) < count)
     return kept / kept.sum(-1, keepdim=True)
-
-
-def _nucleus_by_least(probabilities: Tensor, p: float) -> Tensor:
-    ordered = probabilities.sort(dim=-1, descending=True).values
-    last = (ordered.cumsum(-1) < p).sum(-1, keepdim=True).clamp(max=ordered.shape[-1] - 1)
-    return F.normalize(probabilities * (probabilities >= ordered.gather(-1, last)), p=1.0, dim=-1)
 
 
 def _nucleus_in_numpy(probabilities: Tensor, p: float) -> Tensor:
@@ -182,16 +159,8 @@ def _nucleus_in_numpy(probabilities: Tensor, p: float) -> Tensor:
 CORRECT = (
     _nucleus_by_scatter,
     _nucleus_by_loop,
-    _nucleus_by_shifting,
     _nucleus_by_counting,
-    _nucleus_by_least,
     _nucleus_in_numpy,
-    lambda probabilities, p: F.normalize(
-        probabilities
-        * (((probabilities[..., None, :] > probabilities[..., None]) * probabilities[..., None, :]).sum(-1) < p),
-        p=1.0,
-        dim=-1,
-    ),
 )
 
 
@@ -213,17 +182,11 @@ EXERCISE = Exercise(
     parts={CORE: 2, EDGE: 1},
     correct=CORRECT,
     misconceptions=(
-        Misconception(
-            "stops_below_p",
-            "Your answer leaves out the word with which the sum reaches p, and keeps nothing where one word alone is "
-            "enough. It belongs to the nucleus: look at the sum of the words *before* each.",
-            partial(_nucleated, keep=partial(_nucleus_of, crossing=False)),
-        ),
-        Misconception(
-            "stops_below_p_but_keeps_one",
-            "Your answer leaves out the word with which the sum reaches p, though it always keeps one word. It belongs "
-            "to the nucleus: look at the sum of the words *before* each.",
-            partial(_nucleated, keep=_and_the_best(partial(_nucleus_of, crossing=False))),
+        *alike(
+            "Your answer leaves out the word with which the sum reaches p. It belongs to the nucleus: look at the "
+            "sum of the words *before* each.",
+            stops_below_p=partial(_nucleated, keep=partial(_nucleus_of, crossing=False)),
+            stops_below_p_but_keeps_one=partial(_nucleated, keep=_and_the_best(partial(_nucleus_of, crossing=False))),
         ),
         Misconception(
             "one_too_many",
@@ -235,14 +198,6 @@ EXERCISE = Exercise(
             "Where words sum to exactly p, your answer keeps one more. These are enough, because the sum need only be "
             "at least p: a word stays if the sum before it is < p, not <=.",
             partial(_nucleated, keep=partial(_nucleus_of, reached=False)),
-        ),
-        Misconception(
-            "two_at_least",
-            "Your answer always keeps at least two words. Where the best alone has p, it is the whole nucleus.",
-            partial(
-                _nucleated,
-                keep=lambda probabilities, p: _so_many(probabilities, _count(probabilities, p).clamp(min=2)),
-            ),
         ),
         Misconception(
             "none_reaches_1",
@@ -300,18 +255,17 @@ EXERCISE = Exercise(
                 keep=lambda probabilities, p: probabilities >= p * probabilities.amax(dim=-1, keepdim=True),
             ),
         ),
-        Misconception("share_of_the_vocabulary", _SHARE_OF_THE_VOCABULARY, partial(_nucleated, keep=_share(round))),
-        Misconception("share_rounded_up", _SHARE_OF_THE_VOCABULARY, partial(_nucleated, keep=_share(math.ceil))),
+        *alike(
+            "Your answer keeps a share p of all words, however probable they are. It is their mass that counts: add "
+            "the probabilities up until the sum is p.",
+            share_of_the_vocabulary=partial(_nucleated, keep=_share(round)),
+            share_rounded_up=partial(_nucleated, keep=_share(math.ceil)),
+        ),
         *(Misconception(name, told, partial(_nucleated, divided=divided)) for name, told, divided in DIVISIONS),
         Misconception(
             "divided_by_p",
             "Your answer divides by p. The words that stay may have more than that: divide by their sum.",
             lambda probabilities, p: probabilities * _nucleus_of(probabilities, p) / p,
-        ),
-        Misconception(
-            "one_choice_for_all_rows",
-            "Your answer keeps for every row the nucleus of the first. Each row has its own.",
-            partial(_nucleated, keep=all_rows_alike(_nucleus_of)),
         ),
         Misconception(
             "one_number_for_all_rows",
@@ -328,11 +282,6 @@ EXERCISE = Exercise(
             "vocabulary is the last: dim=-1 everywhere.",
             partial(_nucleated, keep=partial(_nucleus_of, dim=0), divided=DIVISIONS[-1][2]),
             alone=True,
-        ),
-        Misconception(
-            "nothing_dropped",
-            "Your answer is the distribution as it came. Set the words outside the nucleus to 0.",
-            lambda probabilities, p: probabilities.clone(),
         ),
     ),
     withheld=WITHHELD,

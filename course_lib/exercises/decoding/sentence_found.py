@@ -11,7 +11,7 @@ import torch
 from torch import Generator
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import predicted
+from course_lib.exercises.common import alike, predicted
 from course_lib.exercises.decoding.shared import LESSON, TREE, WITHHELD
 from course_lib.from_scratch import stepwise
 
@@ -72,9 +72,7 @@ CORRECT = (
     _found_by_match,
     _found_by_products,
     _found_in_numpy,
-    lambda beams: {1: ("B", [0.27]), 2: ("E", [0.27, 0.24]), 3: ("A", [0.27, 0.24, 0.216])}[beams],
     lambda beams: ("BEA"[beams - 1], [0.27, 0.24, 0.216][:beams]),
-    lambda beams: ("B" if beams == 1 else "E" if beams == 2 else "A", [0.54 * 0.5, 0.4 * 0.6, 0.54 * 0.4][:beams]),
 )
 
 
@@ -127,12 +125,6 @@ EXERCISE = Exercise(
             "With three beams you hold “eine Katze hat” (0.4 · 0.4 = 0.16). “die Katze tanzte” (0.54 · 0.4 = 0.216) "
             "is more probable: a beginning may have several continuations.",
             partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.16])),
-        ),
-        Misconception(
-            "kept_by_their_ends",
-            "You keep the beginnings of the sentences that are the most probable in the end. A search does not see the "
-            "end: after three words it knows only their product, and keeps the largest.",
-            partial(_predicted, one="A", two="A", held=([0.216], [0.24, 0.216], _HELD[2])),
         ),
         Misconception(
             "second_best_word",
@@ -188,17 +180,11 @@ EXERCISE = Exercise(
             "One beam takes “getanzt” (0.6) after “die Katze hat”, not “gerade” (0.4).",
             partial(_predicted, one="C"),
         ),
-        Misconception(
-            "last_words_alone",
+        *alike(
             "For each beginning you give the probability of its third word alone. Multiply it by those of the first "
             "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
-            partial(_predicted, held=([0.5], [0.5, 0.6], [0.5, 0.6, 0.4])),
-        ),
-        Misconception(
-            "last_words_alone_sorted",
-            "For each beginning you give the probability of its third word alone. Multiply it by those of the first "
-            "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
-            partial(_predicted, held=([0.5], [0.6, 0.5], [0.6, 0.5, 0.4])),
+            last_words_alone=partial(_predicted, held=([0.5], [0.5, 0.6], [0.5, 0.6, 0.4])),
+            last_words_alone_sorted=partial(_predicted, held=([0.5], [0.6, 0.5], [0.6, 0.5, 0.4])),
         ),
         Misconception(
             "beginnings_of_two_words",
@@ -227,31 +213,15 @@ EXERCISE = Exercise(
             "You divide the probabilities by their sum. They need not sum to 1: give the products as they are.",
             partial(_predicted, held=tuple([p / sum(held) for p in held] for held in _HELD)),
         ),
-        Misconception(
-            "rounded",
+        *alike(
             "You have rounded the probabilities. Give the products as they are, with all their digits.",
-            partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.22])),
-        ),
-        Misconception(
-            "rounded_to_tenths",
-            "You have rounded the probabilities. Give the products as they are, with all their digits.",
-            partial(_predicted, held=([0.3], [0.3, 0.2], [0.3, 0.2, 0.2])),
+            rounded=partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.22])),
+            rounded_to_tenths=partial(_predicted, held=([0.3], [0.3, 0.2], [0.3, 0.2, 0.2])),
         ),
         Misconception(
             "best_last",
             "The letters are right, and so are the probabilities. Put the largest first.",
             partial(_predicted, held=tuple(held[::-1] for held in _HELD)),
-            alone=True,
-        ),
-        Misconception(
-            "in_words",
-            "The sentences are right, and so are the probabilities. Return letters instead of words.",
-            partial(
-                _predicted,
-                one=stepwise.SENTENCES["B"],
-                two=stepwise.SENTENCES["E"],
-                three=stepwise.SENTENCES["A"],
-            ),
             alone=True,
         ),
         Misconception(

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.common import alike, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, START, WITHHELD, Lesson
 from course_lib.from_scratch import scoring, stepwise
 
@@ -121,12 +121,6 @@ def _raised(power: int) -> Misconception:
     )
 
 
-_EXP_OVERFLOWS = (
-    "Your answer takes exp of the logits as they are, which is infinite for large ones: use torch.log_softmax, which "
-    "subtracts the largest first."
-)
-
-
 def _sequence_by_loop(logits: Tensor, expected: Tensor) -> Tensor:
     rows, words = logits.reshape(-1, *logits.shape[-2:]), expected.reshape(-1, expected.shape[-1])
     totals = [
@@ -144,11 +138,6 @@ def _sequence_in_numpy(logits: Tensor, expected: Tensor) -> Tensor:
     return torch.as_tensor(found).to(logits.dtype)
 
 
-def _sequence_by_one_hot(logits: Tensor, expected: Tensor) -> Tensor:
-    chosen = F.one_hot(expected, logits.shape[-1]).to(logits.dtype)
-    return torch.einsum("...wv,...wv->...", logits.log_softmax(-1), chosen)
-
-
 def _sequence_by_cross_entropy(logits: Tensor, expected: Tensor) -> Tensor:
     losses = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), expected.reshape(-1), reduction="none")
     return -losses.reshape(expected.shape).sum(dim=-1)
@@ -157,19 +146,10 @@ def _sequence_by_cross_entropy(logits: Tensor, expected: Tensor) -> Tensor:
 CORRECT = (
     _sequence_by_loop,
     _sequence_in_numpy,
-    _sequence_by_one_hot,
     _sequence_by_cross_entropy,
     lambda logits, expected: torch.distributions.Categorical(logits=logits).log_prob(expected).sum(-1),
     lambda logits, expected: (
         torch.softmax(logits.double(), -1).gather(-1, expected[..., None])[..., 0].log().sum(-1).to(logits.dtype)
-    ),
-    lambda logits, expected: (
-        torch.take_along_dim(logits, expected[..., None], -1).squeeze(-1) - logits.logsumexp(-1)
-    ).sum(-1),
-    lambda logits, expected: (
-        -F.nll_loss(logits.log_softmax(-1).flatten(0, -2), expected.flatten(), reduction="none")
-        .view(expected.shape)
-        .sum(-1)
     ),
 )
 
@@ -199,17 +179,15 @@ EXERCISE = Exercise(
             "logarithms first, by log_softmax, and add them up.",
             partial(_log_probability, joined=lambda logs: logs.exp().prod(dim=-1).log()),
         ),
-        Misconception(
-            "exp_overflows",
-            _EXP_OVERFLOWS,
-            lambda logits, expected: (
+        *alike(
+            "Your answer takes exp of the logits as they are, which is infinite for large ones: use torch.log_softmax, "
+            "which subtracts the largest first.",
+            exp_overflows=lambda logits, expected: (
                 _picked(logits.exp() / logits.exp().sum(dim=-1, keepdim=True), expected).log().sum(dim=-1)
             ),
-        ),
-        Misconception(
-            "exp_overflows_in_the_sum",
-            _EXP_OVERFLOWS,
-            lambda logits, expected: _picked(logits - logits.exp().sum(dim=-1, keepdim=True).log(), expected).sum(-1),
+            exp_overflows_in_the_sum=lambda logits, expected: _picked(
+                logits - logits.exp().sum(dim=-1, keepdim=True).log(), expected
+            ).sum(dim=-1),
         ),
         Misconception(
             "one_largest_for_all",
@@ -224,7 +202,6 @@ EXERCISE = Exercise(
             partial(_log_probability, each=_by_exp),
         ),
         _floored("billionth", 1e-9),
-        _floored("trillionth", 1e-12),
         _floored("nonillionth", 1e-30),
         Misconception(
             "logits_added",
@@ -236,11 +213,6 @@ EXERCISE = Exercise(
             "product_of_probabilities",
             "Your answer is the probability itself. Return its logarithm.",
             partial(_log_probability, joined=lambda logs: logs.sum(dim=-1).exp()),
-        ),
-        Misconception(
-            "probabilities_added",
-            "Your answer adds the words' probabilities. The chain rule multiplies them: add their logarithms.",
-            partial(_log_probability, joined=lambda logs: logs.exp().sum(dim=-1)),
         ),
         Misconception(
             "mean_over_the_words",
@@ -323,7 +295,7 @@ EXERCISE = Exercise(
             "are the last dimension: dim=-1.",
             partial(_log_probability, joined=lambda logs: logs.sum(dim=0)),
         ),
-        *map(_raised, (8, 9, 10, 12)),
+        *map(_raised, (9, 12)),
         Misconception(
             "id_0_left_out",
             "Your answer skips the places where id 0 is expected, as if it were padding. All places count here.",

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Callback
+from course_lib.checking.exercise import Callback, Misconception
 from course_lib.exercises.common import integer, kinds
 from course_lib.from_scratch import stepwise
 
 LESSON = "06_decoding"
-
 
 WITHHELD = (
     "course_lib.decoding.greedy",
@@ -120,38 +119,35 @@ Ids = Callable[[int, int], tuple[int, int]]
 """The ids of <s> and <e> that an answer works with, from those that it is given."""
 
 
-BOTH_IDS = (
-    "Your answer uses 1 for <s> and 2 for <e> (START_ID and END_ID), whatever it is given. Use start_id and end_id: "
-    "another vocabulary numbers its words differently."
-)
-
-
-END_ID_MESSAGE = (
-    "Your answer uses 2 (END_ID) for <e>, whatever it is given. Use end_id: another vocabulary numbers its words "
-    "differently."
-)
-
-
-START_ID_MESSAGE = (
-    "Your answer begins with 1 (START_ID), whatever it is given. Use start_id: another vocabulary numbers its words "
-    "differently."
-)
-
-
 def given_ids(start_id: int, end_id: int) -> tuple[int, int]:
     return start_id, end_id
 
 
-def own_start(_start_id: int, end_id: int) -> tuple[int, int]:
-    return START, end_id
+def ids_written_into_the_code(searching: Callable[..., Tensor]) -> tuple[Misconception, ...]:
+    """The ids of <s>, of <e>, and of both, in an answer that has the setting `ids`."""
+    use = "another vocabulary numbers its words differently."
+    return (
+        Misconception(
+            "start_written_into_the_code",
+            f"Your answer begins with 1 (START_ID), whatever it is given. Use start_id: {use}",
+            partial(searching, ids=lambda start_id, end_id: (START, end_id)),
+        ),
+        Misconception(
+            "end_written_into_the_code",
+            f"Your answer uses 2 (END_ID) for <e>, whatever it is given. Use end_id: {use}",
+            partial(searching, ids=own_end),
+        ),
+        Misconception(
+            "ids_written_into_the_code",
+            "Your answer uses 1 for <s> and 2 for <e> (START_ID and END_ID), whatever it is given. Use start_id and "
+            f"end_id: {use}",
+            partial(searching, ids=lambda start_id, end_id: (START, END)),
+        ),
+    )
 
 
 def own_end(start_id: int, _end_id: int) -> tuple[int, int]:
     return start_id, END
-
-
-def own_ids(_start_id: int, _end_id: int) -> tuple[int, int]:
-    return START, END
 
 
 def as_they_are(words: list[int], _end: int) -> list[int]:
@@ -243,12 +239,6 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
         lambda kept, stay: kept + is_largest(kept) * (1 - kept.sum(dim=-1, keepdim=True)),
     ),
     (
-        "small_number_added",
-        "Your answer adds a small number, 1e-8, to the sum that it divides by, so that the result no longer sums to "
-        "1. There is no 0 to fear: the most probable word is always kept.",
-        lambda kept, stay: kept / (kept.sum(dim=-1, keepdim=True) + 1e-8),
-    ),
-    (
         "one_sum_for_all_rows",
         "Your answer divides by the sum of all rows together. Each row has its own: .sum(dim=-1, keepdim=True).",
         lambda kept, stay: kept / kept.sum(),
@@ -265,13 +255,6 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
 
 def is_largest(values: Tensor) -> Tensor:
     return values == values.amax(dim=-1, keepdim=True)
-
-
-def all_rows_alike(keep: KeepRule) -> KeepRule:
-    """Apply what holds for the first row to it, and the same to all others."""
-    return lambda probabilities, limit: keep(probabilities.reshape(-1, probabilities.shape[-1])[0], limit).expand_as(
-        probabilities
-    )
 
 
 Step = Callable[[Tensor], Tensor]

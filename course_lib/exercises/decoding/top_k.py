@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
@@ -20,7 +18,6 @@ from course_lib.exercises.decoding.shared import (
     LESSON,
     WITHHELD,
     KeepRule,
-    all_rows_alike,
     distributions,
     is_largest,
     leave_sorted,
@@ -99,29 +96,11 @@ def _top_k_in_numpy(probabilities: Tensor, k: int) -> Tensor:
     return torch.from_numpy(kept / kept.sum(axis=-1, keepdims=True))
 
 
-def _top_k_in_place(probabilities: Tensor, k: int) -> Tensor:
-    kept = probabilities.clone()
-    order = kept.argsort(dim=-1, descending=True)
-    kept.scatter_(-1, order[..., k:], 0.0)
-    kept /= kept.sum(dim=-1, keepdim=True)
-    return kept
-
-
 CORRECT = (
     _top_k_by_threshold,
     _top_k_by_scatter,
     _top_k_by_loop,
     _top_k_in_numpy,
-    _top_k_in_place,
-    lambda probabilities, k: F.normalize(
-        probabilities * (probabilities.argsort(-1, descending=True).argsort(-1) < k), p=1.0, dim=-1
-    ),
-    lambda probabilities, k: torch.softmax(
-        probabilities.log().masked_fill(probabilities.argsort(-1, descending=True).argsort(-1) >= k, -math.inf), -1
-    ),
-    lambda probabilities, k: F.normalize(
-        probabilities * ((probabilities[..., None, :] > probabilities[..., None]).sum(-1) < k), p=1.0, dim=-1
-    ),
 )
 
 
@@ -193,11 +172,6 @@ EXERCISE = Exercise(
             partial(_topped, keep=partial(_among_the_first, dim=0)),
         ),
         Misconception(
-            "one_choice_for_all_rows",
-            "For every row, your answer keeps the words that are most probable in the first. Each row has its own.",
-            partial(_topped, keep=all_rows_alike(_among_the_first)),
-        ),
-        Misconception(
             "one_limit_for_all_rows",
             "Your answer compares all rows with the smallest probability that stays in the first. Each row has its "
             "own: .values[..., -1:].",
@@ -220,11 +194,6 @@ EXERCISE = Exercise(
             "Your answer has only the k kept probabilities. Return one for every word of the vocabulary, with 0 for "
             "the others, so that it is clear which is which.",
             partial(_topped, laid_out=_only_k),
-        ),
-        Misconception(
-            "nothing_dropped",
-            "Your answer is the distribution as it came. Set all but the k most probable words to 0.",
-            lambda probabilities, k: probabilities.clone(),
         ),
     ),
     withheld=WITHHELD,

@@ -98,11 +98,7 @@ CORRECT = (
     _temperature_by_hand,
     _temperature_by_loop,
     _temperature_in_numpy,
-    lambda logits, temperature: F.softmax(logits * (1 / temperature), dim=-1),
-    lambda logits, temperature: torch.log_softmax(logits / temperature, dim=-1).exp(),
-    lambda logits, temperature: torch.exp(logits / temperature - (logits / temperature).logsumexp(-1, keepdim=True)),
     lambda logits, temperature: torch.softmax(torch.log_softmax(logits, dim=-1) / temperature, dim=-1),
-    lambda logits, temperature: torch.distributions.Categorical(logits=logits / temperature).probs,
     lambda logits, temperature: F.normalize(
         (logits.softmax(-1) / logits.softmax(-1).amax(-1, keepdim=True)) ** (1 / temperature), p=1.0, dim=-1
     ),
@@ -193,16 +189,6 @@ EXERCISE = Exercise(
             lambda logits, temperature: torch.softmax(logits, dim=-1) ** (1 / temperature),
         ),
         Misconception(
-            "exp_not_normalised",
-            "Your answer is exp of the quotients. Divide by their sum, so that they are probabilities.",
-            partial(_tempered, normalised=lambda divided, dim: divided.exp()),
-        ),
-        Misconception(
-            "logits_returned",
-            "Your answer still gives logits. Take their softmax.",
-            partial(_tempered, normalised=lambda divided, dim: divided.clone()),
-        ),
-        Misconception(
             "logarithms",
             "Your answer gives the logarithms of the probabilities. Use softmax instead of log_softmax.",
             partial(_tempered, normalised=lambda divided, dim: torch.log_softmax(divided, dim=dim)),
@@ -234,12 +220,6 @@ EXERCISE = Exercise(
             "whole_division",
             "Your answer divides without remainder (//), so that different logits become the same. Use /.",
             partial(_tempered, divided=torch.floor_divide),
-        ),
-        Misconception(
-            "most_probable_word",
-            "Your answer gives all the probability to the most probable word, at every temperature. It comes to that "
-            "only near temperature 0.",
-            lambda logits, temperature: _on_the_best(logits),
         ),
     ),
     withheld=WITHHELD,

@@ -1,4 +1,4 @@
-"""What inputs are drawn like."""
+"""What inputs are drawn like, and what several mistakes share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import Kind, integer, kinds, sizes, unbatched_kinds
+from course_lib.exercises.common import Kind, alike, integer, kinds, sizes, unbatched_kinds
 
 seeds = pytest.mark.parametrize("seed", range(20))
 
@@ -61,3 +61,10 @@ class TestKinds:
 
     def test_masks_forbid_something(self) -> None:
         assert not Kind("", generator(0), (4,)).mask(5, 3).all()
+
+
+def test_alike_are_told_the_same() -> None:
+    first, second = alike("Count from 0.", late=abs, early=float)
+    assert (first.id, second.id) == ("late", "early")
+    assert (first.answer, second.answer) == (abs, float)
+    assert first.message == second.message == "Count from 0."
