@@ -124,18 +124,6 @@ def _adam_in_numpy(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tenso
     return new, first, second
 
 
-def _adam_by_loop(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
-    rows = []
-    for w, g, m, s in zip(*(t.flatten().tolist() for t in (weight, gradient, mean, square)), strict=True):
-        new_m, new_s = 0.9 * m + 0.1 * g, 0.98 * s + 0.02 * g * g
-        down = new_m / (1 - 0.9**step) / (math.sqrt(new_s / (1 - 0.98**step)) + 1e-9)
-        rows.append((w - rate * down, new_m, new_s))
-    new, first, second = (
-        torch.tensor(column, dtype=weight.dtype).reshape(weight.shape) for column in zip(*rows, strict=True)
-    )
-    return new, first, second
-
-
 def _adam_by_power(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
     mean = mean + (1 - 0.9) * (gradient - mean)
     square = square + (1 - 0.98) * (gradient.pow(2) - square)
@@ -147,7 +135,6 @@ CORRECT = (
     _adam_by_lerp,
     _adam_in_place,
     _adam_in_numpy,
-    _adam_by_loop,
     _adam_by_power,
 )
 
@@ -290,11 +277,6 @@ EXERCISE = Exercise(
             _epsilon_before_the_correction,
         ),
         Misconception(
-            "means_not_returned",
-            "You return mean and square as they came in. The next step needs the new ones.",
-            partial(_adam, returned=lambda s: (s.weight + s.down, *s.old)),
-        ),
-        Misconception(
             "returned_in_another_order",
             "Your answer returns square before mean. The order is weight, mean, square.",
             partial(_adam, returned=lambda s: (s.weight + s.down, *s.new[::-1])),
@@ -335,12 +317,6 @@ EXERCISE = Exercise(
             "gradient_as_the_step",
             "Your answer steps along this gradient alone. Step along the running mean of the gradients, corrected.",
             partial(_adam, along=lambda mean, gradient: gradient),
-        ),
-        Misconception(
-            "plain_descent",
-            "Your answer is plain gradient descent, weight - rate · gradient. Divide the corrected mean by the root "
-            "of the corrected square.",
-            lambda *inputs: _adam(*inputs, along=lambda mean, gradient: gradient, denominator=torch.ones_like),
         ),
         Misconception(
             "one_root_for_all",

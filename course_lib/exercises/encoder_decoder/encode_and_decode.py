@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -31,40 +30,23 @@ def _checked(mask: Value, batch: int, queries: int, keys: int) -> Tensor:
     return mask
 
 
-@dataclass(frozen=True)
-class _Embedding:
-    table: Tensor
-    position: Tensor
-
-    def __call__(self, ids: Tensor) -> Tensor:
-        return self.table[ids] + self.position[: ids.shape[1]]
+def _embedded(ids: Tensor, *, table: Tensor, position: Tensor) -> Tensor:
+    return table[ids] + position[: ids.shape[1]]
 
 
-@dataclass(frozen=True)
-class _EncoderBlock:
-    block: nn.Module
-
-    def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
-        out: Tensor = self.block(x, _checked(mask, len(x), x.shape[1], x.shape[1])).out
-        return out
+def _encoded(x: Tensor, mask: Tensor, *, block: nn.Module) -> Tensor:
+    out: Tensor = block(x, _checked(mask, len(x), x.shape[1], x.shape[1])).out
+    return out
 
 
-@dataclass(frozen=True)
-class _DecoderBlock:
-    block: nn.Module
-
-    def __call__(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        own = _checked(mask, len(x), x.shape[1], x.shape[1])
-        out: Tensor = self.block(x, memory, own, _checked(memory_mask, len(x), x.shape[1], memory.shape[1])).out
-        return out
+def _decoded(x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, *, block: nn.Module) -> Tensor:
+    own = _checked(mask, len(x), x.shape[1], x.shape[1])
+    out: Tensor = block(x, memory, own, _checked(memory_mask, len(x), x.shape[1], memory.shape[1])).out
+    return out
 
 
-@dataclass(frozen=True)
-class _Output:
-    matrix: Tensor
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return x @ self.matrix
+def _scored(x: Tensor, *, matrix: Tensor) -> Tensor:
+    return x @ matrix
 
 
 def _parts(generator: Generator, d_model: int, layers: int, vocabularies: tuple[int, int]) -> tuple[Value, ...]:
@@ -75,19 +57,19 @@ def _parts(generator: Generator, d_model: int, layers: int, vocabularies: tuple[
         module.load_state_dict(random_weights(module, generator))
         return module.eval()
 
-    def embedding(vocabulary: int) -> _Embedding:
+    def embedding(vocabulary: int) -> partial[Tensor]:
         table = torch.randn(vocabulary, d_model, generator=generator)
-        return _Embedding(table, torch.randn(20, d_model, generator=generator))
+        return partial(_embedded, table=table, position=torch.randn(20, d_model, generator=generator))
 
-    encoder = [_EncoderBlock(weighted(blocks.EncoderBlock(config))) for _ in range(layers)]
-    decoder = [_DecoderBlock(weighted(blocks.DecoderBlock(config))) for _ in range(layers)]
+    encoder = [partial(_encoded, block=weighted(blocks.EncoderBlock(config))) for _ in range(layers)]
+    decoder = [partial(_decoded, block=weighted(blocks.DecoderBlock(config))) for _ in range(layers)]
     source, target = vocabularies
     return (
         Callback("embed_source", embedding(source)),
         [Callback("block", block) for block in encoder],
         Callback("embed_target", embedding(target)),
         [Callback("block", block) for block in decoder],
-        Callback("output", _Output(torch.randn(d_model, target, generator=generator))),
+        Callback("output", partial(_scored, matrix=torch.randn(d_model, target, generator=generator))),
     )
 
 
@@ -116,11 +98,7 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 Blocks = Sequence[Callable[..., Tensor]]
-
-
 Embed = Callable[[Tensor], Tensor]
-
-
 Seen = Callable[[Tensor, int], Tensor]
 """What becomes of the source's mask where this many queries use it."""
 
@@ -157,8 +135,7 @@ def _joined(
     blocks: tuple[slice, slice] = (slice(None), slice(None)),
     chained: tuple[bool, bool] = (True, True),
     level: bool = False,
-    memory_of: Callable[[Tensor, Tensor], Tensor] = lambda memory, words: memory,
-    embeddings: Callable[[Embed, Embed], tuple[Embed, Embed]] = lambda source, target: (source, target),
+    embed_both: bool = False,
     end: Callable[[Tensor], Tensor] = as_it_is,
 ) -> Tensor:
     """As the reference, with changes.
@@ -171,51 +148,28 @@ def _joined(
         blocks: which blocks of each stack are used.
         chained: whether each block of a stack reads the one before, or all the embedded words.
         level: each decoder block reads the encoder block of the same height.
-        memory_of: what is made of the encoder's output.
-        embeddings: which one is used for the source, and which for the target.
+        embed_both: whether embed_source is used for the target as well.
         end: what is made of the scores.
     """
     words = (source > hidden).unsqueeze(1)
-    embed_source, embed_target = embeddings(embed_source, embed_target)
     memories = [embed_source(source)]
     for block in encoder[blocks[0]]:
         memories.append(block(memories[-1 if chained[0] else 0], seen[0](words, source.shape[1])))
-    states = [embed_target(target)]
+    states = [(embed_source if embed_both else embed_target)(target)]
     masks = mask(causal_mask(target.shape[1])), seen[1](words, target.shape[1])
     for number, block in enumerate(decoder[blocks[1]], 1):
-        memory = memory_of(memories[number if level else -1], words)
+        memory = memories[number if level else -1]
         own, other = masks[::-1] if exchanged else masks
         states.append(block(states[-1 if chained[1] else 0], memory, own, other))
     return end(output(states[-1]))
-
-
-def _last_state_only(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
-    last = (source != PADDING_ID).sum(dim=1) - 1
-    return _joined(
-        source,
-        target,
-        *parts,
-        seen=(_words, lambda words, queries: torch.ones(1, 1, 1, dtype=torch.bool)),
-        memory_of=lambda memory, words: memory[torch.arange(len(source)), last].unsqueeze(1),
-    )
 
 
 def _all_seen(*inputs: Any, **changes: Any) -> Tensor:
     return _joined(*inputs, seen=(_everything, _everything), **changes)
 
 
-Layer = Callable[[Tensor], Tensor]
-
-
-def _joined_with_full_masks(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Layer,
-    encoder: Blocks,
-    embed_target: Layer,
-    decoder: Blocks,
-    output: Layer,
-) -> Tensor:
+def _joined_with_full_masks(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
+    embed_source, encoder, embed_target, decoder, output = parts
     words = source.ne(0)
     memory = embed_source(source)
     for block in encoder:
@@ -225,37 +179,13 @@ def _joined_with_full_masks(
     x = embed_target(target)
     for block in decoder:
         x = block(x, memory, causal, words[:, None, :].expand(-1, length, -1))
-    return output(x)
+    logits: Tensor = output(x)
+    return logits
 
 
-def _joined_by_recursion(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Layer,
-    encoder: Blocks,
-    embed_target: Layer,
-    decoder: Blocks,
-    output: Layer,
-) -> Tensor:
-    def run(x: Tensor, stack: Blocks, *rest: Tensor) -> Tensor:
-        return x if not stack else run(stack[0](x, *rest), stack[1:], *rest)
-
-    seen = (source != 0).unsqueeze(-2)
-    memory = run(embed_source(source), encoder, seen)
-    mask = torch.ones(1, target.shape[1], target.shape[1]).tril().bool()
-    return output(run(embed_target(target), decoder, memory, mask, seen))
-
-
-def _joined_sentence_by_sentence(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Layer,
-    encoder: Blocks,
-    embed_target: Layer,
-    decoder: Blocks,
-    output: Layer,
-) -> Tensor:
+def _joined_sentence_by_sentence(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     """Without any padding: each sentence is as long as it is."""
+    embed_source, encoder, embed_target, decoder, output = parts
     rows = []
     for english, german in zip(source, target, strict=True):
         memory = embed_source(english[english > 0].unsqueeze(0))
@@ -269,16 +199,9 @@ def _joined_sentence_by_sentence(
     return torch.cat(rows)
 
 
-def _joined_word_by_word(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Layer,
-    encoder: Blocks,
-    embed_target: Layer,
-    decoder: Blocks,
-    output: Layer,
-) -> Tensor:
+def _joined_word_by_word(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     """As in translating: the decoder reads one more word each time, and only the last logits are kept."""
+    embed_source, encoder, embed_target, decoder, output = parts
     seen = (source != 0).unsqueeze(1)
     memory = embed_source(source)
     for block in encoder:
@@ -292,16 +215,9 @@ def _joined_word_by_word(
     return torch.stack(rows, dim=1)
 
 
-def _joined_with_target_padding(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Layer,
-    encoder: Blocks,
-    embed_target: Layer,
-    decoder: Blocks,
-    output: Layer,
-) -> Tensor:
+def _joined_with_target_padding(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     """The target's padding forbidden as well, though being causal hides it."""
+    embed_source, encoder, embed_target, decoder, output = parts
     memory_mask = torch.where(source == 0, False, True)[:, None]
     x = embed_source(source)
     for i in range(len(encoder)):
@@ -310,12 +226,12 @@ def _joined_with_target_padding(
     own = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril() & (target != 0)[:, None]
     for i in range(len(decoder)):
         y = decoder[i](y, x, own, memory_mask)
-    return output(y)
+    logits: Tensor = output(y)
+    return logits
 
 
 CORRECT = (
     _joined_with_full_masks,
-    _joined_by_recursion,
     _joined_sentence_by_sentence,
     _joined_word_by_word,
     _joined_with_target_padding,
@@ -484,21 +400,9 @@ EXERCISE = Exercise(
             lambda *inputs: _joined(*inputs, blocks=(slice(None), slice(None, None, -1))),
         ),
         Misconception(
-            "embeddings_swapped",
-            "Your answer embeds the source with embed_target and the target with embed_source. Each language has its "
-            "own.",
-            partial(_joined, embeddings=lambda source, target: (target, source)),
-        ),
-        Misconception(
             "embed_source_for_both",
             "Your answer embeds the target with embed_source as well. Each language has its own: embed_target(target).",
-            partial(_joined, embeddings=lambda source, target: (source, source)),
-        ),
-        Misconception(
-            "last_state_only",
-            "Your answer hands the decoder only the vector of the source's last word, as a recurrent network would. "
-            "The memory is all of them: one vector for each word.",
-            _last_state_only,
+            partial(_joined, embed_both=True),
         ),
         Misconception(
             "output_left_out",

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Pair
 from course_lib.exercises.common import as_it_is, integer
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, layouts, log_p_of
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, layouts, log_p_of, padding_left_out
 from course_lib.from_scratch import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
@@ -141,23 +141,12 @@ def _smoothed_in_double(logits: Tensor, expected: Tensor, smoothing: float) -> T
     return torch.einsum("wv,wv->w", target, wide.logsumexp(-1, keepdim=True) - wide).mean().to(logits.dtype)
 
 
-def _smoothed_by_vmap(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
-    words = torch.arange(logits.shape[-1])
-
-    def one_word(row: Tensor, right: Tensor) -> Tensor:
-        target = torch.where(words == right, 1 - smoothing, smoothing / (len(words) - 1)).to(row.dtype)
-        return -torch.dot(target, torch.log_softmax(row, dim=0))
-
-    return torch.func.vmap(one_word)(logits, expected).mean()
-
-
 CORRECT = (
     _smoothed_by_loop,
     _smoothed_by_torch,
     _smoothed_with_a_target,
     _smoothed_by_parts,
     _smoothed_in_double,
-    _smoothed_by_vmap,
 )
 
 
@@ -206,12 +195,6 @@ EXERCISE = Exercise(
             partial(_smoothed, other=lambda smoothing, logits: smoothing / logits.shape[-1]),
         ),
         Misconception(
-            "shared_by_too_few",
-            "Your answer divides the smoothing by V - 2, but V - 1 words get a share: all except the right one. "
-            "Divide by V - 1.",
-            partial(_smoothed, other=lambda smoothing, logits: smoothing / (logits.shape[-1] - 2)),
-        ),
-        Misconception(
             "padding_gets_none",
             "Your answer gives the padding's column nothing and divides the smoothing by V - 2, as some "
             "implementations do. Here all of the other words share it, whatever their id: divide by V - 1.",
@@ -235,12 +218,6 @@ EXERCISE = Exercise(
             "not_negated",
             "Your answer has the wrong sign: cross-entropy is minus the sum.",
             partial(_smoothed, sign=1.0),
-        ),
-        Misconception(
-            "others_not_negated",
-            "Your answer has a minus only in front of the right word's term. Both terms need it: put the sum in "
-            "brackets.",
-            partial(_smoothed, other=lambda smoothing, logits: -_others(smoothing, logits)),
         ),
         Misconception(
             "nothing_taken_away",
@@ -333,11 +310,7 @@ EXERCISE = Exercise(
             "the loss becomes infinite. log_softmax takes both in one: use it.",
             lambda logits, expected, smoothing: _by_parts(logits.softmax(dim=-1).log(), expected, smoothing),
         ),
-        Misconception(
-            "padding_left_out",
-            "Your answer skips the words where id 0 is expected, as if it were padding. All words count here.",
-            partial(_smoothed, passed_over=True),
-        ),
+        padding_left_out(partial(_smoothed, passed_over=True)),
         Misconception(
             "summed",
             "Your answer is the sum over the words. Take the mean over them.",

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import integer, kinds
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, log_p_of, meowed_table
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, log_p_of, meowed_table, padding_left_out
 from course_lib.from_scratch import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
@@ -68,11 +68,6 @@ def _likelihood_in_double(log_p: Tensor, expected: Tensor) -> Tensor:
     return -flat[torch.arange(len(flat)), expected.reshape(-1)].mean().to(log_p.dtype)
 
 
-def _likelihood_by_vmap(log_p: Tensor, expected: Tensor) -> Tensor:
-    pick = torch.func.vmap(lambda row, word: row.gather(0, word.unsqueeze(0)).squeeze(0))
-    return -torch.mean(pick(log_p.reshape(-1, log_p.shape[-1]), expected.reshape(-1)))
-
-
 def _likelihood_by_running_sum(log_p: Tensor, expected: Tensor) -> Tensor:
     """ln of the product, factor by factor."""
     picked = log_p.gather(-1, expected[..., None]).flatten()
@@ -82,15 +77,9 @@ def _likelihood_by_running_sum(log_p: Tensor, expected: Tensor) -> Tensor:
 CORRECT = (
     _likelihood_by_loop,
     _likelihood_in_double,
-    _likelihood_by_vmap,
     _likelihood_by_running_sum,
     lambda log_p, expected: F.nll_loss(log_p.flatten(0, -2), expected.flatten()),
-    lambda log_p, expected: F.cross_entropy(log_p.flatten(0, -2), expected.flatten()),
     lambda log_p, expected: -(F.one_hot(expected, log_p.shape[-1]).to(log_p.dtype) * log_p).sum() / expected.numel(),
-    lambda log_p, expected: -torch.take_along_dim(log_p, expected.unsqueeze(-1), dim=-1).mean(),
-    lambda log_p, expected: (
-        -torch.einsum("...v,...v->...", log_p, F.one_hot(expected, log_p.size(-1)).to(log_p.dtype)).mean()
-    ),
 )
 
 
@@ -181,10 +170,8 @@ EXERCISE = Exercise(
             "there. gather picks one for each place.",
             partial(_likelihood, pick=lambda log_p, expected: log_p[..., expected]),
         ),
-        Misconception(
-            "padding_left_out",
-            "Your answer skips the places where id 0 is expected, as if it were padding. All places count here.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[expected != PADDING_ID]),
+        padding_left_out(
+            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[expected != PADDING_ID])
         ),
         Misconception(
             "first_place_left_out",
@@ -203,11 +190,6 @@ EXERCISE = Exercise(
             "Your answer is not a number (nan), as the logarithm of a negative number is. log_p already holds "
             "logarithms: don't take another.",
             partial(_likelihood, measure=torch.log),
-        ),
-        Misconception(
-            "summed_over_the_vocabulary",
-            "Your answer adds up the whole vocabulary at each place. Pick the right word's log-probability alone.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p.sum(dim=-1)),
         ),
         Misconception(
             "the_likeliest_word",

@@ -60,11 +60,6 @@ def _perplexity(
     return end(mean(measure(nll), mask))
 
 
-def _perplexity_by_loop(nll: Tensor, mask: Tensor) -> Tensor:
-    words = [number for row, real in zip(nll, mask, strict=True) for number in row[real]]
-    return torch.exp(sum(words, torch.zeros((), dtype=nll.dtype)) / len(words))
-
-
 def _perplexity_by_sentences(nll: Tensor, mask: Tensor) -> Tensor:
     """Sentence by sentence, each with the weight of its number of words."""
     words = mask.sum(dim=1)
@@ -84,14 +79,11 @@ def _perplexity_in_place(nll: Tensor, mask: Tensor) -> Tensor:
 
 
 CORRECT = (
-    _perplexity_by_loop,
     _perplexity_by_sentences,
     _perplexity_in_numpy,
     _perplexity_in_place,
     lambda nll, mask: ((nll * mask).sum() / mask.sum()).exp(),
-    lambda nll, mask: torch.masked_select(nll, mask).mean().exp(),
     lambda nll, mask: torch.where(mask, nll, torch.nan).nanmean().exp(),
-    lambda nll, mask: torch.exp(torch.einsum("bw,bw->", nll, mask.to(nll.dtype)) / mask.count_nonzero()),
 )
 
 
@@ -125,12 +117,6 @@ EXERCISE = Exercise(
             partial(_perplexity, mean=lambda nll, mask: (nll * mask).mean()),
         ),
         Misconception(
-            "padding_added",
-            "Your answer divides by the number of words but adds in the padding as well. Add up only the numbers "
-            "where the mask is True.",
-            partial(_perplexity, mean=lambda nll, mask: nll.sum() / mask.sum()),
-        ),
-        Misconception(
             "divided_by_sentences",
             "Your answer divides by the number of sentences. Divide by the number of words, mask.sum().",
             partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / len(nll)),
@@ -140,16 +126,6 @@ EXERCISE = Exercise(
             "Your answer divides by one more than the number of words. Divide by mask.sum() itself: there is always a "
             "word.",
             partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / (mask.sum() + 1)),
-        ),
-        Misconception(
-            "last_words_left_out",
-            "Your answer leaves out each sentence's last word. All places where the mask is True count.",
-            partial(
-                _perplexity,
-                mean=lambda nll, mask: torch.cat(
-                    [row[: max(0, int(real.sum()) - 1)] for row, real in zip(nll, mask, strict=True)]
-                ).mean(),
-            ),
         ),
         Misconception(
             "certain_words_left_out",
@@ -168,12 +144,6 @@ EXERCISE = Exercise(
             "Your answer averages within each sentence first and then over sentences, so a word of a short sentence "
             "counts more. Here each word counts the same: one mean over all of them.",
             partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll, mask).mean()),
-        ),
-        Misconception(
-            "mean_of_places",
-            "Your answer averages over the sentences at each place first and then over the places. Here each word "
-            "counts the same: one mean over all of them.",
-            partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll.T, mask.T).mean()),
         ),
         Misconception(
             "mean_of_perplexities",

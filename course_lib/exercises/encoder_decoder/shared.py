@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator, Tensor, nn
 
+from course_lib.checking.exercise import Misconception, Value
 from course_lib.exercises.common import Kind
 from course_lib.text.tokenization import END_ID, START_ID
 
 LESSON = "05_encoder_decoder"
-
 
 WITHHELD = (
     "course_lib.blocks",
@@ -62,6 +62,14 @@ def meowed_table() -> tuple[Tensor, Tensor]:
 def log_p_of(log_p: Tensor, expected: Tensor) -> Tensor:
     """ln p of the right words, [..., words]."""
     return log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+
+
+def padding_left_out(answer: Callable[..., Value]) -> Misconception:
+    return Misconception(
+        "padding_left_out",
+        "Your answer skips the words where id 0 is expected, as if it were padding. All words count here.",
+        answer,
+    )
 
 
 def random_weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]:

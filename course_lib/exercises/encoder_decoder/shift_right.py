@@ -61,12 +61,6 @@ def _shifted(
     return (pieces[1], pieces[0]) if swapped else (pieces[0], pieces[1])
 
 
-def _shifted_by_loop(target: Tensor) -> tuple[Tensor, Tensor]:
-    read = [sentence[:-1].tolist() for sentence in target]
-    expected = [sentence[1:].tolist() for sentence in target]
-    return torch.tensor(read), torch.tensor(expected)
-
-
 def _shifted_by_pairs(target: Tensor) -> tuple[Tensor, Tensor]:
     pairs = torch.tensor([list(itertools.pairwise(sentence)) for sentence in target.tolist()])
     return pairs[..., 0], pairs[..., 1]
@@ -91,15 +85,11 @@ def _shifted_in_place(target: Tensor) -> tuple[Tensor, Tensor]:
 
 
 CORRECT = (
-    _shifted_by_loop,
     _shifted_by_pairs,
     _shifted_in_numpy,
     _shifted_by_unfold,
     _shifted_in_place,
-    lambda target: (target.narrow(1, 0, target.size(1) - 1), target.narrow(1, 1, target.size(1) - 1)),
     lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]),
-    lambda target: (target.index_select(1, torch.arange(len(target[0]) - 1)), target.clone()[..., 1:]),
-    lambda target: (target.T[:-1].T, target.T[1:].T),
 )
 
 
@@ -151,12 +141,6 @@ EXERCISE = Exercise(
             partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
         ),
         Misconception(
-            "one_word_too_many_expected",
-            "You expect the whole target, one word more than you should. Nobody predicts <s>: leave it out of what is "
-            "expected.",
-            partial(_shifted, cut=(_ALL_BUT_LAST, (None, None))),
-        ),
-        Misconception(
             "rolled",
             "Your answer rolls the words round, so that <s> comes back at the end as an answer. Cut off one word at "
             "one end instead: both results are one word shorter than the target.",
@@ -169,12 +153,6 @@ EXERCISE = Exercise(
             lambda target: (target.roll(1, dims=1), target),
         ),
         Misconception(
-            "rolled_and_cut",
-            "Your answer expects the word before, not the next one: it rolls the words the wrong way. What is "
-            "expected are the words from the second on: target[:, 1:].",
-            lambda target: (target[:, :-1], target.roll(1, dims=1)[:, :-1]),
-        ),
-        Misconception(
             "two_apart",
             "Your answer skips a word: at each place it expects the one after the next. Leave out one word of each, "
             "not two.",
@@ -185,12 +163,6 @@ EXERCISE = Exercise(
             "Your answer puts another <s> in front and expects the target with its own <s> still in it. The target "
             "already has its <s>.",
             partial(_shifted, started=True),
-        ),
-        Misconception(
-            "ends_stripped",
-            "Your answer takes away both <s> and the last word, from both. What is read keeps <s>, and what is "
-            "expected keeps the end.",
-            partial(_shifted, cut=((1, -1), (1, -1))),
         ),
         Misconception(
             "end_taken_away",

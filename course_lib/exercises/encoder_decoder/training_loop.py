@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -12,8 +11,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Value
-from course_lib.exercises.common import Kind, as_it_is, integer, sizes
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
+from course_lib.exercises.common import Kind, alike, as_it_is, integer, sizes
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, padding_left_out
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
@@ -52,68 +51,32 @@ def _loop_weights(kind: Kind) -> tuple[Tensor, Tensor, list[Batch]]:
 Clip = Callable[[list[Tensor], float], list[Tensor]]
 
 
-def _shortened(gradients: list[Tensor], norm: float, clip: float) -> list[Tensor]:
-    """All of them by the factor that this norm asks for; none for a norm of 0."""
-    return [gradient * (min(1.0, clip / norm) if norm else 1.0) for gradient in gradients]
+def _norm(gradients: list[Tensor]) -> float:
+    return float(torch.stack([gradient.norm() for gradient in gradients]).norm())
+
+
+def _shorter(clip: float, norm: float) -> float:
+    return min(1.0, clip / norm) if norm else 1.0
+
+
+def _together(
+    gradients: list[Tensor],
+    clip: float,
+    *,
+    norm: Callable[[list[Tensor]], float] = _norm,
+    factor: Callable[[float, float], float] = _shorter,
+) -> list[Tensor]:
+    """All of them by one factor, of `clip` and the norm; or by another norm or factor."""
+    by = factor(clip, norm(gradients))
+    return [gradient * by for gradient in gradients]
 
 
 def _each(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return [_shortened([gradient], float(gradient.norm()), clip)[0] for gradient in gradients]
+    return [_together([gradient], clip)[0] for gradient in gradients]
 
 
-def _together(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-    return _shortened(gradients, float(norm), clip)
-
-
-def _norms_added(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return _shortened(gradients, sum(float(gradient.norm()) for gradient in gradients), clip)
-
-
-def _without_root(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return _shortened(gradients, sum(float(gradient.square().sum()) for gradient in gradients), clip)
-
-
-def _by_the_first(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return _shortened(gradients, float(gradients[0].norm()), clip)
-
-
-def _first_alone(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return [*_each(gradients[:1], clip), *gradients[1:]]
-
-
-def _always(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-    return [gradient * (clip / float(norm)) for gradient in gradients]
-
-
-def _shortened_to_one(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-    return [gradient / norm for gradient in gradients] if norm > clip else gradients
-
-
-def _by_the_larger(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return _shortened(gradients, max(float(gradient.norm()) for gradient in gradients), clip)
-
-
-def _by_absolute_values(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    return _shortened(gradients, sum(float(gradient.abs().sum()) for gradient in gradients), clip)
-
-
-def _lengthened(gradients: list[Tensor], clip: float) -> list[Tensor]:
-    norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-    return [gradient * max(1.0, clip / float(norm)) for gradient in gradients]
-
-
-@dataclass(frozen=True)
-class _Taken:
-    """A step that was taken: its batch, its loss, and the weights after it."""
-
-    x: Tensor
-    expected: Tensor
-    loss: Tensor
-    W: Tensor
-    b: Tensor
+def _by_norm(norm: Callable[[list[Tensor]], float]) -> Clip:
+    return partial(_together, norm=norm)
 
 
 def _looped(
@@ -133,7 +96,7 @@ def _looped(
     scores: Callable[[Tensor], Tensor] = as_it_is,
     measure: Callable[..., Tensor] = F.cross_entropy,
     sign: float = 1.0,
-    reported: Callable[[_Taken], Tensor] = lambda taken: taken.loss,
+    reported: Callable[..., Tensor] = lambda loss, x, expected, W, b: loss,
     form: Callable[[list[Tensor]], Value] = torch.stack,
 ) -> tuple[Tensor, Tensor, Value]:
     """Training with changes.
@@ -148,7 +111,7 @@ def _looped(
         scores: what the loss uses as logits.
         measure: the loss.
         sign: of the step.
-        reported: what is returned as a step's loss.
+        reported: what is returned as a step's loss, from that, its batch, and the weights after it.
         form: what is made of all of them.
     """
     found = []
@@ -162,7 +125,7 @@ def _looped(
         before = gradients if carried_raw else shortened
         step = sign * rate
         W, b = W - step * shortened[0], b - step * shortened[1] if trains_b else b
-        found.append(reported(_Taken(x, expected, loss.detach(), W.detach(), b.detach())))
+        found.append(reported(loss.detach(), x, expected, W.detach(), b.detach()))
     return W.detach(), b.detach(), form(found)
 
 
@@ -203,22 +166,6 @@ def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip:
     return parameters[0].detach(), parameters[1].detach(), losses
 
 
-def _trained_with_a_layer(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
-    layer = nn.Linear(W.shape[0], W.shape[1], dtype=W.dtype)
-    layer.load_state_dict({"weight": W.T, "bias": b})
-    losses = []
-    for x, expected in batches:
-        layer.zero_grad()
-        loss = nn.CrossEntropyLoss()(layer(x), expected)
-        loss.backward()
-        nn.utils.clip_grad_norm_(layer.parameters(), max_norm=clip)
-        for parameter in layer.parameters():
-            assert parameter.grad is not None
-            parameter.data.add_(parameter.grad, alpha=-rate)
-        losses.append(loss.detach())
-    return layer.weight.T.detach(), layer.bias.detach(), torch.stack(losses)
-
-
 def _trained_by_the_formula(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
     """∂L / ∂logits = (p - one_hot) / words."""
     losses = []
@@ -233,22 +180,6 @@ def _trained_by_the_formula(W: Tensor, b: Tensor, batches: Batches, rate: float,
     return W, b, torch.stack(losses)
 
 
-def _trained_by_functional_gradients(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
-    def loss_of(weights: tuple[Tensor, Tensor], x: Tensor, expected: Tensor) -> Tensor:
-        return F.cross_entropy(torch.addmm(weights[1], x, weights[0]), expected)
-
-    losses = torch.empty(0, dtype=W.dtype)
-    for x, expected in batches:
-        gradients, loss = torch.func.grad_and_value(loss_of)((W, b), x, expected)
-        norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
-        W, b = (
-            weight - rate * gradient * (clip / max(clip, float(norm)))
-            for weight, gradient in zip((W, b), gradients, strict=True)
-        )
-        losses = torch.cat([losses, loss.reshape(1)])
-    return W, b, losses
-
-
 def _trained_in_double(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
     found = _trained_by_the_formula(W.double(), b.double(), [(x.double(), e) for x, e in batches], rate, clip)
     return found[0].to(W.dtype), found[1].to(W.dtype), found[2].to(W.dtype)
@@ -257,9 +188,7 @@ def _trained_in_double(W: Tensor, b: Tensor, batches: Batches, rate: float, clip
 CORRECT = (
     _trained_by_backward,
     _trained_by_torch,
-    _trained_with_a_layer,
     _trained_by_the_formula,
-    _trained_by_functional_gradients,
     _trained_in_double,
 )
 
@@ -283,17 +212,11 @@ EXERCISE = Exercise(
     cases=_loop_cases,
     correct=CORRECT,
     misconceptions=(
-        Misconception(
-            "gradients_accumulate",
+        *alike(
             "Your answer never resets the gradients, so each step also goes along those of all steps before it. Set "
             "them to None (or zero) before each backward().",
-            partial(_looped, carried=(True, True)),
-        ),
-        Misconception(
-            "gradients_accumulate_unclipped",
-            "Your answer never resets the gradients, so each step also goes along those of all steps before it. Set "
-            "them to None (or zero) before each backward().",
-            lambda *inputs: _looped(*inputs, carried=(True, True), carried_raw=True),
+            gradients_accumulate=partial(_looped, carried=(True, True)),
+            gradients_accumulate_unclipped=lambda *inputs: _looped(*inputs, carried=(True, True), carried_raw=True),
         ),
         Misconception(
             "gradient_of_b_accumulates",
@@ -317,33 +240,29 @@ EXERCISE = Exercise(
             "only_W_clipped",
             "Your answer clips W's gradient but leaves b's as it is. Both are shortened by the same factor, which "
             "follows from their joint norm: √(‖∂W‖² + ‖∂b‖²).",
-            partial(_looped, clipped=_first_alone),
+            partial(_looped, clipped=lambda gradients, clip: [*_each(gradients[:1], clip), *gradients[1:]]),
         ),
         Misconception(
             "norm_of_W",
             "Your answer clips both gradients by the norm of W's alone. b's belongs to it: √(‖∂W‖² + ‖∂b‖²).",
-            lambda *inputs: _looped(*inputs, clipped=_by_the_first),
-        ),
-        Misconception(
-            "larger_norm",
-            "Your answer clips both gradients by the larger of their two norms. Their norm is taken together: √(‖∂W‖² "
-            "+ ‖∂b‖²).",
-            partial(_looped, clipped=_by_the_larger),
+            lambda *inputs: _looped(*inputs, clipped=_by_norm(lambda gradients: float(gradients[0].norm()))),
         ),
         Misconception(
             "norms_added",
             "Your answer adds the norms of W's gradient and b's. Add their squares, and take the root of the sum.",
-            partial(_looped, clipped=_norms_added),
+            partial(_looped, clipped=_by_norm(lambda gradients: sum(float(gradient.norm()) for gradient in gradients))),
         ),
         Misconception(
             "absolute_values_added",
             "Your answer clips by the sum of absolute values. The norm is the root of the sum of squares.",
-            partial(_looped, clipped=_by_absolute_values),
+            partial(
+                _looped, clipped=_by_norm(lambda gradients: sum(float(gradient.abs().sum()) for gradient in gradients))
+            ),
         ),
         Misconception(
             "norm_without_root",
             "Your answer clips by the sum of squares. The norm is the root of it.",
-            partial(_looped, clipped=_without_root),
+            partial(_looped, clipped=_by_norm(lambda gradients: _norm(gradients) ** 2)),
         ),
         Misconception(
             "step_clipped",
@@ -360,19 +279,13 @@ EXERCISE = Exercise(
             "always_scaled",
             "Your answer scales the gradients to the norm `clip` even where they are shorter. Clipping only shortens: "
             "the factor is at most 1.",
-            partial(_looped, clipped=_always),
+            partial(_looped, clipped=partial(_together, factor=lambda clip, norm: clip / norm)),
         ),
         Misconception(
             "lengthened",
             "Your answer lengthens short gradients and leaves long ones as they are: its factor is at least 1. It "
             "should be at most 1: min, not max.",
-            partial(_looped, clipped=_lengthened),
-        ),
-        Misconception(
-            "shortened_to_one",
-            "Your answer shortens gradients that are too long to the norm 1. Shorten them to the norm `clip`: "
-            "multiply by clip / norm.",
-            partial(_looped, clipped=_shortened_to_one),
+            partial(_looped, clipped=partial(_together, factor=lambda clip, norm: max(1.0, clip / norm))),
         ),
         Misconception(
             "uphill",
@@ -383,13 +296,13 @@ EXERCISE = Exercise(
             "loss_afterwards",
             "Your losses are those after each step. A training loop reports the loss whose gradients it took, before "
             "the step.",
-            partial(_looped, reported=lambda taken: F.cross_entropy(taken.x @ taken.W + taken.b, taken.expected)),
+            partial(_looped, reported=lambda loss, x, expected, W, b: F.cross_entropy(x @ W + b, expected)),
         ),
         Misconception(
             "losses_summed",
             "The losses that you return are sums over the words of a batch. Return the means, which the gradients are "
             "taken of.",
-            partial(_looped, reported=lambda taken: taken.loss * len(taken.x)),
+            partial(_looped, reported=lambda loss, x, expected, W, b: loss * len(x)),
         ),
         Misconception(
             "losses_as_a_list",
@@ -420,12 +333,6 @@ EXERCISE = Exercise(
             lambda *inputs: _looped(*inputs, trains_b=False),
         ),
         Misconception(
-            "bias_forgotten",
-            "Your answer never changes b, and leaves it out of the norm. It learns like W, and its gradient is part "
-            "of the norm.",
-            lambda *inputs: _looped(*inputs, trains_b=False, clipped=_by_the_first),
-        ),
-        Misconception(
             "bias_left_out",
             "Your answer leaves b out of the logits. They are x @ W + b.",
             partial(_looped, reads_b=False),
@@ -436,22 +343,12 @@ EXERCISE = Exercise(
             partial(_looped, scores=lambda scores: scores.softmax(dim=-1)),
         ),
         Misconception(
-            "probabilities_in_place_of_logarithms",
-            "Your loss is the mean of minus the probabilities, not of minus their logarithms: nll_loss of a softmax "
-            "gives that. Take log_softmax, or cross_entropy of the logits.",
-            lambda *inputs: _looped(*inputs, scores=lambda scores: scores.softmax(dim=-1), measure=F.nll_loss),
-        ),
-        Misconception(
             "no_log_softmax",
             "Your loss treats the logits as log-probabilities, as nll_loss does. Take log_softmax of them first, or "
             "cross_entropy, which contains it.",
             lambda *inputs: _looped(*inputs, measure=F.nll_loss),
         ),
-        Misconception(
-            "padding_left_out",
-            "Your answer skips words where id 0 is expected, as if it were padding. All words count here.",
-            partial(_looped, measure=partial(F.cross_entropy, ignore_index=PADDING_ID)),
-        ),
+        padding_left_out(partial(_looped, measure=partial(F.cross_entropy, ignore_index=PADDING_ID))),
         Misconception(
             "first_batch_only",
             "Your answer takes a single step: does it return from within the loop? Take one for each batch.",

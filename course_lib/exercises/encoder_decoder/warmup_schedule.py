@@ -59,26 +59,13 @@ def _rates_by_where(steps: Tensor, d_model: int, warmup: int) -> Tensor:
     return torch.where(steps < warmup, rising, 1 / torch.sqrt(steps * d_model))
 
 
-def _rates_in_place(steps: Tensor, d_model: int, warmup: int) -> Tensor:
-    rates = torch.empty(len(steps))
-    for i, step in enumerate(steps):
-        peak = 1 / (d_model * warmup) ** 0.5
-        rates[i] = peak * step / warmup if step <= warmup else peak * (warmup / step) ** 0.5
-    return rates
-
-
 CORRECT = (
     _rates_by_loop,
     _rates_by_where,
-    _rates_in_place,
     lambda steps, d_model, warmup: d_model**-0.5 * torch.minimum(steps.float() ** -0.5, steps * warmup**-1.5),
-    lambda steps, d_model, warmup: torch.stack([steps**-0.5, steps * warmup**-1.5]).amin(dim=0) / math.sqrt(d_model),
     lambda steps, d_model, warmup: torch.from_numpy(
         numpy.minimum(steps.numpy() ** -0.5, steps.numpy() * float(warmup) ** -1.5) * d_model**-0.5
     ).float(),
-    lambda steps, d_model, warmup: (
-        (steps.float() / warmup).clamp(max=1) * (steps.clamp(min=warmup).float() * d_model).rsqrt()
-    ),
     lambda steps, d_model, warmup: torch.rsqrt(torch.max(steps, warmup**3 / steps**2) * d_model),
 )
 
@@ -117,27 +104,10 @@ EXERCISE = Exercise(
             partial(_scheduled, joined=torch.maximum),
         ),
         Misconception(
-            "sum_of_the_two",
-            "Your answer adds the two terms. Take the smaller one at each step.",
-            partial(_scheduled, joined=torch.add),
-        ),
-        Misconception(
-            "jumps",
-            "Your answer rises to d_model^-0.5 and then jumps down. The rising term is step · warmup^-1.5, which "
-            "meets the other at step `warmup`.",
-            lambda steps, d_model, warmup: d_model**-0.5 * torch.where(steps < warmup, steps / warmup, steps**-0.5),
-        ),
-        Misconception(
             "by_place",
             "Your answer goes by a step's place in the tensor: the first `warmup` of them rise, the rest fall. Steps "
             "may come in any order: compare their numbers.",
             _by_place,
-        ),
-        Misconception(
-            "sizes_swapped",
-            "Your answer mistakes `warmup` for `d_model`, and `d_model` for `warmup`. Watch the order in which they "
-            "come.",
-            lambda steps, d_model, warmup: _scheduled(steps, warmup, d_model),
         ),
         Misconception(
             "width_left_out",
@@ -209,12 +179,6 @@ EXERCISE = Exercise(
             lambda steps, d_model, warmup: _scheduled(
                 steps, d_model, warmup, rising=lambda steps, warmup: 1 / (steps * warmup**1.5)
             ),
-        ),
-        Misconception(
-            "straight_to_one",
-            "Your answer rises to d_model^-0.5 whatever the warm-up is. The paper's peak is (d_model · warmup)^-0.5: "
-            "the longer the warm-up, the lower.",
-            lambda steps, d_model, warmup: math.sqrt(warmup) * _scheduled(steps, d_model, warmup),
         ),
         Misconception(
             "counted_from_zero",
