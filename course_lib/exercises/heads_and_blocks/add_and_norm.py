@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -19,41 +19,15 @@ from course_lib.exercises.heads_and_blocks.shared import (
     WITHHELD,
     Function,
     in_add_and_norm,
+    misplaced_dropouts,
     nothing_kept,
 )
 from course_lib.exercises.worked_examples import B
 
 
-@dataclass(frozen=True, eq=False)
-class _Sublayer:
-    """A sublayer as small as can be: tanh(y W)."""
-
-    W: Tensor
-
-    def __call__(self, y: Tensor) -> Tensor:
-        return torch.tanh(y @ self.W)
-
-
-@dataclass(frozen=True, eq=False)
-class _Norm:
-    """Layer norm with gamma and beta of its own."""
-
-    gamma: Tensor
-    beta: Tensor
-
-    def __call__(self, y: Tensor) -> Tensor:
-        return blocks.layer_norm(y, self.gamma, self.beta)
-
-
-@dataclass(frozen=True, eq=False)
-class _Dropout:
-    """Dropout whose random draw is done: it drops the same numbers in every call."""
-
-    kept: Tensor
-    share: float
-
-    def __call__(self, y: Tensor) -> Tensor:
-        return blocks.drop(y, self.kept, self.share, True)
+def _sublayer(y: Tensor, W: Tensor) -> Tensor:
+    """As small as can be."""
+    return torch.tanh(y @ W)
 
 
 def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: bool) -> Case:
@@ -61,9 +35,11 @@ def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: b
     d_model = x.shape[-1]
     kept = torch.rand(x.shape, generator=generator) >= 0.25
     kept.view(-1)[:2] = torch.tensor([True, False])
-    sublayer = Callback("sublayer", _Sublayer(drawn.normal(d_model, d_model)), most_calls=20)
-    norm = Callback("norm", _Norm(drawn.normal(d_model), drawn.normal(d_model)), most_calls=20)
-    dropout = Callback("dropout", _Dropout(kept, 0.25), most_calls=20)
+    W, gamma, beta = drawn.normal(d_model, d_model), drawn.normal(d_model), drawn.normal(d_model)
+    sublayer = Callback("sublayer", partial(_sublayer, W=W), most_calls=20)
+    norm = Callback("norm", partial(blocks.layer_norm, gamma=gamma, beta=beta), most_calls=20)
+    # Its random draw is done: it drops the same numbers in every call.
+    dropout = Callback("dropout", partial(blocks.drop, kept=kept, share=0.25, training=True), most_calls=20)
     return Case(name, (x, sublayer, norm, dropout, norm_first), part="pre-norm" if norm_first else CORE)
 
 
@@ -86,11 +62,10 @@ def _added_and_normed(
     norm_first: bool,
     *,
     post: str = "sum",
-    drops: str = "added",
-    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    **changes: Any,
 ) -> Tensor:
     """Add & norm with mistakes that already show in post-norm."""
-    return in_add_and_norm(x, sublayer, norm, dropout, "read" if norm_first else post, drops, add)
+    return in_add_and_norm(x, sublayer, norm, dropout, "read" if norm_first else post, **changes)
 
 
 def _pre_normed(
@@ -101,12 +76,11 @@ def _pre_normed(
     norm_first: bool,
     *,
     pre: str = "read",
-    drops: str = "added",
-    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
+    **changes: Any,
 ) -> Tensor:
     """Add & norm with mistakes in pre-norm only: they pair with each other, because post-norm's part comes first."""
     if norm_first:
-        return in_add_and_norm(x, sublayer, norm, dropout, pre, drops, add)
+        return in_add_and_norm(x, sublayer, norm, dropout, pre, **changes)
     return blocks.add_and_norm(x, sublayer, norm, dropout, norm_first)
 
 
@@ -140,35 +114,11 @@ def _joined_by_stages(x: Tensor, sublayer: Function, norm: Function, dropout: Fu
     return after(torch.stack([x, dropout(sublayer(before(x)))]).sum(dim=0))
 
 
-def _joined_in_a_loop(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    y = x
-    for function in [norm, sublayer, dropout] if norm_first else [sublayer, dropout]:
-        y = function(y)
-    return x + y if norm_first else norm(x + y)
-
-
-class _Joining:
-    """As a student who thinks in objects may lay it out."""
-
-    def __init__(self, *functions: Function) -> None:
-        self.sublayer, self.norm, self.dropout = functions
-
-    def added(self, y: Tensor) -> Tensor:
-        return self.dropout(self.sublayer(y))
-
-
-def _joined_by_an_object(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    joining = _Joining(sublayer, norm, dropout)
-    return x + joining.added(norm(x)) if norm_first else norm(joining.added(x) + x)
-
-
 CORRECT = (
     _joined_by_cases,
     _joined_step_by_step,
     _joined_in_place,
     _joined_by_stages,
-    _joined_in_a_loop,
-    _joined_by_an_object,
 )
 
 
@@ -243,11 +193,6 @@ EXERCISE = Exercise(
             partial(_added_and_normed, add=nothing_kept),
         ),
         Misconception(
-            "norm_left_out",
-            "Where norm_first is False your answer never calls norm. In post-norm the sum is normalised.",
-            partial(_added_and_normed, post=""),
-        ),
-        Misconception(
             "sum_not_normalised",
             "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
             "norm(x + dropout(sublayer(x))).",
@@ -264,24 +209,7 @@ EXERCISE = Exercise(
             "Your answer does not call dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
             partial(_added_and_normed, drops=""),
         ),
-        Misconception(
-            "sum_dropped",
-            "Your answer calls dropout on the sum, so that x itself is dropped as well. It is only for what the "
-            "sublayer adds: x + dropout(sublayer(...)).",
-            partial(_added_and_normed, drops="sum"),
-        ),
-        Misconception(
-            "dropped_after_the_norm",
-            "Your answer calls dropout last, on what it returns. It is for what the sublayer adds, before the sum: "
-            "x + dropout(sublayer(...)).",
-            partial(_added_and_normed, drops="end"),
-        ),
-        Misconception(
-            "input_dropped",
-            "Your answer calls dropout on what the sublayer reads. It is for what the sublayer adds: "
-            "dropout(sublayer(...)).",
-            partial(_added_and_normed, drops="read"),
-        ),
+        *misplaced_dropouts(lambda place: partial(_added_and_normed, drops=place)),
         Misconception(
             "input_dropped_as_well",
             "Your answer calls dropout on what the sublayer reads as well as on what it adds. It is only for what the "
@@ -293,11 +221,6 @@ EXERCISE = Exercise(
             "Your answer calls dropout on the x that is added, not on what the sublayer adds. It is the other way "
             "round: x + dropout(sublayer(...)).",
             partial(_added_and_normed, drops="kept"),
-        ),
-        Misconception(
-            "subtracted",
-            "Your answer subtracts the sublayer's output from x. Add it.",
-            partial(_added_and_normed, add=torch.sub),
         ),
     ),
     withheld=WITHHELD,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -11,7 +10,7 @@ from torch import Generator, nn
 
 from course_lib import blocks
 from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
-from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 
 
@@ -83,21 +82,10 @@ def _counted_by_a_function(d_model: int, heads: int, d_hidden: int) -> dict[str,
     }
 
 
-def _counted_by_shapes(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
-    shapes: dict[str, list[tuple[int, ...]]] = {
-        "attention": [],
-        "projections": [(d_model, d_model), (d_model,)] * 4,
-        "feed_forward": [(d_model, d_hidden), (d_hidden,), (d_hidden, d_model), (d_model,)],
-        "layer_norms": [(d_model,)] * 4,
-    }
-    return {name: sum(math.prod(shape) for shape in those) for name, those in shapes.items()}
-
-
 CORRECT = (
     _counted_on_a_module,
     _counted_head_by_head,
     _counted_by_a_function,
-    _counted_by_shapes,
     lambda d_model, heads, d_hidden: dict(
         zip(
             ("attention", "projections", "feed_forward", "layer_norms"),
@@ -136,37 +124,22 @@ EXERCISE = Exercise(
             "Your answer counts three projections, W_q, W_k and W_v. There is a fourth, W_o, which mixes the heads.",
             partial(_counted, projections=lambda d, h, f: 3 * (d * d + d)),
         ),
-        Misconception(
-            "projections_of_one_head",
-            "Your answer counts the projections of a single head, d_model × d_head. There are `heads` of them, and "
+        *alike(
+            "Your answer counts projections of a single head, d_model × d_head. There are `heads` of them, and "
             "together they are d_model × d_model.",
-            partial(_counted, projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
-        ),
-        Misconception(
-            "one_head_and_w_o",
-            "Your answer counts W_q, W_k and W_v of a single head, d_model × d_head. There are `heads` of them, and "
-            "together they are d_model × d_model.",
-            partial(_counted, projections=lambda d, h, f: 3 * (d * (d // h) + d // h) + d * d + d),
+            projections_of_one_head=partial(_counted, projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
+            one_head_and_w_o=partial(_counted, projections=lambda d, h, f: 3 * (d * (d // h) + d // h) + d * d + d),
         ),
         Misconception(
             "no_biases",
             "Your answer leaves out the biases of the linear layers. Each has one number for each of its outputs.",
             partial(_counted, projections=_four_matrices, feed_forward=_two_matrices),
         ),
-        Misconception(
-            "no_biases_in_the_projections",
-            "Your answer leaves out the biases of the projections. Each of the four has d_model.",
-            partial(_counted, projections=_four_matrices),
-        ),
-        Misconception(
-            "no_bias_in_w_o",
-            "Your answer gives only three of the four projections a bias. W_o has one as well, of d_model numbers.",
-            partial(_counted, projections=lambda d, h, f: 4 * d * d + 3 * d),
-        ),
-        Misconception(
-            "a_bias_in_w_o_alone",
-            "Your answer gives only one of the four projections a bias. Each of the four has one, of d_model numbers.",
-            partial(_counted, projections=lambda d, h, f: 4 * d * d + d),
+        *alike(
+            "Your answer leaves out biases of the projections. Each of the four has one, of d_model numbers.",
+            no_biases_in_the_projections=partial(_counted, projections=_four_matrices),
+            no_bias_in_w_o=partial(_counted, projections=lambda d, h, f: 4 * d * d + 3 * d),
+            a_bias_in_w_o_alone=partial(_counted, projections=lambda d, h, f: 4 * d * d + d),
         ),
         Misconception(
             "attention_has_some",
@@ -186,17 +159,11 @@ EXERCISE = Exercise(
             "√d_head) v has nothing to learn: all four are projections.",
             partial(_counted, attention=lambda d, h, f: 3 * (d * d + d), projections=lambda d, h, f: d * d + d),
         ),
-        Misconception(
-            "one_for_each_head",
-            "Your answer gives attention itself one parameter for each head. √d_head follows from the sizes, and "
-            "nothing in attention is learned: it has 0.",
-            partial(_counted, attention=lambda d, h, f: h),
-        ),
-        Misconception(
-            "one_for_the_scale",
-            "Your answer gives attention itself one parameter. √d_head follows from the sizes, and nothing in "
-            "attention is learned: it has 0.",
-            partial(_counted, attention=lambda d, h, f: 1),
+        *alike(
+            "Your answer gives attention itself a parameter, one for its scale or one for each head. √d_head follows "
+            "from the sizes, and nothing in attention is learned: it has 0.",
+            one_for_each_head=partial(_counted, attention=lambda d, h, f: h),
+            one_for_the_scale=partial(_counted, attention=lambda d, h, f: 1),
         ),
         Misconception(
             "four_times_d_model",
@@ -210,17 +177,11 @@ EXERCISE = Exercise(
             "to d_model, with d_model biases.",
             partial(_counted, feed_forward=lambda d, h, f: d * f + f),
         ),
-        Misconception(
-            "equal_biases",
-            "Your answer gives both layers of the feed-forward network d_hidden biases. A layer has one bias for each "
-            "output: d_hidden in the first, d_model in the second.",
-            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
-        ),
-        Misconception(
-            "equal_biases_of_d_model",
-            "Your answer gives both layers of the feed-forward network d_model biases. A layer has one bias for each "
-            "output: d_hidden in the first, d_model in the second.",
-            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
+        *alike(
+            "Your answer gives both layers of the feed-forward network equally many biases. A layer has one bias for "
+            "each output: d_hidden in the first, d_model in the second.",
+            equal_biases=partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
+            equal_biases_of_d_model=partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
         ),
         Misconception(
             "no_biases_in_the_feed_forward_network",
@@ -283,12 +244,6 @@ EXERCISE = Exercise(
             "Your answer gives every head a W_q, W_k and W_v of d_model × d_model. The heads divide these: a head's "
             "piece is d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
             partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d) + d * d + d),
-        ),
-        Misconception(
-            "wide_heads",
-            "Your answer gives every head projections of d_model × d_model, and a W_o that mixes as many numbers as "
-            "they make. The heads divide d_model: a head's piece is d_model × d_head, and W_o is d_model × d_model.",
-            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d) + h * d * d + d),
         ),
     ),
     listed_pairs=(

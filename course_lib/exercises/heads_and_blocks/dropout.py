@@ -43,11 +43,7 @@ Factor = Callable[[float, Tensor], Tensor | float]
 
 
 _MAKE_UP: Factor = lambda share, kept: 1 / (1 - share)  # noqa: E731
-
-
 _ALONE: Factor = lambda share, kept: 1.0  # noqa: E731
-
-
 _SHRINK: Factor = lambda share, kept: 1 - share  # noqa: E731
 
 
@@ -88,20 +84,11 @@ def _dropout_in_numpy(x: Tensor, kept: Tensor, share: float, training: bool) -> 
     return torch.from_numpy(numpy.where(kept.numpy(), x.numpy() / x.numpy().dtype.type(1 - share), 0))
 
 
-def _dropout_as_one_factor(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
-    factor = kept.to(x.dtype) / (1.0 - share) if training else torch.ones_like(x)
-    return factor * x
-
-
 CORRECT = (
     _dropout_by_loop,
     _dropout_in_place,
     _dropout_in_numpy,
-    _dropout_as_one_factor,
-    lambda x, kept, share, training: torch.where(kept, x / (1 - share), 0.0) if training else x,
-    lambda x, kept, share, training: x * kept * (1 / (1 - share)) if training else x,
     lambda x, kept, share, training: x * (kept / (1 - share)) if training else x,
-    lambda x, kept, share, training: x.masked_fill(~kept, 0).div(1 - share) if training else x,
     lambda x, kept, share, training: torch.zeros_like(x).masked_scatter(kept, x[kept] / (1 - share)) if training else x,
 )
 
@@ -186,11 +173,6 @@ EXERCISE = Exercise(
             "only_in_evaluation",
             "Your answer drops in evaluation and leaves x alone in training. It is the other way round.",
             partial(_dropped, phase=lambda training: not training),
-        ),
-        Misconception(
-            "nothing_dropped",
-            "Your answer drops nothing. In training, set the numbers to 0 where `kept` is False.",
-            partial(_dropped, stays=torch.ones_like),
         ),
     ),
     listed_pairs=(

@@ -14,14 +14,16 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, integer
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, as_it_is, integer
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
     ORDERS,
     WITHHELD,
+    Function,
     drawn_weights,
     in_add_and_norm,
+    misplaced_dropouts,
     nothing_kept,
 )
 from course_lib.exercises.worked_examples import B
@@ -114,26 +116,18 @@ Both = tuple[str, str]
 """Places (see `in_add_and_norm`) for the first sublayer, and for the second."""
 
 
-def _attended(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
-    out: Tensor = self.attention(y, y, y, key_padding_mask=~mask)[0]
-    return out
-
-
-def _inverted(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
-    return _attended(self, y, ~mask, x)
-
-
-def _unmasked(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
-    return _attended(self, y, torch.ones_like(mask), x)
-
-
-def _only_queries_normed(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
-    out: Tensor = self.attention(y, x, x, key_padding_mask=~mask)[0]
-    return out
-
-
-def _values_not_normed(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
-    out: Tensor = self.attention(y, y, x, key_padding_mask=~mask)[0]
+def _attended(
+    self: blocks.PlainEncoderBlock,
+    y: Tensor,
+    mask: Tensor,
+    x: Tensor,
+    *,
+    seen: Function = as_it_is,
+    raw: tuple[bool, bool] = (False, False),
+) -> Tensor:
+    """With something else than the mask, or with keys and values made from x, whatever the sublayer reads."""
+    keys, values = (x if unread else y for unread in raw)
+    out: Tensor = self.attention(y, keys, values, key_padding_mask=~seen(mask))[0]
     return out
 
 
@@ -142,23 +136,10 @@ def _weights_dropped(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x:
     return _attended(self, y, mask, x)
 
 
-def _fed(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
-    out: Tensor = self.W_2(F.relu(self.W_1(y)))
-    return out
-
-
-def _not_bent(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
-    out: Tensor = self.W_2(self.W_1(y))
-    return out
-
-
-def _fed_with_gelu(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
-    out: Tensor = self.W_2(F.gelu(self.W_1(y)))
-    return out
-
-
-def _bent_at_the_end(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
-    return F.relu(_not_bent(self, y))
+def _fed(
+    self: blocks.PlainEncoderBlock, y: Tensor, *, between: Function = F.relu, behind: Function = as_it_is
+) -> Tensor:
+    return behind(self.W_2(between(self.W_1(y))))
 
 
 def _hidden_dropped(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
@@ -236,21 +217,7 @@ def _dropping(place: str) -> tuple[Both, Both]:
     return ((place, place),) * 2
 
 
-class _Block(nn.Module):
-    """The lesson's constructor."""
-
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0, norm_first: bool = False) -> None:
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-
-class _BlockLineByLine(_Block):
+class _BlockLineByLine(blocks.PlainEncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         if self.norm_first:
             y = self.norm_1(x)
@@ -264,28 +231,7 @@ class _BlockLineByLine(_Block):
         return x
 
 
-class _BlockWithHelpers(_Block):
-    def attend(self, y: Tensor, mask: Tensor) -> Tensor:
-        out: Tensor = self.attention(y, y, y, attn_mask=self.forbidden(mask), need_weights=False)[0]
-        return out
-
-    def forbidden(self, mask: Tensor) -> Tensor:
-        heads = self.attention.num_heads
-        return ~mask[:, None, None, :].expand(-1, heads, mask.shape[1], -1).flatten(0, 1)
-
-    def feed_forward(self, y: Tensor) -> Tensor:
-        out: Tensor = self.W_2(F.relu(self.W_1(y)))
-        return out
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        before_1, after_1 = (self.norm_1, nn.Identity()) if self.norm_first else (nn.Identity(), self.norm_1)
-        before_2, after_2 = (self.norm_2, nn.Identity()) if self.norm_first else (nn.Identity(), self.norm_2)
-        x = after_1(x + self.dropout(self.attend(before_1(x), mask)))
-        out: Tensor = after_2(x + self.dropout(self.feed_forward(before_2(x))))
-        return out
-
-
-class _BlockSentenceBySentence(_Block):
+class _BlockSentenceBySentence(blocks.PlainEncoderBlock):
     """Each sentence without its padding as keys; the queries of padding are kept."""
 
     def attend(self, y: Tensor, mask: Tensor) -> Tensor:
@@ -307,7 +253,7 @@ class _BlockSentenceBySentence(_Block):
         return out
 
 
-class _BlockByHand(_Block):
+class _BlockByHand(blocks.PlainEncoderBlock):
     """Multi-head attention from the weights, without calling the module."""
 
     def attend(self, y: Tensor, mask: Tensor) -> Tensor:
@@ -332,22 +278,7 @@ class _BlockByHand(_Block):
         return fed if first else normal(fed, self.norm_2)
 
 
-class _BlockDroppingByFunction(_Block):
-    """With torch's function instead of its module."""
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        def dropped(y: Tensor) -> Tensor:
-            return F.dropout(y, self.dropout.p, self.training)
-
-        first = self.norm_first
-        y = self.norm_1(x) if first else x
-        x = x + dropped(self.attention(y, y, y, key_padding_mask=~mask)[0])
-        x = x if first else self.norm_1(x)
-        x = x + dropped(self.W_2(F.relu(self.W_1(self.norm_2(x) if first else x))))
-        return x if first else self.norm_2(x)
-
-
-class _BlockDroppingByHand(_Block):
+class _BlockDroppingByHand(blocks.PlainEncoderBlock):
     """With the formula of the lesson's own dropout; the feed-forward network's draw comes first."""
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -367,10 +298,8 @@ class _BlockDroppingByHand(_Block):
 
 CORRECT = (
     _BlockLineByLine,
-    _BlockWithHelpers,
     _BlockSentenceBySentence,
     _BlockByHand,
-    _BlockDroppingByFunction,
     _BlockDroppingByHand,
 )
 
@@ -433,13 +362,13 @@ EXERCISE = Exercise(
             "only_the_queries_normed",
             "In pre-norm only the queries of your answer are normalised. The sublayer reads norm_1(x), and queries, "
             "keys and values are all made from what it reads.",
-            partial(_EncoderBlockBeyond, attend=_only_queries_normed),
+            partial(_EncoderBlockBeyond, attend=partial(_attended, raw=(True, True))),
         ),
         Misconception(
             "values_not_normed",
             "In pre-norm your answer makes the values from x itself. The sublayer reads norm_1(x), and queries, keys "
             "and values are all made from what it reads.",
-            partial(_EncoderBlockBeyond, attend=_values_not_normed),
+            partial(_EncoderBlockBeyond, attend=partial(_attended, raw=(False, True))),
         ),
         Misconception(
             "dropout_left_out",
@@ -464,35 +393,12 @@ EXERCISE = Exercise(
             "In training your answer drops nothing of what the attention adds. self.dropout is for both sublayers.",
             partial(_EncoderBlockBeyond, drops=(("", "added"),) * 2),
         ),
-        Misconception(
-            "sum_dropped",
-            "In training your answer drops the sum, so that x itself is dropped as well. Dropout is only for what a "
-            "sublayer adds: x + self.dropout(...).",
-            partial(_EncoderBlockBeyond, drops=_dropping("sum")),
-        ),
-        Misconception(
-            "dropped_after_the_norm",
-            "In training your answer drops what it returns. Dropout is for what a sublayer adds, before the sum: "
-            "x + self.dropout(...).",
-            partial(_EncoderBlockBeyond, drops=_dropping("end")),
-        ),
+        *misplaced_dropouts(lambda place: partial(_EncoderBlockBeyond, drops=_dropping(place))),
         Misconception(
             "norms_dropped",
             "In training your answer drops what comes out of the norms. Dropout is for what a sublayer adds: "
             "x + self.dropout(...).",
             partial(_EncoderBlockBeyond, drops=(("end", "end"), ("read", "read"))),
-        ),
-        Misconception(
-            "input_dropped",
-            "In training your answer drops what the sublayers read. Dropout is for what they add: "
-            "x + self.dropout(...).",
-            partial(_EncoderBlockBeyond, drops=_dropping("read")),
-        ),
-        Misconception(
-            "input_dropped_as_well",
-            "In training your answer drops what the sublayers read as well as what they add. Dropout is only for what "
-            "they add: x + self.dropout(...).",
-            partial(_EncoderBlockBeyond, drops=_dropping("read added")),
         ),
         Misconception(
             "dropped_in_evaluation",
@@ -547,13 +453,13 @@ EXERCISE = Exercise(
             "mask_inverted",
             "Your answer lets the words look at the padding and at nothing else. Our mask is True at words; torch's "
             "key_padding_mask is True at what should be left out: pass ~mask.",
-            partial(_EncoderBlock, attend=_inverted),
+            partial(_EncoderBlock, attend=partial(_attended, seen=torch.logical_not)),
         ),
         Misconception(
             "mask_ignored",
             "Your answer lets the words look at padding: the mask is not used. Pass it to the attention, as "
             "key_padding_mask=~mask.",
-            partial(_EncoderBlock, attend=_unmasked),
+            partial(_EncoderBlock, attend=partial(_attended, seen=torch.ones_like)),
         ),
         Misconception(
             "padding_set_to_zero",
@@ -565,17 +471,17 @@ EXERCISE = Exercise(
         Misconception(
             "no_activation",
             "Your answer has no activation between W_1 and W_2. Without it the two are one linear layer: F.relu.",
-            partial(_EncoderBlock, feed=_not_bent),
+            partial(_EncoderBlock, feed=partial(_fed, between=as_it_is)),
         ),
         Misconception(
             "gelu",
             "Your answer uses GELU, as slide S3 does. Here it is the paper's: ReLU.",
-            partial(_EncoderBlock, feed=_fed_with_gelu),
+            partial(_EncoderBlock, feed=partial(_fed, between=F.gelu)),
         ),
         Misconception(
             "activation_at_the_end",
             "Your answer puts the ReLU after W_2. It stands between the two layers: W_2(F.relu(W_1(...))).",
-            partial(_EncoderBlock, feed=_bent_at_the_end),
+            partial(_EncoderBlock, feed=partial(_fed, between=as_it_is, behind=F.relu)),
         ),
         Misconception(
             "network_reads_the_start",
@@ -627,13 +533,6 @@ EXERCISE = Exercise(
             "sublayers_exchanged",
             "Your answer has the feed-forward network before the attention. In a block the attention comes first.",
             partial(_EncoderBlock, order=(1, 0)),
-        ),
-        Misconception(
-            "attention_left_out",
-            "Your answer is the second half of the block: the feed-forward network in its add & norm. Before it comes "
-            "the attention.",
-            partial(_EncoderBlock, order=(1,)),
-            alone=True,
         ),
         Misconception(
             "feed_forward_left_out",

@@ -12,7 +12,7 @@ from torch import Generator, Tensor, nn
 from course_lib import blocks
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, as_it_is, integer, sizes
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, Function, drawn_weights
+from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, Function, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 
 
@@ -120,30 +120,11 @@ def _fed_in_place(x: Tensor, W_1: nn.Linear, W_2: nn.Linear) -> Tensor:
     return out
 
 
-class _FeedForwardInSequence(nn.Module):
-    """As slide S3 lays it out, with the layers under their names."""
-
-    def __init__(self, d_model: int, d_hidden: int) -> None:
-        super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.activation = nn.ReLU()
-        self.W_2 = nn.Linear(d_hidden, d_model)
-
-    def forward(self, x: Tensor) -> Tensor:
-        for layer in self.children():
-            x = layer(x)
-        return x
-
-
 CORRECT = (
     _feed_forward(_fed_by_einsum),
     _feed_forward(_fed_word_by_word),
     _feed_forward(_fed_in_double),
     _feed_forward(_fed_in_place),
-    _FeedForwardInSequence,
-    _feed_forward(lambda x, W_1, W_2: W_2(torch.clamp(W_1(x), min=0))),
-    _feed_forward(lambda x, W_1, W_2: W_2(torch.maximum(W_1(x), torch.zeros(())))),
-    _feed_forward(lambda x, W_1, W_2: torch.relu(x @ W_1.weight.T + W_1.bias) @ W_2.weight.T + W_2.bias),
 )
 
 
@@ -186,12 +167,6 @@ EXERCISE = Exercise(
             "Your answer puts the ReLU before W_1, where it throws away the negative part of the input. It stands "
             "between the two layers.",
             partial(_FeedForward, bent=(_relu, as_it_is, as_it_is)),
-        ),
-        Misconception(
-            "activation_before_as_well",
-            "Your answer puts a ReLU before W_1 as well, where it throws away the negative part of the input. There "
-            "is only one, between the two layers.",
-            partial(_FeedForward, bent=(_relu, _relu, as_it_is)),
         ),
         Misconception(
             "sigmoid",
@@ -256,13 +231,7 @@ EXERCISE = Exercise(
             "Your answer lacks b_2, the bias of W_2.",
             partial(_FeedForward, biases=(True, False)),
         ),
-        Misconception(
-            "gradients_cut",
-            "The values are right, but no gradient reaches the weights: the computation leaves torch on the way "
-            "(.detach(), .data, numpy or no_grad).",
-            _FeedForwardCut,
-            alone=True,
-        ),
+        gradients_cut(_FeedForwardCut, "the weights"),
     ),
     withheld=WITHHELD,
 )

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import kinds, sizes
-from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
 
 
@@ -55,29 +55,17 @@ def _deviation(variance: Tensor, epsilon: float) -> Tensor:
     return (variance + epsilon).sqrt()
 
 
-def _stretched_and_moved(y: Tensor, gamma: Tensor, beta: Tensor) -> Tensor:
-    return gamma * y + beta
-
-
-def _last(x: Tensor) -> int:
-    return -1
-
-
-def _everything(x: Tensor) -> tuple[int, ...]:
-    return tuple(range(x.ndim))
-
-
 def _normed(
     x: Tensor,
     gamma: Tensor,
     beta: Tensor,
     epsilon: float,
     *,
-    over: Callable[[Tensor], int | tuple[int, ...]] = _last,
+    over: Callable[[Tensor], int | tuple[int, ...]] = lambda x: -1,
     correction: int = 0,
     centred: Callable[[Tensor, Tensor], Tensor] = torch.sub,
     spread: Spread = _deviation,
-    learned: Callable[[Tensor, Tensor, Tensor], Tensor] = _stretched_and_moved,
+    learned: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda y, gamma, beta: gamma * y + beta,
 ) -> Tensor:
     """Layer norm with other steps than the right ones; `centred` gets x and its mean."""
     dim = over(x)
@@ -107,35 +95,17 @@ def _norm_by_squares(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> 
     return (gamma * (x - mean) / (variance + epsilon).sqrt() + beta).to(x.dtype)
 
 
-def _norm_by_var_mean(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
-    variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
-    return torch.addcmul(beta, gamma, (x - mean) / torch.sqrt(variance + epsilon))
-
-
 def _norm_by_batch_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
     words = x.reshape(-1, x.shape[-1])
     standardised = F.batch_norm(words.T, None, None, training=True, eps=epsilon).T  # a word is a "channel"
     return gamma * standardised.reshape(x.shape) + beta
 
 
-def _norm_by_vmap(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
-    def one_word(word: Tensor) -> Tensor:
-        centred = word - word.mean()
-        return gamma * centred / torch.sqrt(centred @ centred / word.numel() + epsilon) + beta
-
-    return torch.func.vmap(one_word)(x.reshape(-1, x.shape[-1])).reshape(x.shape)
-
-
 CORRECT = (
     _norm_by_loop,
     _norm_in_place,
     _norm_by_squares,
-    _norm_by_var_mean,
     _norm_by_batch_norm,
-    _norm_by_vmap,
-    lambda x, gamma, beta, epsilon: (
-        (x - x.mean(-1, keepdim=True)) * (x.var(-1, correction=0, keepdim=True) + epsilon).rsqrt() * gamma + beta
-    ),
 )
 
 
@@ -199,7 +169,7 @@ EXERCISE = Exercise(
             "over_everything",
             "Your answer takes one mean and one variance of all the numbers. Each word has its own: dim=-1, "
             "keepdim=True.",
-            partial(_normed, over=_everything),
+            partial(_normed, over=lambda x: tuple(range(x.ndim))),
         ),
         Misconception(
             "over_the_sentence",
@@ -244,13 +214,7 @@ EXERCISE = Exercise(
             "Your answer adds beta first and multiplies the sum by gamma. Multiply by gamma, then add beta.",
             partial(_normed, learned=lambda y, gamma, beta: gamma * (y + beta)),
         ),
-        Misconception(
-            "gradients_cut",
-            "The values are right, but no gradient reaches x, gamma or beta: the computation leaves torch on the way "
-            "(.detach(), .data, numpy or no_grad).",
-            lambda x, gamma, beta, epsilon: blocks.layer_norm(x, gamma, beta, epsilon).detach(),
-            alone=True,
-        ),
+        gradients_cut(lambda *args: blocks.layer_norm(*args).detach(), "x, gamma or beta"),
         Misconception(
             "statistics_detached",
             "The values are right, but mean and variance pass no gradient on to x: they leave torch on the way "
@@ -298,21 +262,6 @@ EXERCISE = Exercise(
             "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
             "last dimension, dim=-1.",
             partial(_normed, over=lambda x: 1),
-        ),
-        Misconception(
-            "only_the_mean_divided",
-            "Your answer divides the mean alone by the root: a division goes before a difference. Put the difference "
-            "in brackets: (x - mean) / torch.sqrt(...).",
-            lambda x, gamma, beta, epsilon: (
-                gamma * (x - x.mean(-1, keepdim=True) / torch.sqrt(x.var(-1, correction=0, keepdim=True) + epsilon))
-                + beta
-            ),
-        ),
-        Misconception(
-            "root_of_the_root",
-            "Your answer takes the root of the standard deviation, which is already a root. Divide by the standard "
-            "deviation itself: the root of the variance (plus epsilon).",
-            partial(_normed, spread=lambda variance, epsilon: (variance.sqrt() + epsilon).sqrt()),
         ),
     ),
     withheld=WITHHELD,

@@ -14,19 +14,19 @@ from torch import Generator, Tensor
 from course_lib import multihead
 from course_lib.attention import attention, attention_weights
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import Kind, as_it_is, integer, sizes
+from course_lib.exercises.common import Kind, alike, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
     WITHHELD,
     Sources,
     Three,
-    all_turned,
     as_asked,
     as_given,
     cut_heads,
     cut_in_the_order_of_memory,
     cut_in_turn,
+    gradients_cut,
     projected_by,
     split_by,
 )
@@ -88,28 +88,8 @@ Steps = Callable[[Tensor, Tensor], Tensor]
 """A step of attention, from two tensors of all heads."""
 
 
-Scale = tuple[Callable[[Tensor, Tensor], float], Callable[[Tensor, Tensor], float]]
-"""What the scores are multiplied by, and what the weights are, from x [batch, words, d_model] and q of all heads."""
-
-
-def _one(x: Tensor, q: Tensor) -> float:
-    return 1.0
-
-
-def _root(x: Tensor, q: Tensor) -> float:
-    return 1 / math.sqrt(q.shape[-1])
-
-
 def _turned(y: Tensor) -> Tensor:
     return y.mT
-
-
-def _dot_products(q: Tensor, k: Tensor) -> Tensor:
-    return q @ k.mT
-
-
-def _for_all_heads(mask: Tensor, heads: int) -> Tensor:
-    return mask.unsqueeze(1)
 
 
 def _of_other_sentences(mask: Tensor, heads: int) -> Tensor:
@@ -151,10 +131,10 @@ def _multi_head(
     sources: Sources = as_asked,
     matrices: Three = as_given,
     cut: tuple[Callable[[Tensor, int], Tensor], Callable[[Tensor], Tensor]] = (split_heads, join_heads),
-    scores: Steps = _dot_products,
-    scale: Scale = (_root, _one),
+    scores: Steps = lambda q, k: q @ k.mT,
+    divisor: Callable[[Tensor, Tensor], float] = lambda x, q: math.sqrt(q.shape[-1]),
     allowed: Callable[[Tensor], Tensor | None] = as_it_is,
-    room: Callable[[Tensor, int], Tensor] = _for_all_heads,
+    room: Callable[[Tensor, int], Tensor] = lambda mask, heads: mask.unsqueeze(1),
     masked: tuple[Steps, Steps] | None = None,
     over: int = -1,
     mixed: Callable[[Tensor], Tensor] = as_it_is,
@@ -168,10 +148,10 @@ def _multi_head(
     mask = None if mask is None else room(mask, heads)
     attention(q, k, v, mask)  # refuses what the lesson's own refuses
     on_scores, on_weights = masked or (_filled, lambda alpha, mask: alpha)
-    scaled = scores(q, k) * scale[0](x, q)
+    scaled = scores(q, k) / divisor(x, q)
     scaled = scaled if mask is None else on_scores(scaled, mask)
     alpha = attention_weights(scaled) if over == -1 else torch.softmax(scaled, dim=over)
-    alpha = (alpha if mask is None else on_weights(alpha, mask)) * scale[1](x, q)
+    alpha = alpha if mask is None else on_weights(alpha, mask)
     out = join(alpha @ v) @ mixed(W_o)
     return x + out if residual else out
 
@@ -202,20 +182,6 @@ def _heads_by_loop(
     return torch.cat(pieces, dim=-1) @ W_o
 
 
-def _heads_summed(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    """The concatenation times W_o is a sum over the heads, each with its own rows of W_o."""
-    out = torch.zeros_like(x)
-    for Q, K, V, O in zip(  # noqa: E741
-        *(W.chunk(heads, dim=1) for W in (W_q, W_k, W_v)), W_o.chunk(heads, dim=0), strict=True
-    ):
-        scaled = (x @ Q) @ (memory @ K).mT * Q.shape[1] ** -0.5
-        bias = 0.0 if mask is None else torch.where(mask, 0.0, -1e9).to(x.dtype)
-        out = out + torch.softmax(scaled + bias, dim=-1) @ (memory @ V) @ O
-    return out
-
-
 def _heads_by_einsum(
     x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
 ) -> Tensor:
@@ -227,20 +193,6 @@ def _heads_by_einsum(
         scaled = scaled.masked_fill(mask[:, None] == 0, float("-inf"))
     joined = torch.einsum("bhqk,bhke->bqhe", scaled.softmax(-1), v).flatten(2)
     return joined @ W_o
-
-
-def _heads_in_the_batch(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    def folded(y: Tensor) -> Tensor:
-        return torch.cat(y.chunk(heads, dim=-1))  # [heads · batch, words, d_head]
-
-    q, k, v = folded(x @ W_q), folded(memory @ W_k), folded(memory @ W_v)
-    scaled = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.shape[-1])
-    if mask is not None:
-        scaled = scaled.masked_fill(~mask.repeat(heads, 1, 1), -1e9)
-    out = torch.bmm(F.softmax(scaled, dim=-1), v)
-    return torch.cat(out.chunk(heads), dim=-1) @ W_o
 
 
 def _heads_by_the_fused_kernel(
@@ -260,41 +212,11 @@ def _heads_in_double(
     return found.to(x.dtype)
 
 
-def _heads_multiplied(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    batch, queries, d_model = x.shape
-    shape = (batch, -1, heads, d_model // heads)
-    q = (x @ W_q).reshape(shape).permute(0, 2, 1, 3)
-    k = (memory @ W_k).reshape(shape).permute(0, 2, 3, 1)
-    v = (memory @ W_v).reshape(shape).permute(0, 2, 1, 3)
-    scaled = q @ k / math.sqrt(d_model // heads)
-    kept = torch.exp(scaled - scaled.amax(-1, keepdim=True)) * (1.0 if mask is None else mask[:, None].to(x.dtype))
-    alpha = kept / kept.sum(-1, keepdim=True)
-    return (alpha @ v).permute(0, 2, 1, 3).reshape(batch, queries, d_model) @ W_o
-
-
-def _heads_by_vmap(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    bias = x.new_zeros(()) if mask is None else torch.where(mask, 0.0, -math.inf).to(x.dtype)
-
-    def one_head(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-        return torch.softmax((x @ Q) @ (memory @ K).mT / math.sqrt(Q.shape[1]) + bias, dim=-1) @ (memory @ V)
-
-    pieces = (W.unflatten(1, (heads, -1)).movedim(1, 0) for W in (W_q, W_k, W_v))
-    return torch.func.vmap(one_head)(*pieces).movedim(0, 2).flatten(2) @ W_o
-
-
 CORRECT = (
     _heads_by_loop,
-    _heads_summed,
     _heads_by_einsum,
-    _heads_in_the_batch,
     _heads_by_the_fused_kernel,
     _heads_in_double,
-    _heads_multiplied,
-    _heads_by_vmap,
 )
 
 
@@ -371,18 +293,18 @@ EXERCISE = Exercise(
             "scaled_by_d_model",
             "Your answer divides the scores by √d_model. Each head's queries have only d_head = d_model / heads "
             "numbers: divide by √d_head.",
-            partial(_multi_head, scale=(lambda x, q: 1 / math.sqrt(x.shape[-1]), _one)),
+            partial(_multi_head, divisor=lambda x, q: math.sqrt(x.shape[-1])),
         ),
         Misconception(
             "not_scaled",
             "Your answer takes the softmax of the unscaled scores. Divide them by √d_head in every head.",
-            partial(_multi_head, scale=(_one, _one)),
+            partial(_multi_head, divisor=lambda x, q: 1.0),
         ),
         Misconception(
             "divided_by_d_head",
             "Your answer divides the scores by d_head, as slide S1 prints it (or by √d_head twice: the lesson's own "
             "attention also divides). The paper's formula takes the root: divide by √d_head, once.",
-            partial(_multi_head, scale=(lambda x, q: 1 / q.shape[-1], _one)),
+            partial(_multi_head, divisor=lambda x, q: q.shape[-1]),
         ),
         Misconception(
             "transpose_left_out",
@@ -426,17 +348,11 @@ EXERCISE = Exercise(
             "back at the end.",
             partial(_multi_head, cut=(cut_heads, _joined_as_it_is)),
         ),
-        Misconception(
-            "interleaved",
-            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and puts the outputs one head "
-            "after another. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
-            partial(_multi_head, cut=(_split_in_turn, join_heads)),
-        ),
-        Misconception(
-            "interleaved_both_ways",
-            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word, and deals the outputs back in "
-            "the same way. Head i owns the i-th d_head numbers: the heads' dimension comes before d_head's.",
-            partial(_multi_head, cut=(_split_in_turn, _joined_in_turn)),
+        *alike(
+            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word. Head i owns the i-th d_head "
+            "numbers: the heads' dimension comes before d_head's.",
+            interleaved=partial(_multi_head, cut=(_split_in_turn, join_heads)),
+            interleaved_both_ways=partial(_multi_head, cut=(_split_in_turn, _joined_in_turn)),
         ),
         Misconception(
             "joined_in_turn",
@@ -457,11 +373,6 @@ EXERCISE = Exercise(
             partial(_multi_head, over=1),
         ),
         Misconception(
-            "keys_as_values",
-            "Your answer averages the keys. The values have a projection of their own, W_v.",
-            partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_k, W_k)),
-        ),
-        Misconception(
             "keys_and_values_exchanged",
             "Your answer makes the keys with W_v and the values with W_k. Each has its own.",
             partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_v, W_k)),
@@ -472,35 +383,12 @@ EXERCISE = Exercise(
             partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
         ),
         Misconception(
-            "transposed_weights",
-            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
-            "is x W.",
-            partial(_multi_head, matrices=all_turned, mixed=_turned),
-        ),
-        Misconception(
             "W_o_transposed",
             "Your answer multiplies by W_o transposed, as nn.Linear does with its own weight. Here it is times W_o as "
             "it is.",
             partial(_multi_head, mixed=_turned),
         ),
-        Misconception(
-            "gradients_cut",
-            "The values are right, but no gradient reaches the projections: the computation leaves torch on the way "
-            "(.detach(), .data, numpy or no_grad). They could never be learned.",
-            lambda *args: multihead.multi_head_attention(*args).detach(),
-            alone=True,
-        ),
-        Misconception(
-            "scaled_by_the_number_of_heads",
-            "Your answer divides the scores by the root of the number of heads. Divide by √d_head, the root of the "
-            "number of components of each head's queries.",
-            partial(_multi_head, scale=(lambda x, q: 1 / math.sqrt(q.shape[1]), _one)),
-        ),
-        Misconception(
-            "scaled_after_softmax",
-            "Your answer divides the weights by √d_head, after the softmax. Divide the scores, before it.",
-            partial(_multi_head, scale=(_one, _root)),
-        ),
+        gradients_cut(lambda *args: multihead.multi_head_attention(*args).detach(), "the projections"),
         Misconception(
             "residual_added",
             "Your answer adds x at the end. That residual connection belongs to add & norm, around attention: return "

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, kinds
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, all_turned, projected_by
+from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, projected_by
 from course_lib.exercises.worked_examples import A
 
 
@@ -41,10 +40,6 @@ def _project_by_einsum(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v:
     return q, k, v
 
 
-def _project_by_linear(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
-    return F.linear(x, W_q.T), F.linear(memory, W_k.T), F.linear(memory, W_v.T)
-
-
 def _project_keys_and_values_at_once(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
     both = memory @ torch.cat([W_k, W_v], dim=1)
     k, v = both.split([W_k.shape[1], W_v.shape[1]], dim=-1)
@@ -62,32 +57,11 @@ def _project_in_numpy(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: 
     return q, k, v
 
 
-def _project_word_by_word(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
-    def each(y: Tensor, W: Tensor) -> Tensor:
-        words = [W.T @ word for word in y.reshape(-1, y.shape[-1])]
-        return torch.stack(words).reshape(*y.shape[:-1], W.shape[1])
-
-    return each(x, W_q), each(memory, W_k), each(memory, W_v)
-
-
-def _project_as_the_slide(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
-    return (W_q.T @ x.mT).mT, (W_k.T @ memory.mT).mT, (W_v.T @ memory.mT).mT
-
-
-def _project_by_broadcasting(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
-    q, k, v = ((y.unsqueeze(-1) * W).sum(dim=-2) for y, W in ((x, W_q), (memory, W_k), (memory, W_v)))
-    return q, k, v
-
-
 CORRECT = (
     _project_by_einsum,
-    _project_by_linear,
     _project_keys_and_values_at_once,
     _project_in_double,
     _project_in_numpy,
-    _project_word_by_word,
-    _project_as_the_slide,
-    _project_by_broadcasting,
 )
 
 
@@ -112,7 +86,7 @@ EXERCISE = Exercise(
             "transposed",
             "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
             "is x W: x @ W_q.",
-            partial(projected_by, matrices=all_turned),
+            partial(projected_by, matrices=lambda *matrices: tuple(W.mT for W in matrices)),
         ),
         Misconception(
             "x_and_memory_exchanged",
@@ -167,11 +141,6 @@ EXERCISE = Exercise(
             "w_q_for_the_keys",
             "Your answer uses W_q for the keys as well. They have a matrix of their own: memory @ W_k.",
             partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_v)),
-        ),
-        Misconception(
-            "one_matrix_for_all",
-            "Your answer uses W_q three times. Keys and values have matrices of their own, W_k and W_v.",
-            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_q)),
         ),
         Misconception(
             "other_order",

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor, nn
 
+from course_lib.checking.exercise import Misconception
 from course_lib.exercises.worked_examples import B
 
 LESSON = "04_heads_and_blocks"
-
 
 WITHHELD = ("course_lib.multihead", "course_lib.blocks")
 
@@ -28,13 +28,7 @@ def as_given(first: Tensor, second: Tensor, third: Tensor) -> tuple[Tensor, Tens
     return first, second, third
 
 
-def all_turned(W_q: Tensor, W_k: Tensor, W_v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return W_q.mT, W_k.mT, W_v.mT
-
-
 Sources = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
-
-
 Three = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
@@ -111,6 +105,39 @@ def in_add_and_norm(
     y = at("added", y, norms, norm)
     kept = at("kept", at("kept", x if kept is None else kept, norms, norm), drops, dropout)
     return at("end", at("sum", at("sum", add(kept, y), drops, dropout), norms, norm), drops, dropout)
+
+
+def misplaced_dropouts(dropping: Callable[[str], Callable[..., Tensor | nn.Module]]) -> tuple[Misconception, ...]:
+    """Dropout on the sum, on what is returned, and on what a sublayer reads, from the answer for such a place."""
+    return (
+        Misconception(
+            "sum_dropped",
+            "Your answer calls dropout on the sum, so that x itself is dropped as well. It is only for what a sublayer "
+            "adds: x + dropout(sublayer(...)).",
+            dropping("sum"),
+        ),
+        Misconception(
+            "dropped_after_the_norm",
+            "Your answer calls dropout last, on what it returns. It is for what a sublayer adds, before the sum: "
+            "x + dropout(sublayer(...)).",
+            dropping("end"),
+        ),
+        Misconception(
+            "input_dropped",
+            "Your answer calls dropout on what a sublayer reads. It is for what it adds: dropout(sublayer(...)).",
+            dropping("read"),
+        ),
+    )
+
+
+def gradients_cut(answer: Callable[..., Tensor | nn.Module], learned: str) -> Misconception:
+    return Misconception(
+        "gradients_cut",
+        f"The values are right, but no gradient reaches {learned}: the computation leaves torch on the way (.detach(), "
+        ".data, numpy or no_grad).",
+        answer,
+        alone=True,
+    )
 
 
 def nothing_kept(x: Tensor, y: Tensor) -> Tensor:

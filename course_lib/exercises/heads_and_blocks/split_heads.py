@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
-from course_lib.exercises.common import Kind, sizes
+from course_lib.exercises.common import Kind, alike, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
@@ -41,11 +41,6 @@ def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(words, d_model), d_model))
 
 
-def _split_by_loop(x: Tensor, heads: int) -> Tensor:
-    d_head = x.shape[-1] // heads
-    return torch.stack([x[:, :, head * d_head : (head + 1) * d_head] for head in range(heads)], dim=1)
-
-
 def _split_in_place(x: Tensor, heads: int) -> Tensor:
     batch, words, d_model = x.shape
     out = torch.empty(batch, heads, words, d_model // heads, dtype=x.dtype)
@@ -54,24 +49,14 @@ def _split_in_place(x: Tensor, heads: int) -> Tensor:
     return out
 
 
-def _split_by_unfolding(x: Tensor, heads: int) -> Tensor:
-    d_head = x.size(2) // heads
-    return x.unfold(2, d_head, d_head).permute(0, 2, 1, 3)
-
-
 def _split_in_numpy(x: Tensor, heads: int) -> Tensor:
     batch, words, d_model = x.shape
     return torch.from_numpy(x.numpy().reshape(batch, words, heads, d_model // heads).swapaxes(1, 2))
 
 
 CORRECT = (
-    _split_by_loop,
     _split_in_place,
-    _split_by_unfolding,
     _split_in_numpy,
-    lambda x, heads: torch.stack(x.chunk(heads, dim=-1), dim=1),
-    lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),
-    lambda x, heads: x.reshape(x.shape[0], x.shape[1], heads, -1).permute(0, 2, 1, 3).contiguous(),
     lambda x, heads: torch.einsum("bwhd->bhwd", x.view(*x.shape[:2], heads, x.shape[2] // heads)),
     lambda x, heads: torch.func.vmap(lambda sentence: sentence.unflatten(1, (heads, -1)).movedim(1, 0))(x),
 )
@@ -94,19 +79,12 @@ EXERCISE = Exercise(
     cases=_split_cases,
     correct=CORRECT,
     misconceptions=(
-        Misconception(
-            "viewed_not_transposed",
-            "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head then "
-            "gets whole words instead of a piece of every word. Split the last dimension first, then swap words and "
-            "heads with transpose(1, 2).",
-            lambda x, heads: x.view(len(x), heads, x.shape[1], -1),
-        ),
-        Misconception(
-            "reshaped_not_transposed",
-            "Your answer reshapes to [batch, heads, words, d_head] at once, which cuts the numbers in the order of "
-            "memory: a head then gets whole words instead of a piece of every word. Split the last dimension first, "
-            "then swap words and heads with transpose(1, 2).",
-            partial(split_by, cut=cut_in_the_order_of_memory),
+        *alike(
+            "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head "
+            "then gets whole words instead of a piece of every word. Split the last dimension first, then swap words "
+            "and heads with transpose(1, 2).",
+            viewed_not_transposed=lambda x, heads: x.view(len(x), heads, x.shape[1], -1),
+            reshaped_not_transposed=partial(split_by, cut=cut_in_the_order_of_memory),
         ),
         Misconception(
             "words_before_heads",

@@ -12,9 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.attention import attention
-from course_lib.blocks import add_and_norm
+from course_lib.blocks import PlainEncoderBlock, add_and_norm
 from course_lib.checking import Outcome
-from course_lib.exercises.heads_and_blocks.encoder_block import _Block
 from course_lib.multihead import join_heads, split_heads
 from tests.course_lib.exercises.judging import mistake, verdict
 
@@ -101,7 +100,7 @@ def _no_epsilon(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tenso
     return (x - mean) / std * gamma + beta
 
 
-class _PreNormOverwritten(_Block):
+class _PreNormOverwritten(PlainEncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         if self.norm_first:
             x = self.norm_1(x)
@@ -111,7 +110,7 @@ class _PreNormOverwritten(_Block):
         return x if self.norm_first else self.norm_2(x)
 
 
-class _PreNormNotWritten(_Block):
+class _PreNormNotWritten(PlainEncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         if self.norm_first:
             raise NotImplementedError()
@@ -121,7 +120,7 @@ class _PreNormNotWritten(_Block):
         return fed
 
 
-class _NothingDropped(_Block):
+class _NothingDropped(PlainEncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         y = self.norm_1(x) if self.norm_first else x
         x = x + self.attention(y, y, y, key_padding_mask=~mask)[0]
@@ -131,7 +130,7 @@ class _NothingDropped(_Block):
         return x if self.norm_first else self.norm_2(x)
 
 
-class _MaskAsItIs(_Block):
+class _MaskAsItIs(PlainEncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         for norm, sublayer in (
             (self.norm_1, lambda y: self.attention(y, y, y, key_padding_mask=mask, need_weights=False)[0]),
@@ -267,7 +266,7 @@ class TestParts:
 
     @pytest.mark.parametrize("more", ["read", "heads joined", "read by the network", "alpha"])
     def test_dropping_more_than_what_is_added_costs_the_dropout(self, more: str) -> None:
-        class Block(_Block):
+        class Block(PlainEncoderBlock):
             def dropped(self, y: Tensor, name: str) -> Tensor:
                 return F.dropout(y, self.dropout.p, self.training) if name == more else y
 
