@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import pairwise
+from itertools import combinations, groupby, pairwise
 from typing import Any
 
 from torch import Generator
@@ -41,7 +40,7 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _pairs_of(pieces: Pieces) -> list[Merge]:
-    return list(itertools.pairwise(pieces))
+    return list(pairwise(pieces))
 
 
 def _added(before: int | None, times: int) -> int:
@@ -64,51 +63,18 @@ def _counted(
     return counts
 
 
-def _without_overlaps(pieces: Pieces) -> list[Merge]:
-    """The neighbours, except that `a a a` gives only its first two."""
-    found: list[Merge] = []
-    taken = -1
-    for place, pair in enumerate(_pairs_of(pieces)):
-        if found and pair == found[-1] and pair[0] == pair[1] and taken == place - 1:
-            continue
-        found.append(pair)
-        taken = place
-    return found
-
-
 def _in_one_row(words: Mapping[Pieces, int], repeated: bool = True) -> dict[Merge, int]:
     """As if the words stood in one row without a gap, each as often as it occurs or once."""
     row = [piece for pieces, times in words.items() for piece in pieces * (times if repeated else 1)]
-    return dict(Counter(itertools.pairwise(row)))
+    return dict(Counter(pairwise(row)))
 
 
 def _each_in_a_row(words: Mapping[Pieces, int]) -> dict[Merge, int]:
     """As if each word stood in a row of its own, as often as it occurs."""
     counts: Counter[Merge] = Counter()
     for pieces, times in words.items():
-        counts.update(itertools.pairwise(pieces * times))
+        counts.update(pairwise(pieces * times))
     return dict(counts)
-
-
-def _with_seams(words: Mapping[Pieces, int]) -> dict[Merge, int]:
-    """The pairs within words, and those of each word with the one before it in the dict."""
-    seams = {(before[-1], pieces[0]): words[pieces] for before, pieces in itertools.pairwise(words)}
-    return dict(subwords.count_pairs(words) + Counter(seams))
-
-
-_TOUCHING = (
-    "Your answer also counts the last piece of one word and the first of the next one. Words do not touch each other: "
-    "stay within a word."
-)
-
-
-def _count_by_index(words: dict[Pieces, int]) -> dict[Merge, int]:
-    counts: dict[Merge, int] = {}
-    for pieces, times in words.items():
-        for i in range(len(pieces) - 1):
-            pair = (pieces[i], pieces[i + 1])
-            counts[pair] = counts.get(pair, 0) + times
-    return counts
 
 
 def _count_in_a_defaultdict(words: dict[Pieces, int]) -> dict[Merge, int]:
@@ -126,22 +92,9 @@ def _count_with_a_counter(words: dict[Pieces, int]) -> dict[Merge, int]:
     return counts
 
 
-def _count_from_behind(words: dict[Pieces, int]) -> dict[Merge, int]:
-    counts: dict[Merge, int] = {}
-    for pieces, times in words.items():
-        last = None
-        for piece in pieces:
-            if last is not None:
-                counts[last, piece] = counts.setdefault((last, piece), 0) + times
-            last = piece
-    return counts
-
-
 CORRECT = (
-    _count_by_index,
     _count_in_a_defaultdict,
     _count_with_a_counter,
-    _count_from_behind,
     lambda words: Counter(pair for pieces, times in words.items() for _ in range(times) for pair in pairwise(pieces)),
     lambda words: {
         pair: sum(times * list(pairwise(pieces)).count(pair) for pieces, times in words.items())
@@ -189,17 +142,16 @@ EXERCISE = Exercise(
             "without_overlaps",
             "Your answer counts `a a a` as one pair (a, a). Here every pair of neighbours counts, so it has two of "
             "them: that they overlap matters only when they are joined.",
-            partial(_counted, pairs=_without_overlaps),
+            partial(
+                _counted,
+                pairs=lambda pieces: [pair for _, run in groupby(_pairs_of(pieces)) for pair in list(run)[::2]],
+            ),
         ),
         Misconception(
             "across_words",
-            _TOUCHING,
+            "Your answer also counts the last piece of one word and the first of the next one. Words do not touch each "
+            "other: stay within a word.",
             _in_one_row,
-        ),
-        Misconception(
-            "across_different_words",
-            _TOUCHING,
-            _with_seams,
         ),
         Misconception(
             "across_the_same_word",
@@ -215,7 +167,7 @@ EXERCISE = Exercise(
         Misconception(
             "not_only_neighbours",
             "Your answer counts any two pieces of a word. Count only those that stand side by side.",
-            partial(_counted, pairs=lambda pieces: itertools.combinations(pieces, 2)),
+            partial(_counted, pairs=lambda pieces: combinations(pieces, 2)),
         ),
         Misconception(
             "joined_strings",
@@ -262,17 +214,6 @@ EXERCISE = Exercise(
             "Your answer counts a pair with 0 where it first occurs, and so loses that word's count. Begin with the "
             "word's count.",
             partial(_counted, add=lambda before, times: 0 if before is None else before + times),
-        ),
-        Misconception(
-            "begun_at_1",
-            "Your answer counts a pair with 1 where it first occurs, however often the word does. Begin with the "
-            "word's count.",
-            partial(_counted, add=lambda before, times: 1 if before is None else before + times),
-        ),
-        Misconception(
-            "later_ones_counted_once",
-            "Your answer adds 1 for a pair it has met before, however often the word occurs. Add the word's count.",
-            partial(_counted, add=lambda before, times: times if before is None else before + 1),
         ),
     ),
     listed_pairs=(Pair("every_word_once", "across_words", lambda words: _in_one_row(words, repeated=False)),),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -62,8 +61,6 @@ CORRECT = (
     lambda pieces: "".join(pieces).replace("▁", " ").strip(),
     lambda pieces: "".join(pieces).removeprefix("▁").replace("▁", " "),
     lambda pieces: " ".join("".join(pieces).split("▁")).strip(),
-    lambda pieces: re.sub("▁", " ", re.sub("^▁", "", "".join(pieces))),
-    lambda pieces: "".join(piece.replace("▁", " ") for piece in pieces).lstrip(),
 )
 
 
@@ -91,12 +88,6 @@ EXERCISE = Exercise(
             partial(_decoded, between=" ", mark="", ends=str),
         ),
         Misconception(
-            "spaces_between_pieces_with_marks",
-            "Your answer puts a space between all pieces and keeps the ▁. Join them with nothing between, and replace "
-            "▁ by a space.",
-            partial(_decoded, between=" ", mark=MARK),
-        ),
-        Misconception(
             "spaces_between_pieces_and_words",
             "Your answer puts a space between all pieces, and one more where ▁ is. Join the pieces with nothing "
             "between them, and replace ▁ by a space.",
@@ -108,12 +99,6 @@ EXERCISE = Exercise(
             partial(_decoded, mark=MARK),
         ),
         Misconception(
-            "later_marks_kept",
-            "Your answer deals only with the first ▁. Replace each by a space; only the one at the very beginning "
-            "stands for none.",
-            partial(_decoded, first=lambda text: text.removeprefix(MARK), mark=MARK),
-        ),
-        Misconception(
             "no_spaces",
             "Your answer has no spaces: the ▁ are gone without a trace. Replace each by a space.",
             partial(_decoded, mark=""),
@@ -122,16 +107,6 @@ EXERCISE = Exercise(
             "space_in_front",
             "Your answer begins with a space. The first word's ▁ stands for none: strip it.",
             partial(_decoded, ends=str),
-        ),
-        Misconception(
-            "space_behind_words",
-            "Your answer has a space after each word, and so one at the end. It stands where ▁ does, before a word.",
-            partial(_decoded, first=lambda text: text.removeprefix(MARK), ends=lambda text: text + " " * bool(text)),
-        ),
-        Misconception(
-            "space_at_both_ends",
-            "Your answer has a space before the first word and one after the last. Neither belongs there: strip them.",
-            partial(_decoded, ends=lambda text: text + " " * bool(text)),
         ),
         Misconception(
             "beginning_dropped",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from torch import Generator
@@ -34,13 +33,6 @@ from course_lib.exercises.subwords.shared import (
 )
 from course_lib.text import subwords
 from course_lib.text.subwords import MARK, Merge, Pieces
-
-
-def _merged_first(pieces: Pieces, pair: Merge) -> Pieces:
-    for i in range(len(pieces) - 1):
-        if pieces[i : i + 2] == pair:
-            return (*pieces[:i], "".join(pair), *pieces[i + 2 :])
-    return pieces
 
 
 def _learned(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
@@ -89,20 +81,10 @@ def _replayed(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces
     return functools.reduce(join, merges, pieces)
 
 
-def _known(pieces: Pieces, merges: Sequence[Merge]) -> list[Merge]:
-    return [pair for pair in itertools.pairwise(pieces) if pair in merges]
-
-
-def _last_learned_first(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
-    while known := _known(pieces, merges):
-        pieces = subwords.join(pieces, max(known, key=merges.index))
-    return pieces
-
-
 def _leftmost_first(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
     """Joins, place by place, whatever pair comes first in the word."""
-    while known := _known(pieces, merges):
-        pieces = _merged_first(pieces, known[0])
+    while known := [pair for pair in pairwise(pieces) if pair in merges]:
+        pieces = walked(pieces, known[0], once=True)
     return pieces
 
 
@@ -130,21 +112,10 @@ def _longest_known(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> l
 
 def _stops_at_a_missing_pair(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
     for pair in merges:
-        if pair not in itertools.pairwise(pieces):
+        if pair not in pairwise(pieces):
             break
         pieces = join(pieces, pair)
     return pieces
-
-
-def _skips_behind_a_joined_piece(pieces: Pieces, pair: Merge) -> Pieces:
-    found = list(pieces)
-    i = 0
-    while i < len(found) - 1:
-        if tuple(found[i : i + 2]) == pair:
-            found[i : i + 2] = ["".join(pair)]
-            i += 1
-        i += 1
-    return tuple(found)
 
 
 def _encoded(
@@ -156,21 +127,11 @@ def _encoded(
     order: Callable[[Sequence[Merge]], Sequence[Merge]] = list,
     join: JoinRule = subwords.join,
     cut: _Cut = _replayed,
-    made: Callable[[list[Sequence[str]]], Any] = lambda cuts: list(itertools.chain(*cuts)),
+    made: Callable[[list[Sequence[str]]], Any] = lambda cuts: list(chain(*cuts)),
 ) -> Any:
     """`encode` with one thing, or several, done differently."""
     pairs = order(merges)
     return made([cut(marked(number, word), pairs, join) for number, word in enumerate(words(text))])
-
-
-def _encode_pair_after_pair(text: str, merges: list[Merge]) -> list[str]:
-    found: list[str] = []
-    for word in text.split():
-        pieces: Pieces = ("▁", *word)
-        for pair in merges:
-            pieces = join_by_while(pieces, pair)
-        found.extend(pieces)
-    return found
 
 
 def _encode_by_rank(text: str, merges: list[Merge]) -> list[str]:
@@ -202,25 +163,13 @@ def _encode_by_regular_expressions(text: str, merges: list[Merge]) -> list[str]:
     return row.split()
 
 
-def _encode_one_place_at_a_time(text: str, merges: list[Merge]) -> list[str]:
-    found = []
-    for word in text.split():
-        pieces = ["▁", *word]
-        pairs = list(pairwise(pieces))
-        while any(pair in merges for pair in pairs):
-            place = min(range(len(pairs)), key=lambda i: merges.index(pairs[i]) if pairs[i] in merges else len(merges))
-            pieces[place : place + 2] = [pieces[place] + pieces[place + 1]]
-            pairs = list(pairwise(pieces))
-        found += pieces
-    return found
-
-
 CORRECT = (
-    _encode_pair_after_pair,
     _encode_by_rank,
     _encode_all_words_at_once,
     _encode_by_regular_expressions,
-    _encode_one_place_at_a_time,
+    lambda text, merges: [
+        piece for word in text.split() for piece in functools.reduce(join_by_while, merges, ("▁", *word))
+    ],
 )
 
 
@@ -269,16 +218,6 @@ EXERCISE = Exercise(
             ),
         ),
         Misconception(
-            "mark_added_afterwards",
-            "Your answer joins the pieces of a word first and adds ▁ as a piece of its own. Put it there before you "
-            "join, so that pairs with it are found.",
-            partial(
-                _encoded,
-                marked=lambda number, word: tuple(word),
-                made=lambda cuts: [piece for pieces in cuts for piece in (MARK, *pieces)],
-            ),
-        ),
-        Misconception(
             "longest_piece_first",
             "Your answer always takes the longest known piece from the left. That is what WordPiece does. Byte-pair "
             "encoding joins pairs in the order in which they were learned.",
@@ -303,11 +242,6 @@ EXERCISE = Exercise(
             partial(_encoded, cut=_stops_at_a_missing_pair),
         ),
         Misconception(
-            "last_learned_first",
-            "Your answer first joins the pair that was learned last. Join the one that was learned first.",
-            partial(_encoded, cut=_last_learned_first),
-        ),
-        Misconception(
             "reverse_order",
             "Your answer goes through the pairs from the last to the first. Begin with the one that was learned first.",
             partial(_encoded, order=lambda merges: merges[::-1]),
@@ -326,7 +260,7 @@ EXERCISE = Exercise(
         Misconception(
             "one_place_only",
             "Your answer joins each pair in only one place of a word. Join it wherever it stands in the word.",
-            partial(_encoded, join=_merged_first),
+            partial(_encoded, join=partial(walked, once=True)),
         ),
         Misconception(
             "joined_from_the_right",
@@ -342,7 +276,7 @@ EXERCISE = Exercise(
             "skips_behind_a_joined_piece",
             "Your answer goes on by two in a list that has just become shorter, and so skips the piece after a joined "
             "one. There the next piece is only one further on.",
-            partial(_encoded, join=_skips_behind_a_joined_piece),
+            partial(_encoded, join=partial(join_in_a_list, skipped=1)),
         ),
         Misconception(
             "characters",
@@ -387,12 +321,6 @@ EXERCISE = Exercise(
             "lower_case",
             "Your answer writes everything in lower case. Don't: a capital is a character of its own.",
             partial(_encoded, words=lambda text: text.lower().split()),
-        ),
-        Misconception(
-            "mark_joined_at_once",
-            "Your answer joins ▁ to the first character of each word from the start. It is a character like the "
-            "others, joined only where a pair says so.",
-            partial(_encoded, marked=lambda number, word: (MARK + word[:1], *word[1:])),
         ),
     ),
     withheld=WITHHELD,

@@ -95,7 +95,6 @@ def _learned_differently(
     *,
     update: bool = True,
     times: Callable[[int, bool], int] = lambda times, joined: times,
-    kept: bool = False,
     recount: bool = True,
     stop: Callable[[Mapping[Merge, int], Iterable[Pieces]], bool] = lambda counts, words: False,
     number: Callable[[dict[str, int], str, int], int] = _next_id,
@@ -116,8 +115,7 @@ def _learned_differently(
         ids = {**ids, "".join(best): number(ids, "".join(best), done)}
         if update:
             joined = {pieces: join(pieces, best) for pieces in words}
-            following = {new: times(words[old], new != old) for old, new in joined.items()}
-            words = {**(words if kept else {}), **{new: often for new, often in following.items() if often}}
+            words = {new: often for old, new in joined.items() if (often := times(words[old], new != old))}
         pairs = count(words) if recount else {pair: often for pair, often in pairs.items() if pair != best}
     return returned(learned)
 
@@ -129,23 +127,6 @@ _Count = Callable[[_Words], dict[Merge, int]]
 
 
 _Choose = Callable[[dict[Merge, int], dict[str, int]], Merge]
-
-
-def _learn_by_for(
-    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
-) -> list[Merge]:
-    words, ids = dict(words), dict(ids)
-    learned: list[Merge] = []
-    for _ in range(merges):
-        counts = count(words)
-        if not counts:
-            break
-        pair = choose(counts, ids)
-        learned.append(pair)
-        if pair[0] + pair[1] not in ids:
-            ids[pair[0] + pair[1]] = max(ids.values()) + 1
-        words = {join(pieces, pair): times for pieces, times in words.items()}
-    return learned
 
 
 def _learn_by_recursion(
@@ -197,7 +178,7 @@ def _learn_until_an_error(
     return learned
 
 
-CORRECT = (_learn_by_for, _learn_by_recursion, _learn_with_own_steps, _learn_until_an_error)
+CORRECT = (_learn_by_recursion, _learn_with_own_steps, _learn_until_an_error)
 
 
 EXERCISE = Exercise(
@@ -242,12 +223,6 @@ EXERCISE = Exercise(
             "Your answer goes on only with the words that have the pair. The others stay in the text as they are: "
             "keep them for the next round.",
             partial(_learned_differently, times=lambda times, joined: times if joined else 0),
-        ),
-        Misconception(
-            "old_words_kept",
-            "Your answer keeps the words as they were next to those in which the pair is joined, and counts both. The "
-            "new ones take their place: build a new dict in every round.",
-            partial(_learned_differently, kept=True),
         ),
         Misconception(
             "rare_pairs_left_out",
@@ -318,11 +293,6 @@ EXERCISE = Exercise(
             "last_first",
             "Your answer has the pairs in reverse order. The pair that was learned first comes first.",
             partial(_learned_differently, returned=lambda learned: learned[::-1]),
-        ),
-        Misconception(
-            "last_pair_only",
-            "Your answer is only the last pair. Collect the pairs of all rounds in a list.",
-            partial(_learned_differently, returned=lambda learned: learned[-1:]),
         ),
         Misconception(
             "choose_not_called",

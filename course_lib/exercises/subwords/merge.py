@@ -53,41 +53,13 @@ def _once_used(pieces: Pieces, pair: Merge, i: int) -> int:
     return 1 if pieces[i + 1 : i + 3] == pair else 2
 
 
-def _join_by_recursion(pieces: Pieces, pair: Merge) -> Pieces:
-    if len(pieces) < 2:
-        return tuple(pieces)
-    if tuple(pieces[:2]) == tuple(pair):
-        return ("".join(pair), *_join_by_recursion(pieces[2:], pair))
-    return (pieces[0], *_join_by_recursion(pieces[1:], pair))
-
-
 def _join_by_regular_expression(pieces: Pieces, pair: Merge) -> Pieces:
     """As in the paper: pieces with spaces between them, and a pattern that respects them."""
     pattern = r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)"
     return tuple(re.sub(pattern, "".join(pair), " ".join(pieces)).split(" "))
 
 
-def _join_looking_back(pieces: Pieces, pair: Merge) -> Pieces:
-    out: list[str] = []
-    fresh = False
-    for piece in pieces:
-        if out and not fresh and (out[-1], piece) == pair:
-            out[-1] += piece
-            fresh = True
-        else:
-            out.append(piece)
-            fresh = False
-    return tuple(out)
-
-
-CORRECT = (
-    join_by_while,
-    _join_by_recursion,
-    join_in_a_list,
-    _join_by_regular_expression,
-    join_by_skipping,
-    _join_looking_back,
-)
+CORRECT = (join_by_while, join_in_a_list, _join_by_regular_expression, join_by_skipping)
 
 
 EXERCISE = Exercise(
@@ -160,11 +132,6 @@ EXERCISE = Exercise(
             partial(walked, found=lambda both, pair: False),
         ),
         Misconception(
-            "left_piece_only",
-            "Your answer joins the left piece with whatever follows it. Both must be the pieces of the pair.",
-            partial(walked, found=lambda both, pair: both[0] == pair[0]),
-        ),
-        Misconception(
             "text_replaced",
             "Your answer replaces in the text, and so finds the pair inside larger pieces: `xl a` holds the text `l "
             "a`, but no piece `l`. Compare whole pieces.",
@@ -182,17 +149,6 @@ EXERCISE = Exercise(
             partial(walked, found=lambda both, pair: both[0] == pair[0] and both[1].startswith(pair[1])),
         ),
         Misconception(
-            "parts_kept",
-            "Your answer keeps the two pieces next to the joined one. They are used up: the joined one takes their "
-            "place.",
-            partial(walked, put=lambda both: (*both, "".join(both))),
-        ),
-        Misconception(
-            "removed",
-            "Your answer removes the pair and puts nothing in its place. Put the joined piece there.",
-            partial(walked, put=lambda both: ()),
-        ),
-        Misconception(
             "space_between",
             "Your answer keeps a space between the two halves of the joined piece. Join them with nothing between.",
             partial(walked, put=lambda both: (" ".join(both),)),
@@ -201,11 +157,6 @@ EXERCISE = Exercise(
             "a_list",
             "Your answer is a list. Return a tuple: pieces are keys of a dict, and lists cannot be.",
             partial(walked, made=list),
-        ),
-        Misconception(
-            "one_string",
-            "Your answer is one string with spaces. Return the pieces as a tuple.",
-            partial(walked, made=" ".join),
         ),
         Misconception(
             "pair_kept_as_a_pair",

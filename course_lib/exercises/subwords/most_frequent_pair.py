@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -82,15 +81,6 @@ def _in_the_order_of(key: Callable[[str, int], Any]) -> Callable[[Mapping[str, i
     return lambda ids: {piece: i for i, piece in enumerate(sorted(ids, key=lambda piece: key(piece, ids[piece])))}
 
 
-def _choose_by_loop(counts: dict[Merge, int], ids: dict[str, int]) -> Merge | None:
-    best, best_key = None, None
-    for (left, right), times in counts.items():
-        key = (times, -ids[left], -ids[right])
-        if best_key is None or key > best_key:
-            best, best_key = (left, right), key
-    return best
-
-
 def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
     most = max(counts.values())
     pairs = [pair for pair, times in counts.items() if times == most]
@@ -99,18 +89,11 @@ def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
 
 
 CORRECT = (
-    _choose_by_loop,
     _choose_in_steps,
     lambda counts, ids: sorted(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))[0],
     lambda counts, ids: max(counts.items(), key=lambda item: (item[1], [-ids[piece] for piece in item[0]]))[0],
     lambda counts, ids: max(
         sorted(counts, key=lambda pair: (ids[pair[0]], ids[pair[1]])), key=lambda pair: counts[pair]
-    ),
-    lambda counts, ids: functools.reduce(
-        lambda a, b: (
-            a if (-counts[a], ids[a[0]] * 10**6 + ids[a[1]]) < (-counts[b], ids[b[0]] * 10**6 + ids[b[1]]) else b
-        ),
-        counts,
     ),
 )
 
@@ -222,11 +205,6 @@ EXERCISE = Exercise(
             "Your answer compares the left pieces' ids before it looks at the counts. The count comes first, ids only "
             "where several pairs are equally frequent.",
             lambda counts, ids: min(counts, key=lambda pair: (ids[pair[0]], -counts[pair], ids[pair[1]])),
-        ),
-        Misconception(
-            "how_often",
-            "Your answer is how often the most frequent pair occurs. Return the pair itself.",
-            partial(_chosen_differently, returned=lambda pair, times: times),
         ),
         Misconception(
             "with_its_count",

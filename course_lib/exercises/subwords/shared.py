@@ -116,12 +116,14 @@ def join_by_while(pieces: Pieces, pair: Merge) -> Pieces:
     return tuple(out)
 
 
-def join_in_a_list(pieces: Pieces, pair: Merge) -> Pieces:
+def join_in_a_list(pieces: Pieces, pair: Merge, skipped: int = 0) -> Pieces:
+    """Right unless pieces are skipped behind a joined one."""
     out = list(pieces)
     i = 0
     while i < len(out) - 1:
         if (out[i], out[i + 1]) == pair:
             out[i : i + 2] = [pair[0] + pair[1]]
+            i += skipped
         i += 1
     return tuple(out)
 

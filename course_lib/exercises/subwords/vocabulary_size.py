@@ -117,12 +117,6 @@ EXERCISE = Exercise(
             "Your answer multiplies. Each pair adds a single piece to the vocabulary: characters + merges + special.",
             lambda characters, merges, special: characters * merges + special,
         ),
-        Misconception(
-            "all_pairs",
-            "You expect a piece for any two characters. Only the pairs that were chosen become pieces: characters + "
-            "merges + special.",
-            lambda characters, merges, special: characters + characters**2 + special,
-        ),
     ),
     withheld=WITHHELD,
 )

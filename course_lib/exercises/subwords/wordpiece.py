@@ -13,24 +13,7 @@ from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.subwords.shared import LESSON, TOKENIZERS, WITHHELD, random_source
 from course_lib.text import subwords
 
-_BERT_LIKE = [
-    "p",
-    "l",
-    "a",
-    "y",
-    "##i",
-    "##n",
-    "##g",
-    "##e",
-    "##d",
-    "##l",
-    "##a",
-    "##y",
-    "play",
-    "##ing",
-    "##ed",
-    "pla",
-]
+_BERT_LIKE = "p l a y ##i ##n ##g ##e ##d ##l ##a ##y play ##ing ##ed pla".split()
 
 
 def _wordpiece_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -92,10 +75,6 @@ def _wordpiece_differently(
     return returned(found)
 
 
-def _with_or_without(mark: str, text: str, pieces: list[str]) -> bool:
-    return text in pieces or "##" + text in pieces
-
-
 def _first_in_the_list(word: str, pieces: list[str]) -> list[str]:
     found: list[str] = []
     while word:
@@ -109,30 +88,15 @@ def _first_in_the_list(word: str, pieces: list[str]) -> list[str]:
     return found
 
 
-def _without_mark_if_need_be(word: str, pieces: list[str], written: bool) -> list[str]:
-    """A piece with ## where one fits, otherwise the longest without; `written`: with ## before it."""
-    found: list[str] = []
-    begin = 0
-    while begin < len(word):
-        marks = ("##", "") if begin else ("",)
-        tried = ((mark, end) for mark in marks for end in range(len(word), begin, -1))
-        mark, end = next(((mark, end) for mark, end in tried if mark + word[begin:end] in pieces), ("", 0))
-        if not end:
-            return ["[UNK]"]
-        found.append(("##" * bool(begin) if written else mark) + word[begin:end])
-        begin = end
-    return found
-
-
-def _any_cut(word: str, pieces: list[str], best: Callable[[list[list[str]]], list[str]]) -> list[str]:
-    """One of all the ways to cut a word, those with the longest first pieces first; ["[UNK]"] where there is none."""
-    cuts: list[list[list[str]]] = [[] for _ in word] + [[[]]]
+def _going_back(word: str, pieces: list[str]) -> list[str]:
+    """The first of all the ways to cut a word, those with the longest first pieces first."""
+    cuts: list[list[str] | None] = [None for _ in word] + [[]]
     for begin in range(len(word) - 1, -1, -1):
-        for end in range(len(word), begin, -1):
-            piece = ("##" if begin else "") + word[begin:end]
-            if piece in pieces and cuts[end]:
-                cuts[begin].append([piece, *best(cuts[end])])
-    return best(cuts[0]) if cuts[0] else ["[UNK]"]
+        for end in range(begin + 1, len(word) + 1):
+            piece, behind = ("##" if begin else "") + word[begin:end], cuts[end]
+            if piece in pieces and behind is not None:
+                cuts[begin] = [piece, *behind]
+    return ["[UNK]"] if cuts[0] is None else cuts[0]
 
 
 def _from_the_end(word: str, pieces: list[str]) -> list[str]:
@@ -163,19 +127,6 @@ def _cut_by_recursion(word: str, pieces: list[str]) -> list[str]:
     return ["[UNK]"] if found is None else found
 
 
-def _cut_by_shortening(word: str, pieces: list[str]) -> list[str]:
-    known, found, mark = set(pieces), [], ""
-    while word:
-        text = word
-        while text and mark + text not in known:
-            text = text[:-1]
-        if not text:
-            return ["[UNK]"]
-        found.append(mark + text)
-        word, mark = word[len(text) :], "##"
-    return found
-
-
 def _cut_by_trying_long_pieces(word: str, pieces: list[str]) -> list[str]:
     found: list[str] = []
     while word:
@@ -203,7 +154,7 @@ def _cut_by_pattern(word: str, pieces: list[str]) -> list[str]:
     return found
 
 
-CORRECT = (_cut_by_recursion, _cut_by_shortening, _cut_by_trying_long_pieces, _cut_by_pattern)
+CORRECT = (_cut_by_recursion, _cut_by_trying_long_pieces, _cut_by_pattern)
 
 
 EXERCISE = Exercise(
@@ -244,13 +195,7 @@ EXERCISE = Exercise(
             "goes_back",
             "Your answer goes back and tries a shorter piece where the longest one leads nowhere. WordPiece never "
             "goes back: where nothing fits after the longest piece, the word is ['[UNK]'].",
-            partial(_any_cut, best=lambda cuts: cuts[0]),
-        ),
-        Misconception(
-            "fewest_pieces",
-            "Your answer finds the way of cutting the word with the fewest pieces. WordPiece does not look ahead: it "
-            "always takes the longest piece from the left, whatever that leaves.",
-            partial(_any_cut, best=lambda cuts: min(cuts, key=len)),
+            _going_back,
         ),
         Misconception(
             "looked_up_without_mark",
@@ -275,22 +220,10 @@ EXERCISE = Exercise(
             partial(_wordpiece_differently, written=lambda mark, text, pieces: text),
         ),
         Misconception(
-            "first_marked_too",
-            "Your answer puts ## before the first piece as well. ## says that a piece continues a word: the first one "
-            "begins it.",
-            partial(_wordpiece_differently, mark=lambda begin: "##"),
-        ),
-        Misconception(
             "one_unknown_character",
             "Your answer puts [UNK] in place of a single character and goes on. WordPiece gives up on the whole word: "
             "['[UNK]'] and nothing else.",
             partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, "[UNK]"], 1)),
-        ),
-        Misconception(
-            "unknown_character_kept",
-            "Your answer leaves an unknown character as it is, and goes on. That is what byte-pair encoding does; "
-            "WordPiece gives up on the whole word: ['[UNK]'] and nothing else.",
-            partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, rest[0]], 1)),
         ),
         Misconception(
             "unknown_for_each_character",
@@ -323,38 +256,9 @@ EXERCISE = Exercise(
             partial(_wordpiece_differently, stuck=lambda found, rest: (["<unk>"], len(rest))),
         ),
         Misconception(
-            "empty_where_unknown",
-            "For a word that has no pieces your answer is an empty list, and the word is gone. Return ['[UNK]'].",
-            partial(_wordpiece_differently, stuck=lambda found, rest: ([], len(rest))),
-        ),
-        Misconception(
-            "with_or_without_mark",
-            "Your answer treats a piece as known if it is in the list with ## or without. Look up the first one "
-            "without, and the others with ##.",
-            partial(_wordpiece_differently, known=_with_or_without),
-        ),
-        Misconception(
-            "without_mark_if_need_be",
-            "Where no piece with ## fits, your answer takes one without it. Such a piece begins words: after the "
-            "first one only those with ## fit, and where none does the word is ['[UNK]'].",
-            partial(_without_mark_if_need_be, written=False),
-        ),
-        Misconception(
-            "mark_put_if_need_be",
-            "Where no piece with ## fits, your answer takes one without it and puts ## before it. The vocabulary has "
-            "no such piece: where none with ## fits the word is ['[UNK]'].",
-            partial(_without_mark_if_need_be, written=True),
-        ),
-        Misconception(
             "single_characters_left_out",
             "Your answer never tries a piece of a single character. Go down to it: the smallest end is begin + 1.",
             partial(_wordpiece_differently, ends=lambda begin, size: range(begin + 2, size + 1)),
-        ),
-        Misconception(
-            "whole_rest_left_out",
-            "Your answer never tries the whole rest of the word. Begin with it: the largest end is len(word), and "
-            "word[begin:end] stops before end.",
-            partial(_wordpiece_differently, ends=lambda begin, size: range(begin + 1, size)),
         ),
         Misconception(
             "mark_counted",
