@@ -57,14 +57,8 @@ def _spans(
 ) -> Tensor:
     """The best spans, unless a setting says otherwise.
 
-    Args:
-        rows: of the logits, for the beginning and for the end.
-        both: makes one score out of two.
-        backwards: spans end before they begin.
-        single: whether a span may be a single word.
-        hide: from the table [batch, first, last] and where it holds spans.
-        longest: from `max_words`; None for any length.
-        told: what is returned, from the places.
+    `rows` of the logits are for the beginning and for the end; `hide` changes the table [batch, first, last] where it
+    holds no spans; `longest` is found from `max_words`, None for any length.
     """
     table = both(logits[:, rows[0]].unsqueeze(2), logits[:, rows[1]].unsqueeze(1))
     possible = torch.ones_like(table, dtype=torch.bool).triu(0 if single else 1)
@@ -96,15 +90,10 @@ def _first_then_last(logits: Tensor, max_words: int | None = None) -> Tensor:
 
 
 def _last_then_first(logits: Tensor, max_words: int | None = None) -> Tensor:
-    last = logits[:, 1].argmax(dim=1)
-    places = torch.arange(logits.shape[2])
-    possible = places <= last.unsqueeze(1)
-    if max_words is not None:
-        possible &= places > last.unsqueeze(1) - max_words
-    return torch.stack([logits[:, 0].masked_fill(~possible, -math.inf).argmax(dim=1), last], dim=1)
+    return logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_words).flip(1)
 
 
-def _best_of_all(logits: Tensor, max_words: int | None) -> Tensor:
+def _best_of_all(logits: Tensor, max_words: int | None = None) -> Tensor:
     """For every text, the span of the one with the largest sum."""
     found = _spans(logits, max_words)
     sums = logits.gather(2, found.unsqueeze(2)).sum(dim=1).squeeze(1)
@@ -133,22 +122,6 @@ def _spans_in_numpy(logits: Tensor, max_words: int | None = None) -> Tensor:
     return torch.from_numpy(numpy.stack(numpy.unravel_index(best, (words, words)), axis=1).astype(numpy.int64))
 
 
-def _spans_by_running_best(logits: Tensor, max_words: int | None = None) -> Tensor:
-    """For each end, the best beginning at or before it, and near enough."""
-    words = logits.shape[2]
-    rows = []
-    for first, last in logits:
-        best = (-math.inf, 0, 0)
-        for j in range(words):
-            start = 0 if max_words is None else max(0, j - max_words + 1)
-            i = start + int(first[start : j + 1].argmax())
-            total = float(first[i] + last[j])
-            if total > best[0]:
-                best = (total, i, j)
-        rows.append(best[1:])
-    return torch.tensor(rows)
-
-
 def _spans_by_large_penalty(logits: Tensor, max_words: int | None = None) -> Tensor:
     words = logits.shape[-1]
     length = torch.arange(words) - torch.arange(words).unsqueeze(1) + 1
@@ -168,30 +141,7 @@ def _spans_of_probabilities(logits: Tensor, max_words: int | None = None) -> Ten
     return torch.cat([first, last.gather(1, first)], dim=1)
 
 
-def _spans_by_length(logits: Tensor, max_words: int | None = None) -> Tensor:
-    """All spans of one word, then all those of two, and so on."""
-    words = logits.shape[2]
-    found = torch.zeros(len(logits), 2, dtype=torch.long)
-    best = torch.full((len(logits),), -math.inf, dtype=logits.dtype)
-    for length in range(1, (max_words or words) + 1):
-        if length > words:
-            break
-        totals = logits[:, 0, : words - length + 1] + logits[:, 1, length - 1 :]
-        value, first = totals.max(dim=1)
-        better = value > best
-        best = torch.where(better, value, best)
-        found[better] = torch.stack([first, first + length - 1], dim=1)[better]
-    return found
-
-
-CORRECT = (
-    _spans_by_length,
-    _spans_by_loop,
-    _spans_in_numpy,
-    _spans_by_running_best,
-    _spans_by_large_penalty,
-    _spans_of_probabilities,
-)
+CORRECT = (_spans_by_loop, _spans_in_numpy, _spans_by_large_penalty, _spans_of_probabilities)
 
 
 EXERCISE = Exercise(
@@ -247,7 +197,7 @@ EXERCISE = Exercise(
             "one_for_the_batch",
             "Your answer finds one span, the best of the whole batch, and returns it for every text. Flatten the table "
             "of each text by itself, .flatten(1), and take argmax(dim=1).",
-            lambda logits, max_words=None: _best_of_all(logits, max_words),
+            _best_of_all,
         ),
         Misconception(
             "lower_triangle",
@@ -305,11 +255,6 @@ EXERCISE = Exercise(
             partial(_spans, told=lambda first, last: torch.stack([first, last - first + 1], dim=1)),
         ),
         Misconception(
-            "columns",
-            "Your answer is [2, batch]. Each row of the batch has its own first and last: [batch, 2].",
-            partial(_spans, told=lambda first, last: torch.stack([first, last])),
-        ),
-        Misconception(
             "limit_ignored",
             "Your answer does not look at max_words. Where it is given, leave out spans with more words.",
             partial(_spans, longest=None),
@@ -318,12 +263,6 @@ EXERCISE = Exercise(
             "one_word_too_many",
             "Your answer allows one word more than max_words. From first to last there are last - first + 1 words.",
             partial(_spans, longest=lambda max_words: max_words + 1),
-        ),
-        Misconception(
-            "one_word_too_few",
-            "Your answer leaves out the spans of exactly max_words words. From first to last there are last - first + "
-            "1 words, and max_words of them are allowed.",
-            partial(_spans, longest=lambda max_words: max_words - 1),
         ),
         Misconception(
             "first_words_only",

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator
 
@@ -48,10 +47,8 @@ def _whole_part(count: float) -> int:
 CORRECT = (
     lambda words: (0.12 * words, 0.015 * words, 0.015 * words),
     lambda words: (words * 0.15 * 0.8, words * 0.15 * 0.1, words * 0.15 * 0.1),
-    lambda words: (words * 12 / 100, words * 3 / 200, words * 3 / 200),
     lambda words: tuple(words * 15 / 100 * share / 10 for share in (8, 1, 1)),
     lambda words: tuple((0.15 * words * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
-    lambda words: tuple((numpy.diff([0, 0.8, 0.9, 1]) * words * 0.15).tolist()),
 )
 
 
@@ -100,18 +97,6 @@ EXERCISE = Exercise(
             "Your third number also counts the words that were not chosen. Only the 10 % of the chosen ones that stay "
             "are asked for; nothing is asked at the others.",
             partial(_counts, shares=(0.8, 0.1, 0.865 / 0.15)),
-        ),
-        Misconception(
-            "the_words_not_chosen",
-            "Your third number counts the words that were not chosen. It should count those that are chosen and shown "
-            "as they are: 10 % of the chosen ones.",
-            partial(_counts, shares=(0.8, 0.1, 0.85 / 0.15)),
-        ),
-        Misconception(
-            "thresholds_as_shares",
-            "You used the thresholds 0.8, 0.9 and 1 as shares. The shares are the distances between them: 0.8, 0.1 "
-            "and 0.1.",
-            partial(_counts, shares=(0.8, 0.9, 1.0)),
         ),
         Misconception(
             "tenths_of_all",

@@ -9,7 +9,7 @@ from itertools import product
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
@@ -57,11 +57,6 @@ def _viewed(logits: Tensor) -> Tensor:
     return logits.reshape(batch, vocabulary, words).mT.log_softmax(dim=-1)
 
 
-def _mean(losses: Tensor, asked: Tensor) -> Tensor:
-    """The right mean."""
-    return losses[asked].mean()
-
-
 def _loss(
     logits: Tensor,
     labels: Tensor,
@@ -69,7 +64,7 @@ def _loss(
     log_p: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(dim=-1),
     is_asked: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORED,
     shift: int = 0,
-    mean: Callable[[Tensor, Tensor], Tensor] = _mean,
+    mean: Callable[[Tensor, Tensor], Tensor] = lambda losses, asked: losses[asked].mean(),
     told: Callable[[Tensor], Tensor] = lambda loss: loss,
 ) -> Tensor:
     """The right loss, unless a setting says otherwise; with `shift` each place predicts the word that far ahead."""
@@ -87,18 +82,6 @@ def _loss_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.stack(losses).mean()
 
 
-def _loss_by_gather(logits: Tensor, labels: Tensor) -> Tensor:
-    log_p = logits.log_softmax(dim=-1).gather(2, labels.clamp(min=0).unsqueeze(-1)).squeeze(-1)
-    asked = (labels != -100).to(log_p.dtype)
-    return -(log_p * asked).sum() / asked.sum()
-
-
-def _loss_by_one_hot(logits: Tensor, labels: Tensor) -> Tensor:
-    asked = labels >= 0
-    right = F.one_hot(labels[asked], logits.shape[-1]).to(logits.dtype)
-    return -torch.einsum("nv,nv->n", right, F.log_softmax(logits[asked], dim=-1)).mean()
-
-
 def _loss_in_double(logits: Tensor, labels: Tensor) -> Tensor:
     asked = labels != -100
     return F.nll_loss(logits[asked].double().log_softmax(-1), labels[asked]).to(logits.dtype)
@@ -106,11 +89,8 @@ def _loss_in_double(logits: Tensor, labels: Tensor) -> Tensor:
 
 CORRECT = (
     _loss_by_loop,
-    _loss_by_gather,
-    _loss_by_one_hot,
     _loss_in_double,
     lambda logits, labels: F.cross_entropy(logits.transpose(1, 2), labels),
-    lambda logits, labels: nn.CrossEntropyLoss()(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1)),
     lambda logits, labels: F.cross_entropy(logits[labels != -100], labels[labels != -100]),
 )
 
@@ -161,11 +141,6 @@ EXERCISE = Exercise(
             "summed",
             "Your answer is the sum over the chosen words. Divide it by their number.",
             partial(_loss, mean=lambda losses, asked: losses[asked].sum()),
-        ),
-        Misconception(
-            "divided_by_the_batch",
-            "Your answer divides the sum by the number of sentences. Divide it by the number of chosen words.",
-            partial(_loss, mean=lambda losses, asked: losses[asked].sum() / len(losses)),
         ),
         Misconception(
             "mean_of_means",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain
 
 import torch
 import torch.nn.functional as F
@@ -17,14 +16,9 @@ from course_lib.objectives import heads
 
 
 def score(ids: Tensor, segments: Tensor, mask: Tensor, dtype: torch.dtype = torch.float32, gap: float = 0.0) -> Tensor:
-    """A stand-in for an encoder with a head: one number for each row, which depends on everything it is given.
+    """A stand-in for an encoder with a head: one number for each of [rows, words], which depends on all it is given.
 
-    Args:
-        ids: [rows, words].
-        segments: [rows, words].
-        mask: bool [rows, words].
-        dtype: of the scores.
-        gap: how far apart the scores are of rows that begin with different words.
+    The scores of rows that begin with different words are `gap` apart.
     """
     for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
         if tensor.dim() != 2:
@@ -80,12 +74,7 @@ def _choices(
 ) -> Tensor:
     """The right probabilities, unless a setting says otherwise.
 
-    Args:
-        handed: what `score` is given.
-        laid_out: brings it into the order of the rows.
-        back: makes the scores [batch, choices].
-        normalise: turns them into probabilities.
-        told: what is returned of these.
+    What `score` is `handed` is `laid_out` in rows; `back` makes the scores [batch, choices].
     """
     batch, choices = ids.shape[:2]
     rows = (laid_out(tensor).flatten(0, 1) for tensor in handed(ids, segments, mask))
@@ -103,22 +92,9 @@ def _choices_by_loop(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) 
     return torch.stack([score(*row).softmax(dim=0) for row in zip(ids, segments, mask, strict=True)])
 
 
-def _choices_one_by_one(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-    one_by_one = [
-        score(*(x[None] for x in row))[0] for row in zip(*map(chain.from_iterable, (ids, segments, mask)), strict=True)
-    ]
-    return torch.softmax(torch.stack(one_by_one).view(ids.shape[:2]), dim=1)
-
-
 def _choice_after_choice(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
     columns = [score(ids[:, j], segments[:, j], mask[:, j]) for j in range(ids.shape[1])]
     return F.softmax(torch.stack(columns, dim=1), dim=-1)
-
-
-def _choices_transposed(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-    batch, choices, words = ids.shape
-    rows = [tensor.transpose(0, 1).reshape(-1, words) for tensor in (ids, segments, mask)]
-    return score(*rows).reshape(choices, batch).softmax(dim=0).T
 
 
 def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
@@ -136,14 +112,7 @@ def _choices_in_double(score: Score, ids: Tensor, segments: Tensor, mask: Tensor
     return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp().to(given.dtype)
 
 
-CORRECT = (
-    _choices_in_double,
-    _choices_by_loop,
-    _choices_one_by_one,
-    _choice_after_choice,
-    _choices_transposed,
-    _choices_by_exponentials,
-)
+CORRECT = (_choices_in_double, _choices_by_loop, _choice_after_choice, _choices_by_exponentials)
 
 
 EXERCISE = Exercise(
@@ -231,11 +200,6 @@ EXERCISE = Exercise(
             partial(_choices, laid_out=lambda tensor: tensor.transpose(0, 1)),
         ),
         Misconception(
-            "still_in_rows",
-            "Your answer is [batch · choices], one long row. Shape the scores [batch, choices] before the softmax.",
-            partial(_choices, told=torch.flatten),
-        ),
-        Misconception(
             "squeezed",
             "Your answer is not [batch, choices] where there is a single question: its dimension is lost, perhaps by "
             "a squeeze().",
@@ -273,11 +237,6 @@ EXERCISE = Exercise(
             "ids_and_segments_exchanged",
             "Your answer passes segments and ids the other way round. It is score(ids, segments, mask).",
             partial(_choices, handed=lambda ids, segments, mask: (segments, ids, mask)),
-        ),
-        Misconception(
-            "segments_and_mask_exchanged",
-            "Your answer passes mask and segments the other way round. It is score(ids, segments, mask).",
-            partial(_choices, handed=lambda ids, segments, mask: (ids, mask, segments)),
         ),
         Misconception(
             "exponentials_too_large",

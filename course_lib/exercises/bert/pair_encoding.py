@@ -8,7 +8,6 @@ from itertools import chain
 
 import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -69,22 +68,11 @@ def _encoded(
     id_of_padding: int | None = None,
     segment_of_padding: Callable[[list[int], int], int] = lambda segments, padding_id: 0,
     mask: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda words, ids, special: words,
-    order: tuple[int, int, int] = (0, 1, 2),
 ) -> Encoded:
     """The right batch, unless a setting says otherwise.
 
-    Args:
-        known_ids: take BERT's own special ids.
-        cls: before how many of the texts [CLS] stands.
-        seps: whether a [SEP] stands after the first and the second text of a pair, after a text that is alone, and
-            after a second text that does not exist.
-        turned: the second text first.
-        numbers: see `_SEGMENTS`.
-        in_front: padding stands before the words.
-        id_of_padding: None for `padding_id`.
-        segment_of_padding: from a row's segments and `padding_id`.
-        mask: from the mask, the ids, and where they are special.
-        order: of what is returned.
+    [CLS] stands before `cls` of the texts. `seps` says whether a [SEP] stands after the first and the second text of a
+    pair, after a text that is alone, and after a second text that does not exist; `numbers` are like `_SEGMENTS`.
     """
     if known_ids:
         cls_id, sep_id = CLS, SEP
@@ -106,16 +94,16 @@ def _encoded(
     ids = torch.tensor([padded(row, padding_id if id_of_padding is None else id_of_padding) for row in rows])
     kinds = torch.tensor([padded(row, segment_of_padding(row, padding_id)) for row in segments])
     words = torch.tensor([padded([1] * len(row), 0) for row in rows]).bool()
-    result = ids, kinds, mask(words, ids, (ids == cls_id) | (ids == sep_id))
-    return result[order[0]], result[order[1]], result[order[2]]
+    return ids, kinds, mask(words, ids, (ids == cls_id) | (ids == sep_id))
 
 
 IdRows = list[list[int]]
 
 
-def _pairs_by_padding_lists(
-    firsts: IdRows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
-) -> Encoded:
+Seconds = list[list[int] | None]
+
+
+def _pairs_by_padding_lists(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
     ids, segments = [], []
     for first, second in zip(firsts, seconds, strict=True):
         row, segment = [cls_id, *first, sep_id], [0] * (len(first) + 2)
@@ -130,9 +118,7 @@ def _pairs_by_padding_lists(
     return torch.tensor(ids), torch.tensor(segments), torch.tensor(mask)
 
 
-def _pairs_in_place(
-    firsts: IdRows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
-) -> Encoded:
+def _pairs_in_place(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
     longest = max(len(a) + 2 + (0 if b is None else len(b) + 1) for a, b in zip(firsts, seconds, strict=True))
     ids = torch.full((len(firsts), longest), padding_id)
     segments = torch.zeros(len(firsts), longest, dtype=torch.long)
@@ -149,9 +135,7 @@ def _pairs_in_place(
     return ids, segments, mask
 
 
-def _pairs_by_looking_at_ids(
-    firsts: IdRows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
-) -> Encoded:
+def _pairs_by_looking_at_ids(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
     rows = [
         torch.tensor([cls_id, *a, sep_id, *([] if b is None else [*b, sep_id])])
         for a, b in zip(firsts, seconds, strict=True)
@@ -163,9 +147,7 @@ def _pairs_by_looking_at_ids(
     return ids, segments.long(), mask
 
 
-def _pairs_in_numpy(
-    firsts: IdRows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
-) -> Encoded:
+def _pairs_in_numpy(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
     texts = [[[cls_id, *a, sep_id], [] if b is None else [*b, sep_id]] for a, b in zip(firsts, seconds, strict=True)]
     lengths = numpy.array([[len(part) for part in text] for text in texts])
     place = numpy.arange(lengths.sum(axis=1).max())
@@ -176,42 +158,7 @@ def _pairs_in_numpy(
     return torch.from_numpy(ids), torch.from_numpy(segments.astype(numpy.int64)), torch.from_numpy(mask)
 
 
-def _pairs_by_joining_tensors(
-    firsts: IdRows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
-) -> Encoded:
-    cls, sep = torch.tensor([cls_id]), torch.tensor([sep_id])
-    fronts = [torch.cat([cls, torch.tensor(first), sep]) for first in firsts]
-    backs = [torch.empty(0).long() if text is None else torch.cat([torch.tensor(text), sep]) for text in seconds]
-    lengths = [len(front) + len(back) for front, back in zip(fronts, backs, strict=True)]
-    gaps = [max(lengths) - length for length in lengths]
-    rows = [torch.cat(row) for row in zip(fronts, backs, strict=True)]
-    kinds = [
-        torch.cat([torch.zeros_like(front), torch.ones_like(back)]) for front, back in zip(fronts, backs, strict=True)
-    ]
-    ids = torch.stack([F.pad(row, (0, gap), value=padding_id) for row, gap in zip(rows, gaps, strict=True)])
-    segments = torch.stack([F.pad(kind, (0, gap)) for kind, gap in zip(kinds, gaps, strict=True)])
-    return ids, segments, torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-
-
-def _pairs_by_lengths(
-    firsts: IdRows, seconds: list[list[int] | None], cls_id: int, sep_id: int, padding_id: int
-) -> Encoded:
-    texts = [[cls_id, *a, sep_id] + ([] if b is None else b + [sep_id]) for a, b in zip(firsts, seconds, strict=True)]
-    ids = torch.tensor([text + [padding_id] * (max(map(len, texts)) - len(text)) for text in texts])
-    place = torch.arange(ids.shape[1]).expand_as(ids)
-    mask = place.lt(torch.tensor(list(map(len, texts))).unsqueeze(1))
-    behind_first = place.ge(torch.tensor([len(first) + 2 for first in firsts]).unsqueeze(1))
-    return ids, (behind_first & mask).int().long(), mask
-
-
-CORRECT = (
-    _pairs_by_padding_lists,
-    _pairs_in_place,
-    _pairs_by_looking_at_ids,
-    _pairs_in_numpy,
-    _pairs_by_joining_tensors,
-    _pairs_by_lengths,
-)
+CORRECT = (_pairs_by_padding_lists, _pairs_in_place, _pairs_by_looking_at_ids, _pairs_in_numpy)
 
 
 EXERCISE = Exercise(
@@ -237,11 +184,6 @@ EXERCISE = Exercise(
             "Your rows end with the second text's last word. Every text is followed by [SEP], including the second "
             "one.",
             partial(_encoded, seps=(True, False, True, False)),
-        ),
-        Misconception(
-            "no_sep_between",
-            "Your rows have no [SEP] between the two texts. Every text is followed by one.",
-            partial(_encoded, seps=(False, True, True, False)),
         ),
         Misconception(
             "no_sep_behind_one_text",
@@ -285,11 +227,6 @@ EXERCISE = Exercise(
             "last_sep_in_first_segment",
             "In your segments the last [SEP] of a pair has 0. Each [SEP] belongs to the text that it ends.",
             partial(_encoded, numbers=((0, 0, 1, 0), (0, 0, 0, 0))),
-        ),
-        Misconception(
-            "one_segment",
-            "Your segments are 0 at all the tokens. Those of the second text, with its [SEP], are 1.",
-            partial(_encoded, numbers=((0, 0, 0, 0), (0, 0, 0, 0))),
         ),
         Misconception(
             "segments_from_one",
@@ -348,20 +285,9 @@ EXERCISE = Exercise(
             partial(_encoded, mask=lambda words, ids, special: words & ~special),
         ),
         Misconception(
-            "word_0_as_padding",
-            "Your mask is False wherever an id is 0, and nowhere else. Padding has the id `padding_id`, whichever that "
-            "is.",
-            partial(_encoded, mask=lambda words, ids, special: ids != 0),
-        ),
-        Misconception(
             "mask_of_numbers",
             "Your mask holds numbers. A mask is boolean: end with .bool().",
             partial(_encoded, mask=lambda words, ids, special: words.long()),
-        ),
-        Misconception(
-            "segments_and_mask_exchanged",
-            "You return ids, mask, segments. The order is ids, segments, mask.",
-            partial(_encoded, order=(0, 2, 1)),
         ),
     ),
     withheld=WITHHELD,

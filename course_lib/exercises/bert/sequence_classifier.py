@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -16,8 +16,9 @@ from course_lib.exercises.bert.shared import (
     Change,
     Layer,
     applied_to,
+    classifier,
     linear_layer,
-    softmax_note,
+    normalised,
     without_bias,
 )
 from course_lib.exercises.common import Kind, as_it_is, integer, sizes
@@ -62,17 +63,7 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 class _SequenceHead(nn.Module):
-    """The right head, unless a setting says otherwise.
-
-    Args:
-        pick: takes the state, [batch, d_model], from those of all words.
-        before: what happens to it first.
-        dense: how the dense layer is applied.
-        between: what stands between the two layers.
-        dropout: the share that is dropped there in training.
-        output: how the output layer is applied.
-        end: what happens to the scores.
-    """
+    """The right head, unless a setting says otherwise: its steps in order, and `dropout` between the two layers."""
 
     def __init__(
         self,
@@ -98,17 +89,7 @@ class _SequenceHead(nn.Module):
         return end(output(self.dropout(between(dense(before(pick(states)), self.dense))), self.output))
 
 
-def _sequence(forward: Callable[[Tensor, nn.Linear, nn.Linear], Tensor]) -> type[nn.Module]:
-    class SequenceClassifier(nn.Module):
-        def __init__(self, d_model: int, classes: int) -> None:
-            super().__init__()
-            self.dense = nn.Linear(d_model, d_model)
-            self.output = nn.Linear(d_model, classes)
-
-        def forward(self, states: Tensor) -> Tensor:
-            return forward(states, self.dense, self.output)
-
-    return SequenceClassifier
+_sequence = partial(classifier, dense=True)
 
 
 def _by_matrices(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
@@ -116,18 +97,11 @@ def _by_matrices(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
     return pooled @ output.weight.T + output.bias
 
 
-def _by_einsum(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
-    pooled = torch.einsum("bi,oi->bo", states[:, 0], dense.weight).add(dense.bias).tanh()
-    return torch.einsum("bi,oi->bo", pooled, output.weight) + output.bias
-
-
 CORRECT = (
     _sequence(_by_matrices),
-    _sequence(_by_einsum),
     _sequence(lambda states, dense, output: output(dense(states).tanh())[:, 0]),
     _sequence(lambda states, dense, output: output(torch.tanh(dense(states[:, :1]))).squeeze(1)),
     _sequence(lambda states, dense, output: torch.stack([output(dense(row[0]).tanh()) for row in states])),
-    _sequence(lambda states, dense, output: nn.Sequential(dense, nn.Tanh(), output)(states.select(1, 0))),
     _sequence(
         lambda states, dense, output: F.linear(
             2 * torch.sigmoid(2 * dense(states[:, 0])) - 1, output.weight, output.bias
@@ -216,20 +190,17 @@ EXERCISE = Exercise(
             "Your answer has no tanh between the two layers; then the two amount to no more than one linear layer.",
             partial(_SequenceHead, between=as_it_is),
         ),
-        Misconception(
-            "relu",
-            "Your answer has ReLU between the two layers, where BERT has tanh.",
-            partial(_SequenceHead, between=torch.relu),
-        ),
-        Misconception(
-            "gelu",
-            "Your answer has a GELU between the two layers. Here it is tanh, as in BERT's own pooling layer.",
-            partial(_SequenceHead, between=F.gelu),
-        ),
-        Misconception(
-            "sigmoid",
-            "Your answer has a sigmoid between the two layers. Here it is tanh.",
-            partial(_SequenceHead, between=torch.sigmoid),
+        *(
+            Misconception(
+                name,
+                f"Your answer has {told} between the two layers, where BERT has tanh.",
+                partial(_SequenceHead, between=function),
+            )
+            for name, told, function in (
+                ("relu", "ReLU", torch.relu),
+                ("gelu", "GELU", F.gelu),
+                ("sigmoid", "a sigmoid", torch.sigmoid),
+            )
         ),
         Misconception(
             "dense_left_out",
@@ -286,27 +257,12 @@ EXERCISE = Exercise(
             partial(_SequenceHead, output=without_bias),
         ),
         Misconception(
-            "exponentials",
-            "Your answer is exp of the scores, which slide S1 calls probabilities. Without the normaliser they are "
-            "not; and the loss wants the scores themselves.",
-            partial(_SequenceHead, end=torch.exp),
-        ),
-        Misconception(
-            "probabilities",
-            softmax_note("probabilities"),
-            partial(_SequenceHead, end=lambda scores: scores.softmax(dim=-1)),
-        ),
-        Misconception(
             "softmax_over_the_batch",
             "Your answer takes a softmax over the texts (dim=0). Return the scores as they are; and if a softmax were "
             "needed, it would run over the classes.",
             partial(_SequenceHead, end=lambda scores: scores.softmax(dim=0)),
         ),
-        Misconception(
-            "log_probabilities",
-            "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
-            partial(_SequenceHead, end=lambda scores: scores.log_softmax(dim=-1)),
-        ),
+        *normalised(_SequenceHead),  # exponentials, probabilities, log-probabilities
     ),
     withheld=WITHHELD,
 )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
+
+from course_lib.checking.exercise import Misconception
 
 LESSON = "09_bert"
 
@@ -16,10 +19,6 @@ WITHHELD = ("course_lib.objectives.heads", "course_lib.objectives.pretraining")
 
 
 CLS, SEP, PAD, MASK = 101, 102, 0, 103
-
-
-def softmax_note(what: str) -> str:
-    return f"Your answer is {what}. Return the scores as they are: the loss takes the softmax itself."
 
 
 Change = Callable[[Tensor], Tensor]
@@ -35,6 +34,22 @@ def linear_layer(
     return {f"{name}.weight": weight, f"{name}.bias": torch.randn(outs, generator=generator, dtype=dtype)}
 
 
+def classifier(forward: Callable[..., Tensor], dense: bool = False) -> type[nn.Module]:
+    """A head with the layer `output`, and with `dense` if it has one; forward(*inputs, *layers) is what it computes."""
+
+    class Classifier(nn.Module):
+        def __init__(self, d_model: int, classes: int) -> None:
+            super().__init__()
+            if dense:
+                self.dense = nn.Linear(d_model, d_model)
+            self.output = nn.Linear(d_model, classes)
+
+        def forward(self, *inputs: Tensor) -> Tensor:
+            return forward(*inputs, *self.children())
+
+    return Classifier
+
+
 def applied_to(x: Tensor, layer: nn.Linear) -> Tensor:
     out: Tensor = layer(x)
     return out
@@ -42,3 +57,25 @@ def applied_to(x: Tensor, layer: nn.Linear) -> Tensor:
 
 def without_bias(x: Tensor, layer: nn.Linear) -> Tensor:
     return F.linear(x, layer.weight)
+
+
+def normalised(head: type[nn.Module]) -> tuple[Misconception, ...]:
+    """Something else than the scores returned, by a head that takes `end`, what happens to them."""
+    return (
+        Misconception(
+            "exponentials",
+            "Your answer is exp of the scores, which slide S1 calls probabilities. Without the normaliser they are "
+            "not; and the loss wants the scores themselves.",
+            partial(head, end=torch.exp),
+        ),
+        Misconception(
+            "probabilities",
+            "Your answer is probabilities. Return the scores as they are: the loss takes the softmax itself.",
+            partial(head, end=lambda scores: scores.softmax(dim=-1)),
+        ),
+        Misconception(
+            "log_probabilities",
+            "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
+            partial(head, end=lambda scores: scores.log_softmax(dim=-1)),
+        ),
+    )

@@ -16,8 +16,9 @@ from course_lib.exercises.bert.shared import (
     Change,
     Layer,
     applied_to,
+    classifier,
     linear_layer,
-    softmax_note,
+    normalised,
     without_bias,
 )
 from course_lib.exercises.common import Kind, as_it_is, integer, sizes
@@ -72,14 +73,7 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 class _TokenHead(nn.Module):
-    """The right head, unless a setting says otherwise.
-
-    Args:
-        pick: takes the states of the words from those of the pieces.
-        before: what happens to them first.
-        output: how the layer is applied.
-        end: what happens to the scores.
-    """
+    """The right head, unless a setting says otherwise: its steps in order."""
 
     def __init__(
         self,
@@ -123,18 +117,6 @@ def _mean_of_pieces(states: Tensor, starts: Tensor, behind: int | None) -> Tenso
     return inside.to(states.dtype) @ states / inside.sum(dim=-1, keepdim=True)
 
 
-def _token(forward: Callable[[Tensor, Tensor, nn.Linear], Tensor]) -> type[nn.Module]:
-    class TokenClassifier(nn.Module):
-        def __init__(self, d_model: int, classes: int) -> None:
-            super().__init__()
-            self.output = nn.Linear(d_model, classes)
-
-        def forward(self, states: Tensor, starts: Tensor) -> Tensor:
-            return forward(states, starts, self.output)
-
-    return TokenClassifier
-
-
 def _by_one_hot(states: Tensor, starts: Tensor, output: nn.Linear) -> Tensor:
     out: Tensor = output(F.one_hot(starts, states.shape[1]).to(states.dtype) @ states)
     return out
@@ -145,20 +127,12 @@ def _after_classifying(states: Tensor, starts: Tensor, output: nn.Linear) -> Ten
     return every.gather(1, starts.unsqueeze(-1).expand(-1, -1, every.shape[-1]))
 
 
-def _from_flat_rows(states: Tensor, starts: Tensor, output: nn.Linear) -> Tensor:
-    offsets = torch.arange(states.shape[0]).unsqueeze(1) * states.shape[1]
-    out: Tensor = output(states.reshape(-1, states.shape[-1])[starts + offsets])
-    return out
-
-
 CORRECT = (
-    _token(_by_one_hot),
-    _token(_after_classifying),
-    _token(_from_flat_rows),
-    _token(lambda states, starts, output: output(states[torch.arange(len(states))[:, None], starts])),
-    _token(lambda states, starts, output: torch.stack([output(s[i]) for s, i in zip(states, starts, strict=True)])),
-    _token(lambda states, starts, output: output(torch.take_along_dim(states, starts.unsqueeze(-1), dim=1))),
-    _token(lambda states, starts, output: output(torch.func.vmap(lambda s, i: s[i])(states, starts))),
+    classifier(_by_one_hot),
+    classifier(_after_classifying),
+    classifier(lambda states, starts, output: output(states[torch.arange(len(states))[:, None], starts])),
+    classifier(lambda states, starts, output: torch.stack([output(s[i]) for s, i in zip(states, starts, strict=True)])),
+    classifier(lambda states, starts, output: output(torch.take_along_dim(states, starts.unsqueeze(-1), dim=1))),
 )
 
 
@@ -241,11 +215,6 @@ EXERCISE = Exercise(
             partial(_TokenHead, pick=lambda states, starts: gathered(states, starts - 1)),
         ),
         Misconception(
-            "mean_of_pieces",
-            "Your answer takes the mean of each word's pieces. Here the first piece speaks for the whole word.",
-            partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, states.shape[1] - 1)),
-        ),
-        Misconception(
             "mean_of_pieces_and_sep",
             "Your answer takes the mean of each word's pieces, and for the last word the mean of everything that is "
             "left, including [SEP]. Here the first piece speaks for the whole word.",
@@ -256,14 +225,6 @@ EXERCISE = Exercise(
             "Your answer takes the mean of the pieces up to where the next word begins. Here the first piece speaks "
             "for the whole word.",
             partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, None)),
-        ),
-        Misconception(
-            "last_piece",
-            "Your answer takes each word's last piece. Here the first one speaks for the whole word.",
-            partial(
-                _TokenHead,
-                pick=lambda states, starts: gathered(states, _ends(starts, states.shape[1] - 1) - 1),
-            ),
         ),
         Misconception(
             "piece_before_the_next_word",
@@ -287,28 +248,7 @@ EXERCISE = Exercise(
             "Your answer leaves out the layer's bias. Call the layer itself, self.output(x): it adds it.",
             partial(_TokenHead, output=without_bias),
         ),
-        Misconception(
-            "exponentials",
-            "Your answer is exp of the scores, which slide S1 calls probabilities. Without the normaliser they are "
-            "not; and the loss wants the scores themselves.",
-            partial(_TokenHead, end=torch.exp),
-        ),
-        Misconception(
-            "probabilities",
-            softmax_note("probabilities"),
-            partial(_TokenHead, end=lambda scores: scores.softmax(dim=-1)),
-        ),
-        Misconception(
-            "softmax_over_the_words",
-            "Your answer takes a softmax over the words (dim=1). Return the scores as they are; and if a softmax were "
-            "needed, it would run over the classes of each word.",
-            partial(_TokenHead, end=lambda scores: scores.softmax(dim=1)),
-        ),
-        Misconception(
-            "log_probabilities",
-            "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
-            partial(_TokenHead, end=lambda scores: scores.log_softmax(dim=-1)),
-        ),
+        *normalised(_TokenHead),  # exponentials, probabilities, log-probabilities
     ),
     withheld=WITHHELD,
 )
