@@ -13,7 +13,7 @@ from torch import Generator
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import sizes
-from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD
+from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD, in_percent
 from course_lib.from_scratch import scoring
 
 
@@ -70,26 +70,10 @@ def _bleu_by_logarithms(precisions: Sequence[float], penalty: float) -> float:
     return penalty * math.exp(sum(math.log(precision) for precision in precisions) / len(precisions))
 
 
-def _bleu_by_loop(precisions: Sequence[float], penalty: float) -> float:
-    product = 1.0
-    for precision in precisions:
-        product *= precision
-    return penalty * math.pow(product, 1 / len(precisions))
-
-
-def _bleu_in_bits(precisions: Sequence[float], penalty: float) -> float:
-    if not all(precisions):
-        return 0
-    return penalty * 2 ** statistics.fmean(math.log2(precision) for precision in precisions)
-
-
 CORRECT = (
     _bleu_by_logarithms,
-    _bleu_by_loop,
-    _bleu_in_bits,
     lambda precisions, penalty: penalty * torch.tensor(precisions).log().mean().exp().item(),
     lambda precisions, penalty: float(penalty * numpy.prod(precisions) ** (1 / len(precisions))),
-    lambda precisions, penalty: math.prod(precision ** (1 / len(precisions)) for precision in precisions) * penalty,
     lambda precisions, penalty: 0.0 if 0 in precisions else penalty * statistics.geometric_mean(precisions),
 )
 
@@ -183,21 +167,7 @@ EXERCISE = Exercise(
             "Your answer uses the mean logarithm itself. Take exp of it before you multiply.",
             partial(_bleu_differently, mean=_log_mean),
         ),
-        Misconception(
-            "last_precision_only",
-            "Your answer uses the last precision only. BLEU is the geometric mean of all of them.",
-            partial(_bleu_differently, mean=lambda some: some[-1]),
-        ),
-        Misconception(
-            "in_percent",
-            "Your answer is in percent, as libraries print it. Return a share from 0 to 1.",
-            partial(_bleu_differently, times=100),
-        ),
-        Misconception(
-            "penalty_added",
-            "Your answer adds the penalty. It is a factor: multiply by it.",
-            partial(_bleu_differently, weighed=lambda mean, penalty: mean + penalty),
-        ),
+        in_percent("a share from 0 to 1", partial(_bleu_differently, times=100)),
         Misconception(
             "divided_by_the_penalty",
             "Your answer divides by the penalty, which makes short translations better. Multiply by it.",
@@ -214,32 +184,9 @@ EXERCISE = Exercise(
             partial(_bleu_differently, mean=lambda some: math.exp(_log_mean(some) / math.log(2))),
         ),
         Misconception(
-            "zeros_made_one",
-            "Your answer is right as long as no precision is 0; it treats 0 as 1, which adds nothing to the "
-            "logarithms. Then BLEU is 0.",
-            partial(_bleu_differently, zeros=lambda precisions: [one or 1.0 for one in precisions]),
-            alone=True,
-        ),
-        Misconception(
-            "last_precision_left_out",
-            "Your answer leaves out the last precision. BLEU is the geometric mean of all of them.",
-            partial(_bleu_differently, mean=lambda some: math.prod(some[:-1]) ** (1 / max(1, len(some) - 1))),
-        ),
-        Misconception(
-            "penalty_in_every_precision",
-            "Your answer multiplies each precision by the penalty, and takes no root of the product. Take the "
-            "geometric mean first, and multiply it by the penalty once.",
-            lambda precisions, penalty: math.prod(penalty * one for one in precisions),
-        ),
-        Misconception(
             "power_for_root",
             "Your answer raises the product to the power of n. It is the n-th root: ** (1 / n).",
             partial(_bleu_differently, mean=lambda some: math.prod(some) ** len(some)),
-        ),
-        Misconception(
-            "no_logarithm",
-            "Your answer takes exp of the mean of the precisions. It is exp of the mean of their logarithms.",
-            partial(_bleu_differently, mean=lambda some: math.exp(sum(some) / len(some))),
         ),
         Misconception(
             "smallest_precision",

@@ -52,14 +52,6 @@ def _penalty(
     return below(exponent(hypothesis_length, reference_length))
 
 
-def _penalty_with_limits(hypothesis_length: int, reference_length: int) -> float:
-    if hypothesis_length == 0:
-        return 0
-    if hypothesis_length > reference_length:
-        return 1
-    return math.exp(1 - reference_length / hypothesis_length)
-
-
 def _penalty_caught(hypothesis_length: int, reference_length: int) -> float:
     try:
         return math.exp(min(0, 1 - reference_length / hypothesis_length))
@@ -68,20 +60,12 @@ def _penalty_caught(hypothesis_length: int, reference_length: int) -> float:
 
 
 CORRECT = (
-    _penalty_with_limits,
     _penalty_caught,
     lambda hypothesis_length, reference_length: (
         torch.exp(1 - torch.tensor(reference_length) / hypothesis_length).clamp(max=1.0).item()
     ),
     lambda hypothesis_length, reference_length: numpy.exp(
         min(0.0, 1 - reference_length / max(hypothesis_length, 1e-9))
-    ),
-    lambda hypothesis_length, reference_length: (
-        min(1.0, math.e * math.exp(-reference_length / hypothesis_length)) if hypothesis_length else 0.0
-    ),
-    lambda hypothesis_length, reference_length: (
-        1.0
-        - (hypothesis_length < reference_length) * (1 - math.exp(1 - reference_length / (hypothesis_length or 1e-9)))
     ),
 )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Generator
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
@@ -74,10 +73,6 @@ def _most(references: Sequence[Sequence[str]], n: int) -> Counter[tuple[str, ...
     return most
 
 
-def _cut_short(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    return [tuple(words[start : start + n]) for start in range(len(words) - n)]
-
-
 _Gram = tuple[str, ...]
 
 
@@ -101,22 +96,6 @@ def _matched_differently(
     return returned(matched, total(hypothesis, found, n))
 
 
-def _sorted_grams(words: Sequence[str], n: int) -> list[_Gram]:
-    return [tuple(sorted(gram)) for gram in _grams(words, n)]
-
-
-def _sets_of_words(words: Sequence[str], n: int) -> list[_Gram]:
-    return [tuple(sorted(set(gram))) for gram in _grams(words, n)]
-
-
-def _and_shorter_at_the_end(words: Sequence[str], n: int) -> list[_Gram]:
-    return [tuple(words[start : start + n]) for start in range(len(words))]
-
-
-def _side_by_side(words: Sequence[str], n: int) -> list[_Gram]:
-    return _grams(words, n)[::n]
-
-
 def _all_or_nothing(found: list[_Gram], allowed: Counter[_Gram]) -> int:
     return sum(times for gram, times in Counter(found).items() if times <= allowed[gram])
 
@@ -127,18 +106,6 @@ def _last_count(counts: list[Counter[_Gram]]) -> Counter[_Gram]:
     for each in counts:
         last = Counter({**last, **each})
     return last
-
-
-def _ngrams_by_loop(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    def counted(words: Words) -> dict[tuple[str, ...], int]:
-        counts: dict[tuple[str, ...], int] = defaultdict(int)
-        for start in range(len(words) - n + 1):
-            counts[tuple(words[start : start + n])] += 1
-        return counts
-
-    found, known = counted(hypothesis), [counted(words) for words in references]
-    matched = sum(min(count, max(counts.get(gram, 0) for counts in known)) for gram, count in found.items())
-    return matched, sum(found.values())
 
 
 def _ngrams_joined(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
@@ -175,47 +142,7 @@ def _ngrams_zipped(hypothesis: Words, references: Sequence[Words], n: int) -> tu
     return sum((said & allowed).values()), sum(said.values())
 
 
-def _ngrams_less_the_rest(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    said = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-    rest = said.copy()
-    for words in references:
-        rest &= said - Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
-    return said.total() - rest.total(), said.total()
-
-
-def _ngrams_in_a_table(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    """Counts as columns of a table: a row for each text, a column for each n-gram."""
-    texts = [[tuple(words[i : i + n]) for i in range(len(words) - n + 1)] for words in (hypothesis, *references)]
-    columns = {gram: number for number, gram in enumerate(sorted({gram for text in texts for gram in text}))}
-    table = torch.zeros(len(texts), len(columns) + 1, dtype=torch.long)
-    for row, text in enumerate(texts):
-        for gram in text:
-            table[row, columns[gram]] += 1
-    return int(torch.minimum(table[0], table[1:].amax(dim=0)).sum()), len(texts[0])
-
-
-def _ngrams_by_recursion(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    def cut(words: Words) -> list[tuple[str, ...]]:
-        return [] if len(words) < n else [tuple(words[:n]), *cut(words[1:])]
-
-    known = [cut(words) for words in references]
-    seen: Counter[tuple[str, ...]] = Counter()
-    matched = 0
-    for gram in cut(hypothesis):
-        seen[gram] += 1
-        matched += any(seen[gram] <= grams.count(gram) for grams in known)
-    return matched, max(len(hypothesis) - n + 1, 0)
-
-
-CORRECT = (
-    _ngrams_by_loop,
-    _ngrams_joined,
-    _ngrams_crossed_out,
-    _ngrams_zipped,
-    _ngrams_less_the_rest,
-    _ngrams_in_a_table,
-    _ngrams_by_recursion,
-)
+CORRECT = (_ngrams_joined, _ngrams_crossed_out, _ngrams_zipped)
 
 
 EXERCISE = Exercise(
@@ -309,12 +236,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_ngram_missing",
             "Your answer misses the last n-gram. A sentence has len(words) - n + 1 of them.",
-            partial(_matched_differently, grams=_cut_short),
-        ),
-        Misconception(
-            "single_words",
-            "Your answer counts single words, whatever n is. An n-gram is a run of n words.",
-            partial(_matched_differently, grams=lambda words, n: _grams(words, 1)),
+            partial(_matched_differently, grams=lambda words, n: _grams(words, n)[:-1]),
         ),
         Misconception(
             "total_of_words",
@@ -325,7 +247,7 @@ EXERCISE = Exercise(
             "order_ignored",
             "Your answer mistakes `cat the` for `the cat`. The words of an n-gram stand in order: compare tuples as "
             "they are, not sorted and not as sets.",
-            partial(_matched_differently, grams=_sorted_grams),
+            partial(_matched_differently, grams=lambda words, n: [tuple(sorted(gram)) for gram in _grams(words, n)]),
         ),
         Misconception(
             "same_place",
@@ -350,12 +272,6 @@ EXERCISE = Exercise(
             "Your answer is the precision. Return the two counts that it is made from, (matched, total): a corpus "
             "adds them up before it divides.",
             partial(_matched_differently, returned=lambda matched, total: matched / max(total, 1)),
-        ),
-        Misconception(
-            "total_of_different_ngrams",
-            "Your total counts each n-gram of the hypothesis once. It should be how many there are: len(hypothesis) - "
-            "n + 1, and at least 0.",
-            lambda *case: _matched_differently(*case, total=lambda words, found, n: len({*found})),
         ),
         Misconception(
             "last_reference_only",
@@ -399,16 +315,16 @@ EXERCISE = Exercise(
             "all_or_nothing",
             "Your answer does not count an n-gram at all if it is said more often than the reference has it. Count it "
             "as often as the reference does.",
-            partial(
-                _matched_differently,
-                match=_all_or_nothing,
-            ),
+            partial(_matched_differently, match=_all_or_nothing),
         ),
         Misconception(
             "shorter_at_the_end",
             "Your answer counts the ends of a sentence, which are shorter than n words. The last n-gram begins at "
             "len(words) - n: range(len(words) - n + 1).",
-            partial(_matched_differently, grams=_and_shorter_at_the_end),
+            partial(
+                _matched_differently,
+                grams=lambda words, n: [tuple(words[start : start + n]) for start in range(len(words))],
+            ),
         ),
         Misconception(
             "one_word_too_many",
@@ -418,12 +334,12 @@ EXERCISE = Exercise(
         Misconception(
             "side_by_side",
             "Your n-grams do not overlap. One begins at every word: range(len(words) - n + 1), in steps of 1.",
-            partial(_matched_differently, grams=_side_by_side),
+            partial(_matched_differently, grams=lambda words, n: _grams(words, n)[::n]),
         ),
         Misconception(
             "sets_of_words",
             "Your answer compares n-grams as sets, which know neither order nor repetition. Compare tuples.",
-            partial(_matched_differently, grams=_sets_of_words),
+            partial(_matched_differently, grams=lambda words, n: [tuple(sorted({*gram})) for gram in _grams(words, n)]),
         ),
         Misconception(
             "total_at_least_1",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -15,7 +13,7 @@ from torch import Generator
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD
+from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD, in_percent
 from course_lib.from_scratch import scoring
 
 
@@ -48,11 +46,10 @@ def _averaged(
     micro: Callable[[_Shares], float] = _micro,
     macro: Callable[[list[float], _Shares], float] = lambda shares, counts: sum(shares) / len(shares),
     kept: Callable[[_Shares], _Shares] = list,
-    below: int = 0,
     returned: Callable[[float, float], Any] = lambda micro, macro: (micro, macro),
 ) -> Any:
     """`micro_and_macro` with one thing, or several, done differently; `nothing`: what 0 / 0 is, None: skipped."""
-    counts = [(one, of + below) for one, of in kept(list(zip(matched, total, strict=True)))]
+    counts = kept(list(zip(matched, total, strict=True)))
     shares = [one / of if of else nothing for one, of in counts]
     some = [share for share in shares if share is not None]
     if not sum(total):
@@ -83,36 +80,7 @@ def _averages_in_numpy(matched: Sequence[int], total: Sequence[int]) -> tuple[fl
     return found.sum() / (of.sum() or 1), shares.mean()
 
 
-def _averages_in_fractions(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
-    shares = [Fraction(one, of) if of else Fraction(0) for one, of in zip(matched, total, strict=True)]
-    micro = Fraction(sum(matched), sum(total)) if any(total) else 0
-    return float(micro), float(statistics.mean(shares))
-
-
-def _averages_caught(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
-    def divided(one: float, of: float) -> float:
-        try:
-            return one / of
-        except ZeroDivisionError:
-            return 0.0
-
-    return divided(sum(matched), sum(total)), divided(sum(map(divided, matched, total)), len(matched))
-
-
-def _averages_weighted(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
-    shares = [one / of if of else 0 for one, of in zip(matched, total, strict=True)]
-    micro = numpy.average(shares, weights=total) if sum(total) else 0.0
-    return float(micro), statistics.fmean(shares)
-
-
-CORRECT = (
-    _averages_by_loop,
-    _averages_in_torch,
-    _averages_in_numpy,
-    _averages_in_fractions,
-    _averages_caught,
-    _averages_weighted,
-)
+CORRECT = (_averages_by_loop, _averages_in_torch, _averages_in_numpy)
 
 
 EXERCISE = Exercise(
@@ -183,11 +151,7 @@ EXERCISE = Exercise(
             "n-grams, the sum of all totals.",
             partial(_averaged, micro=lambda counts: sum(one for one, _of in counts) / len(counts)),
         ),
-        Misconception(
-            "in_percent",
-            "Your answer is in percent. Return shares from 0 to 1.",
-            partial(_averaged, returned=lambda micro, macro: (100 * micro, 100 * macro)),
-        ),
+        in_percent("shares from 0 to 1", partial(_averaged, returned=lambda micro, macro: (100 * micro, 100 * macro))),
         Misconception(
             "macro_over_ngrams",
             "Your macro divides the sum of the sentences' precisions by the number of n-grams. Divide by the number of "
@@ -203,16 +167,6 @@ EXERCISE = Exercise(
             "last_sentence_left_out",
             "Your answer leaves out the last sentence. It counts like the others.",
             partial(_averaged, kept=lambda counts: counts[:-1]),
-        ),
-        Misconception(
-            "first_sentence_alone",
-            "Your macro is the precision of the first sentence: does the loop return too early? Take the mean of all.",
-            partial(_averaged, macro=lambda shares, counts: shares[0]),
-        ),
-        Misconception(
-            "one_added_below",
-            "Your answer adds 1 to what it divides by. Add nothing; just return 0 where there are no n-grams.",
-            partial(_averaged, below=1),
         ),
     ),
     withheld=WITHHELD,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, LIBRARIES, WITHHELD
+from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, LIBRARIES, WITHHELD, in_percent
 from course_lib.from_scratch import scoring
 
 
@@ -88,14 +87,8 @@ def _harmonic(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-_MEANS: Mapping[str, Callable[[float, float], float]] = {
-    "arithmetic": lambda precision, recall: (precision + recall) / 2,
-    "geometric": lambda precision, recall: math.sqrt(precision * recall),
-    "no factor": lambda precision, recall: precision * recall / (precision + recall),
-    "not divided": lambda precision, recall: 2 * precision * recall,
-    "smaller": min,
-    "union": lambda precision, recall: 1 / (1 / precision + 1 / recall - 1) if precision and recall else 0.0,
-}
+def _jaccard(precision: float, recall: float) -> float:
+    return 1 / (1 / precision + 1 / recall - 1) if precision and recall else 0.0
 
 
 def _scored(
@@ -118,11 +111,6 @@ def _scored(
     return returned(precision, recall, f1)
 
 
-def _accuracy_three_times(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[float, float, float]:
-    share = (predicted == expected)[mask].double().mean().item()
-    return share, share, share
-
-
 def _agreed(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
     is_right, said, true, words = _counted(predicted, expected, mask, label)
     return int((((predicted == label) == (expected == label)) & mask).sum()), said, true, words
@@ -134,11 +122,6 @@ def _of_any_label(predicted: Tensor, expected: Tensor, mask: Tensor, label: int)
 
 def _made_zero(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
     return _counted(predicted * mask, expected * mask, torch.ones_like(mask), label)
-
-
-def _hits_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
-    everywhere = _counted(predicted, expected, torch.ones_like(mask), label)
-    return _counted(predicted, expected, mask, label)[0], *everywhere[1:]
 
 
 def _hits_not_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
@@ -176,15 +159,6 @@ def _scores_in_single_precision(predicted: Tensor, expected: Tensor, mask: Tenso
     return precision.item(), recall.item(), f1.item()
 
 
-def _scores_by_errors(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
-    right = int(((predicted == label) & (expected == label) & mask).sum())
-    too_many = int(((predicted == label) & (expected != label) & mask).sum())
-    missed = int(((predicted != label) & (expected == label) & mask).sum())
-    if not right:
-        return 0.0, 0.0, 0.0
-    return right / (right + too_many), right / (right + missed), 2 * right / (2 * right + too_many + missed)
-
-
 def _scores_in_numpy(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
     guess, gold = predicted.numpy()[mask.numpy()], expected.numpy()[mask.numpy()]
     table = numpy.zeros((2, 2))
@@ -198,13 +172,6 @@ def _scores_in_numpy(predicted: Tensor, expected: Tensor, mask: Tensor, label: i
     return float(precision), float(recall), float(f1)
 
 
-def _scores_by_sets(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
-    said = {tuple(place) for place in ((predicted == label) & mask).nonzero().tolist()}
-    true = {tuple(place) for place in ((expected == label) & mask).nonzero().tolist()}
-    shares = [len(said & true) / len(places) if places else 0 for places in (said, true)]
-    return *shares, statistics.harmonic_mean(shares) if all(shares) else 0.0  # type: ignore[return-value]
-
-
 def _scores_by_refilling(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
     predicted, expected = predicted.clone(), expected.clone()
     predicted[~mask] = expected[~mask] = label + 1
@@ -214,14 +181,7 @@ def _scores_by_refilling(predicted: Tensor, expected: Tensor, mask: Tensor, labe
     return precision, recall, 2 * precision * recall / ((precision + recall) or 1)
 
 
-CORRECT = (
-    _scores_by_loop,
-    _scores_in_single_precision,
-    _scores_by_errors,
-    _scores_in_numpy,
-    _scores_by_sets,
-    _scores_by_refilling,
-)
+CORRECT = (_scores_by_loop, _scores_in_single_precision, _scores_in_numpy, _scores_by_refilling)
 
 
 EXERCISE = Exercise(
@@ -287,12 +247,6 @@ EXERCISE = Exercise(
             partial(_scored, count=_made_zero),
         ),
         Misconception(
-            "accuracy",
-            "Your answer is the accuracy over all labels, three times. Precision and recall are about one label: the "
-            "share that is right among what was predicted to be that label, and among what really is.",
-            _accuracy_three_times,
-        ),
-        Misconception(
             "agreement_on_other_labels",
             "Your answer also counts the words that rightly did not get this label. Only those that have this label "
             "and were predicted to have it count as right.",
@@ -308,35 +262,27 @@ EXERCISE = Exercise(
             "arithmetic_mean",
             "Your F1 is the ordinary mean of precision and recall. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=_MEANS["arithmetic"]),
+            partial(_scored, mean=lambda precision, recall: (precision + recall) / 2),
         ),
         Misconception(
             "geometric_mean",
             "Your F1 is the root of the product of precision and recall. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=_MEANS["geometric"]),
+            partial(_scored, mean=lambda precision, recall: math.sqrt(precision * recall)),
         ),
         Misconception(
             "factor_two_forgotten",
             "Your F1 lacks the factor 2: 2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=_MEANS["no factor"]),
+            partial(_scored, mean=lambda precision, recall: precision * recall / (precision + recall)),
         ),
-        Misconception(
-            "in_percent",
-            "Your answer is in percent. Return shares from 0 to 1.",
-            partial(_scored, returned=lambda *shares: tuple(100 * share for share in shares)),
+        in_percent(
+            "shares from 0 to 1", partial(_scored, returned=lambda *shares: tuple(100 * share for share in shares))
         ),
         Misconception(
             "hits_of_all_labels",
             "Your answer counts every word that is labelled rightly as found, whatever its label. Count those where "
             "both are `label`.",
             lambda *case: _scored(*case, count=_of_any_label),
-        ),
-        Misconception(
-            "mask_for_the_hits_alone",
-            "Your answer uses the mask for what was found, but not for how often the label was predicted and "
-            "expected. Use it for all three.",
-            partial(_scored, count=_hits_masked),
         ),
         Misconception(
             "mask_not_for_the_hits",
@@ -354,28 +300,18 @@ EXERCISE = Exercise(
             "smaller_of_the_two",
             "Your F1 is the smaller of precision and recall. It is their harmonic mean, 2 · precision · recall / "
             "(precision + recall).",
-            partial(_scored, mean=_MEANS["smaller"]),
+            partial(_scored, mean=min),
         ),
         Misconception(
             "over_the_union",
             "Your F1 divides what is found by what is predicted or expected (Jaccard's index). F1 is the harmonic "
             "mean, 2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=_MEANS["union"]),
-        ),
-        Misconception(
-            "one_added_below",
-            "Your answer adds 1 to what it divides by. Add nothing; just return 0 where a division is 0 / 0.",
-            partial(_scored, below=lambda counts: (counts[1] + 1, counts[2] + 1)),
+            partial(_scored, mean=_jaccard),
         ),
         Misconception(
             "f1_first",
             "Your answer has F1 first. The order is precision, recall, F1.",
             partial(_scored, returned=lambda precision, recall, f1: (f1, precision, recall)),
-        ),
-        Misconception(
-            "not_divided_by_the_sum",
-            "Your F1 is just 2 · precision · recall. Divide it by their sum.",
-            partial(_scored, mean=_MEANS["not divided"]),
         ),
     ),
     withheld=WITHHELD,

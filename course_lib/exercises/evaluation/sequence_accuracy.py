@@ -82,7 +82,6 @@ CORRECT = (
     lambda predicted, expected, mask: 1 - ((predicted != expected) & mask).any(dim=1).double().mean().item(),
     lambda predicted, expected, mask: ((predicted == expected) | ~mask).numpy().all(axis=1).mean(),
     lambda predicted, expected, mask: int((((predicted - expected).abs() * mask).sum(1) == 0).sum()) / len(mask),
-    lambda predicted, expected, mask: (((predicted == expected) & mask).sum(-1) == mask.sum(-1)).float().mean().item(),
 )
 
 
@@ -154,11 +153,6 @@ EXERCISE = Exercise(
             "Your answer asks for the whole batch at once. Ask for each sentence by itself, .all(dim=1), and take the "
             "share of those that are right.",
             partial(_share_of_sentences, sentence=lambda right, mask: right.all().reshape(1)),
-        ),
-        Misconception(
-            "last_word_left_out",
-            "Your answer does not look at the last place of a sentence. It counts like the others.",
-            partial(_share_of_sentences, looked_at=slice(None, -1)),
         ),
         Misconception(
             "first_word_left_out",

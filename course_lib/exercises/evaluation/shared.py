@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Misconception
 
 LESSON = "10_evaluation"
 
@@ -43,6 +45,10 @@ HEADLINES = (
     torch.tensor([[True] * 6, [True] * 6, [True] * 2 + [False] * 4]),
 )
 """Predicted and expected tags of three headlines (0 Other, 1 ORG, 2 LOC), S1's first, and where there are words."""
+
+
+def in_percent(shares: str, answer: Callable[..., object]) -> Misconception:
+    return Misconception("in_percent", f"Your answer is in percent. Return {shares}.", answer)
 
 
 def is_right(predicted: Tensor, expected: Tensor, mask: Tensor) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from functools import partial
 
 import numpy
@@ -13,7 +12,15 @@ from torch import Generator
 
 from course_lib.checking.exercise import Callback, Case, Exercise, Misconception
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.evaluation.shared import EDITS, LESSON, WITHHELD, Words, random_sentence, split_words
+from course_lib.exercises.evaluation.shared import (
+    EDITS,
+    LESSON,
+    WITHHELD,
+    Words,
+    in_percent,
+    random_sentence,
+    split_words,
+)
 from course_lib.from_scratch import scoring
 
 _DISTANCE = Callback("distance", scoring.edit_distance)
@@ -43,10 +50,6 @@ def _edits(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[st
     return [scoring.edit_distance(*pair) for pair in zip(hypotheses, references, strict=True)]
 
 
-def _length(sentences: Sequence[Sequence[str]]) -> int:
-    return sum(map(len, sentences))
-
-
 _Sentences = Sequence[Sequence[str]]
 
 
@@ -56,7 +59,7 @@ def _rate(
     distance: Callable[..., int],
     *,
     edits: Callable[[_Sentences, _Sentences], float] = lambda said, right: sum(_edits(said, right)),
-    words: Callable[[_Sentences, _Sentences], float] = lambda said, right: _length(right),
+    words: Callable[[_Sentences, _Sentences], float] = lambda said, right: sum(map(len, right)),
     kept: Callable[[Sequence[str], Sequence[str]], bool] = lambda said, right: True,
     cap: float = math.inf,
     returned: Callable[[float], float] = float,
@@ -84,17 +87,7 @@ def _rate_weighted(hypotheses: Sequence[Words], references: Sequence[Words], dis
     return numpy.average(rates, weights=lengths)  # type: ignore[no-any-return]
 
 
-def _rate_drained(hypotheses: Sequence[Words], references: Sequence[Words], distance: Distance) -> float:
-    pairs = list(zip(hypotheses, references, strict=True))
-    edits, words = 0, 0
-    while pairs:
-        said, right = pairs.pop()
-        edits, words = edits + distance(said, right), words + len(right)
-    return float(numpy.divide(edits, words))
-
-
 CORRECT = (
-    _rate_drained,
     _rate_by_loop,
     _rate_weighted,
     lambda hypotheses, references, distance: (
@@ -103,12 +96,6 @@ CORRECT = (
     lambda hypotheses, references, distance: float(
         torch.tensor([distance(references[i], hypotheses[i]) for i in range(len(references))]).sum()
         / sum(map(len, references))
-    ),
-    lambda hypotheses, references, distance: float(
-        Fraction(
-            sum(distance(list(h), list(r)) for h, r in zip(hypotheses, references, strict=True)),
-            sum(map(len, references)),
-        )
     ),
 )
 
@@ -146,7 +133,7 @@ EXERCISE = Exercise(
             "over_hypothesis_words",
             "Your answer divides by the words of the hypotheses. Divide by those of the references: otherwise, the "
             "longer a program babbles, the smaller the rate.",
-            partial(_rate, words=lambda said, right: _length(said)),
+            partial(_rate, words=lambda said, right: sum(map(len, said))),
         ),
         Misconception(
             "over_the_longer",
@@ -183,11 +170,7 @@ EXERCISE = Exercise(
                 words=lambda said, right: len(right),
             ),
         ),
-        Misconception(
-            "in_percent",
-            "Your answer is in percent, as libraries print it. Return a share.",
-            partial(_rate, returned=lambda rate: 100 * rate),
-        ),
+        in_percent("a share", partial(_rate, returned=lambda rate: 100 * rate)),
         Misconception(
             "not_divided",
             "Your answer is the number of edits. Divide by the words of all references.",
@@ -215,7 +198,7 @@ EXERCISE = Exercise(
         Misconception(
             "over_words_of_both",
             "Your answer divides by the words of hypotheses and references. Divide only by those of the references.",
-            partial(_rate, words=lambda said, right: _length(said) + _length(right)),
+            partial(_rate, words=lambda said, right: sum(map(len, said)) + sum(map(len, right))),
         ),
         Misconception(
             "upside_down",
@@ -261,15 +244,6 @@ EXERCISE = Exercise(
             "Your answer gives distance the lists of all sentences, so that a whole sentence is one edit. Call it for "
             "each sentence.",
             lambda *case: _rate(*case, edits=lambda said, right: scoring.edit_distance(said, right)),  # type: ignore[arg-type]
-        ),
-        Misconception(
-            "last_sentence_left_out",
-            "Your answer leaves out the last sentence. It counts like the others.",
-            partial(
-                _rate,
-                edits=lambda said, right: sum(_edits(said, right)[:-1]),
-                words=lambda said, right: _length(right[:-1]) or 1,
-            ),
         ),
     ),
     withheld=WITHHELD,
