@@ -67,16 +67,22 @@ def _model_case(
     return Case(name, (ids,), construct=construct, weights=weights, weight_gradients=True, part=part)
 
 
-Layers = Callable[[CausalLanguageModel, Tensor, Tensor | None], Tensor]
-
-
 def _embedded(model: CausalLanguageModel, ids: Tensor) -> Tensor:
     return model.positions(model.embedding(ids))  # type: ignore[no-any-return]
 
 
-def _through_blocks(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
+Layers = Callable[[CausalLanguageModel, Tensor, Tensor | None], Tensor]
+Step = Callable[[CausalLanguageModel, nn.Module, Tensor, Tensor | None], Tensor]
+
+
+def _through_blocks(
+    model: CausalLanguageModel,
+    x: Tensor,
+    mask: Tensor | None,
+    step: Step = lambda model, block, x, mask: block(x, mask).out,
+) -> Tensor:
     for block in model.blocks:
-        x = block(x, mask).out
+        x = step(model, block, x, mask)
     return x
 
 
@@ -112,44 +118,8 @@ def _alone(**settings: Any) -> Callable[..., nn.Module]:
     return lambda **construct: _model(**settings, **construct)
 
 
-def _norm_behind_every_block(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
-    for block in model.blocks:
-        x = model.norm(block(x, mask).out)
-    return x
-
-
-def _positions_in_every_block(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
-    for block in model.blocks:
-        x = block(model.positions(x), mask).out
-    return x
-
-
-def _added_around_the_blocks(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
-    for block in model.blocks:
-        x = x + block(x, mask).out
-    return x
-
-
-def _mask_in_the_first_block(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
-    for block in model.blocks:
-        x, mask = block(x, mask).out, None
-    return x
-
-
-def _same_block_again(model: CausalLanguageModel, x: Tensor, mask: Tensor | None) -> Tensor:
-    for _ in model.blocks:
-        x = model.blocks[0](x, mask).out
-    return x
-
-
 def _always_causal(model: CausalLanguageModel, ids: Tensor) -> Tensor:
     return _output(model, model.norm(_through_blocks(model, _embedded(model, ids), causal_mask(ids.shape[1]))))
-
-
-def _beginnings(model: CausalLanguageModel, ids: Tensor) -> Tensor:
-    lengths = range(1, ids.shape[1] + 1) if model.causal else [ids.shape[1]]
-    x = [_through_blocks(model, _embedded(model, ids[:, :length]), None) for length in lengths]
-    return _output(model, model.norm(torch.stack([states[:, -1] for states in x], dim=1) if model.causal else x[0]))
 
 
 def language_model(compute: Callable[[CausalLanguageModel, Tensor], Tensor]) -> type[nn.Module]:
@@ -170,43 +140,6 @@ def _model_with_a_mask(model: CausalLanguageModel, ids: Tensor) -> Tensor:
     for block in model.blocks:
         x = block(x, mask).out
     return F.linear(model.norm(x), model.embedding.weight)
-
-
-@language_model
-def _model_with_a_mask_for_each_text(model: CausalLanguageModel, ids: Tensor) -> Tensor:
-    batch, words = ids.shape
-    mask = causal_mask(words) if model.causal else torch.ones(words, words, dtype=torch.bool)
-    x = model.positions(F.embedding(ids, model.embedding.weight))
-    for layer in range(len(model.blocks)):
-        x = model.blocks[layer](x, mask.expand(batch, words, words)).out
-    return torch.einsum("bwd,vd->bwv", model.norm(x), model.embedding.weight)
-
-
-@language_model
-def _model_that_reads_every_beginning(model: CausalLanguageModel, ids: Tensor) -> Tensor:
-    """Once for each length, reading off only the last place; under the mask, for the sake of the blocks above."""
-
-    def read(beginning: Tensor) -> Tensor:
-        x = model.positions(model.embedding(beginning))
-        for block in model.blocks:
-            x = block(x, is_causal=model.causal).out
-        logits: Tensor = model.norm(x) @ model.embedding.weight.T
-        return logits
-
-    if not model.causal:
-        return read(ids)
-    return torch.stack([read(ids[:, : length + 1])[:, -1] for length in range(ids.shape[1])], dim=1)
-
-
-@language_model
-def _model_text_by_text(model: CausalLanguageModel, ids: Tensor) -> Tensor:
-    texts = []
-    for text in ids:
-        x = model.positions(model.embedding.weight[text].unsqueeze(0))
-        for block in model.blocks:
-            x = block(x, is_causal=model.causal).out
-        texts.append(model.norm(x) @ model.embedding.weight.T)
-    return torch.cat(texts)
 
 
 @language_model
@@ -251,23 +184,17 @@ class _ModelLaidOutAnew(nn.Module):
         self.mask: Tensor
         self.register_buffer("mask", mask.tril() if causal else mask, persistent=False)
 
-    def states(self, ids: Tensor) -> Tensor:
+    def forward(self, ids: Tensor) -> Tensor:
         words = ids.shape[1]
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
             x = block(x, self.mask[:words, :words]).out
-        out: Tensor = self.norm(x)
-        return out
-
-    def forward(self, ids: Tensor) -> Tensor:
-        return self.states(ids) @ self.embedding.weight.t()
+        logits: Tensor = self.norm(x) @ self.embedding.weight.t()
+        return logits
 
 
 CORRECT = (
     _model_with_a_mask,
-    _model_with_a_mask_for_each_text,
-    _model_that_reads_every_beginning,
-    _model_text_by_text,
     _model_with_weights_asked_for,
     _model_block_by_block,
     _ModelLaidOutAnew,
@@ -311,7 +238,12 @@ EXERCISE = Exercise(
             "mask_in_the_first_block",
             "Your model uses the mask in its first block only; in the others, words see what they should predict. "
             "Pass the mask to every block.",
-            _alone(through=_mask_in_the_first_block),
+            _alone(
+                through=partial(
+                    _through_blocks,
+                    step=lambda model, block, x, mask: block(x, mask if block is model.blocks[0] else None).out,
+                )
+            ),
         ),
         Misconception(
             "keys_as_rows",
@@ -352,13 +284,12 @@ EXERCISE = Exercise(
             "positions_in_every_block",
             "Your model adds the positions again before every block. Add them once, to the embeddings, before the "
             "first.",
-            _alone(embed=lambda model, ids: model.embedding(ids), through=_positions_in_every_block),
-        ),
-        Misconception(
-            "positions_again_in_every_block",
-            "Your model adds the positions to the embeddings, and again before every block. Once is enough: to the "
-            "embeddings, before the first block.",
-            _alone(through=_positions_in_every_block),
+            _alone(
+                embed=lambda model, ids: model.embedding(ids),
+                through=partial(
+                    _through_blocks, step=lambda model, block, x, mask: block(model.positions(x), mask).out
+                ),
+            ),
         ),
         Misconception(
             "embedding_scaled",
@@ -398,22 +329,9 @@ EXERCISE = Exercise(
             _alone(through=lambda model, x, mask: model.blocks[0](x, mask).out),
         ),
         Misconception(
-            "same_block_again",
-            "Your model goes through its first block again and again. Each block has weights of its own: go through "
-            "self.blocks, one after the other.",
-            _alone(through=_same_block_again),
-        ),
-        Misconception(
             "norm_before_the_blocks",
             "Your model applies self.norm before the first block. It belongs after the last one, before the output.",
             partial(_model, embed=lambda model, ids: model.norm(_embedded(model, ids)), norm=False),
-        ),
-        Misconception(
-            "every_beginning_by_itself",
-            "Your model reads each beginning of the text by itself, without the mask. It does not cheat, but it is "
-            "another model, and slow: from the second block on, early words have seen later ones. Read the text once, "
-            "under the mask.",
-            language_model(_beginnings),
         ),
         Misconception(
             "states_returned",
@@ -460,13 +378,16 @@ EXERCISE = Exercise(
             "norm_behind_every_block",
             "Your answer applies the norm after every block. The blocks have norms of their own inside; self.norm "
             "comes once, after the last.",
-            _alone(through=_norm_behind_every_block, norm=False),
+            _alone(
+                through=partial(_through_blocks, step=lambda model, block, x, mask: model.norm(block(x, mask).out)),
+                norm=False,
+            ),
         ),
         Misconception(
             "added_around_the_blocks",
             "Your answer adds each block's input to its output. The residual connections are inside the blocks: go "
             "on with what a block returns.",
-            _alone(through=_added_around_the_blocks),
+            _alone(through=partial(_through_blocks, step=lambda model, block, x, mask: x + block(x, mask).out)),
         ),
     ),
     withheld=WITHHELD,

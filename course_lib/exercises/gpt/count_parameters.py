@@ -56,27 +56,13 @@ def _counted(
 ) -> int:
     """The count, any part of which may be done differently.
 
-    Args:
-        vocabulary: how many words there are.
-        context: how many positions.
-        d_model: the length of a word's vector.
-        layers: blocks.
-        tied: whether the output layer is the embedding.
-        sizes: what to count with instead of vocabulary, context and layers.
-        matrices: in a block, how many times d_model² in attention and in the feed-forward network.
-        biases: in a block, how many times d_model in attention and in the feed-forward network.
-        norms: how many times d_model in a block, and at the end.
-        more: what else is counted.
-        positions: the numbers of the positions.
-        output: those of the output layer.
-        finish: what is made of the sum.
+    `matrices` is how many times d_model² a block has in attention and in the feed-forward network, `biases` how many
+    times d_model; `norms` is how many times d_model a block has, and the end.
     """
     vocabulary, context, layers = sizes(vocabulary, context, layers)
     block = sum(matrices) * d_model * d_model + (sum(biases) + norms[0]) * d_model
     around = vocabulary * d_model + positions(context, d_model, layers) + norms[1] * d_model
-    return finish(
-        around + layers * block + output(vocabulary, d_model, tied) + more(context, d_model, layers),
-    )
+    return finish(around + layers * block + output(vocabulary, d_model, tied) + more(context, d_model, layers))
 
 
 def _gpt_1s_vocabulary(vocabulary: int, context: int, layers: int) -> tuple[int, int, int]:
@@ -103,19 +89,6 @@ def _count_shapes(vocabulary: int, context: int, d_model: int, layers: int, tied
     return sum(math.prod(shape) for shape in shapes)
 
 
-def _count_by_adding(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
-    total = vocabulary * d_model
-    total += context * d_model
-    for _ in range(layers):
-        total += 3 * d_model * (d_model + 1) + d_model * (d_model + 1)
-        total += 4 * d_model * (d_model + 1) + d_model * (4 * d_model + 1)
-        total += 2 * d_model + 2 * d_model
-    total += 2 * d_model
-    if tied is False:
-        total += d_model * vocabulary
-    return total
-
-
 def _count_torchs_layers(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
     layer = nn.TransformerEncoderLayer(d_model, 1, 4 * d_model, device="meta")
     one = sum(parameter.numel() for parameter in layer.parameters())
@@ -125,7 +98,6 @@ def _count_torchs_layers(vocabulary: int, context: int, d_model: int, layers: in
 CORRECT = (
     _count_a_model,
     _count_shapes,
-    _count_by_adding,
     _count_torchs_layers,
     lambda vocabulary, context, d_model, layers, tied: (
         (vocabulary * (2 - tied) + context + layers * (12 * d_model + 13) + 2) * d_model
@@ -289,22 +261,10 @@ EXERCISE = Exercise(
             partial(_counted, biases=(0, 0), norms=(0, 0)),
         ),
         Misconception(
-            "blocks_of_matrices_alone",
-            "Your answer counts 12 d_model² in each block: the matrices alone. Each has a bias, and a block has two "
-            "layer norms.",
-            partial(_counted, biases=(0, 0), norms=(0, 2)),
-        ),
-        Misconception(
             "no_output_projection",
             "Your answer counts three projections in attention, for queries, keys and values. The fourth, W_o, joins "
             "the heads: another d_model² and its bias.",
             partial(_counted, matrices=(3, 8), biases=(3, 5)),
-        ),
-        Misconception(
-            "narrow_feed_forward",
-            "Your answer has feed-forward networks of width d_model. They are four times as wide: 8 d_model² for the "
-            "two matrices.",
-            partial(_counted, matrices=(4, 2), biases=(4, 2)),
         ),
         Misconception(
             "one_layer_of_feed_forward",

@@ -13,11 +13,11 @@ from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import (
     LESSON,
-    OTHER_QUESTIONS,
     SENTENCES,
     WITHHELD,
     Questions,
     batched_kinds,
+    other_questions,
     random_ids,
 )
 from course_lib.from_scratch import language_models
@@ -126,15 +126,6 @@ def _fine_tuning_by_logsumexp(
     return loss(class_logits, labels) + weight * loss(lm_logits, targets)
 
 
-def _fine_tuning_text_by_text(
-    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
-) -> Tensor:
-    total = F.cross_entropy(class_logits, labels, reduction="sum")
-    for logits, right in zip(lm_logits, targets, strict=True):
-        total = total + weight * F.cross_entropy(logits, right)
-    return total / len(labels)
-
-
 def _fine_tuning_in_double(
     class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
 ) -> Tensor:
@@ -146,7 +137,6 @@ CORRECT = (
     _fine_tuning_by_modules,
     _fine_tuning_by_loop,
     _fine_tuning_by_logsumexp,
-    _fine_tuning_text_by_text,
     _fine_tuning_in_double,
 )
 
@@ -173,11 +163,6 @@ EXERCISE = Exercise(
             "no_auxiliary_loss",
             "Your answer is the loss of the labels alone. GPT-1 adds weight times the loss of language modelling.",
             partial(_tuned, add=lambda task, lm, weight: task),
-        ),
-        Misconception(
-            "auxiliary_loss_alone",
-            "Your answer is the weighted loss of language modelling alone. The loss of the labels is missing.",
-            partial(_tuned, add=lambda task, lm, weight: weight * lm),
         ),
         Misconception(
             "not_weighted",
@@ -278,42 +263,8 @@ EXERCISE = Exercise(
                 ),
             ),
         ),
-        Misconception(
-            "targets_in_another_order",
-            "Your answer flattens the targets in a different order from lm_logits: one goes text by text, the other "
-            "position by position. Flatten both in the same way: targets.flatten().",
-            _of_other_words(OTHER_QUESTIONS["targets_in_another_order"]),
-        ),
-        Misconception(
-            "logits_in_another_order",
-            "Your answer flattens lm_logits in a different order from the targets: one goes position by position, the "
-            "other text by text. Flatten both in the same way: lm_logits.flatten(0, 1).",
-            _of_other_words(OTHER_QUESTIONS["log_probs_in_another_order"]),
-        ),
-        Misconception(
-            "shifted_again",
-            "Your answer shifts once more. The targets are already shifted: the one at each position belongs to the "
-            "logits at the same position.",
-            _of_other_words(OTHER_QUESTIONS["shifted_again"]),
-        ),
-        Misconception(
-            "only_the_last_word",
-            "Your answer counts only the last word of each text in the loss of language modelling. Every word is a "
-            "question: take the mean over all of them.",
-            _of_other_words(OTHER_QUESTIONS["only_the_last_word"]),
-        ),
-        Misconception(
-            "only_the_first_text",
-            "Your answer counts only the first text in the loss of language modelling. Take the mean over all words of "
-            "the batch.",
-            _of_other_words(OTHER_QUESTIONS["only_the_first_text"]),
-        ),
-        Misconception(
-            "word_0_left_out",
-            "Your answer skips the places whose target is word 0, as if it were padding. Here it is a word like any "
-            "other.",
-            _of_other_words(OTHER_QUESTIONS["word_0_left_out"]),
-        ),
+        # The targets or lm_logits in another order, the last words or the first text only, shifted again, no word 0.
+        *other_questions("lm_logits", "logits", _of_other_words, " in the loss of language modelling"),
         Misconception(
             "language_model_detached",
             "No gradient reaches `lm_logits` (.detach(), .item(), no_grad). An auxiliary loss that nobody learns from "

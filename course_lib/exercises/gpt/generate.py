@@ -33,11 +33,7 @@ EXAMPLE_MODEL = Callback("model", _knows_the_sentence_by_heart)
 class _DrawnModel:
     """Logits that depend on every word so far and on their positions; beyond its context the model answers nonsense.
 
-    Attributes:
-        own: what each word says about the next.
-        so_far: what it says about all that come after it.
-        place: what each place says.
-        sure: what the logits are multiplied by.
+    What each word says is its `own` for the next one, and `so_far` for all that come after it.
     """
 
     own: Tensor
@@ -95,20 +91,19 @@ def _written(
     new_words: int,
     context: int,
     *,
-    begin: Callable[[Tensor, int], Tensor] = lambda prompt, context: prompt,
     count: Callable[[int, int], int] = lambda new_words, prompt: new_words,
     keep: Callable[[Tensor, int], Tensor] = lambda ids, context: ids,
     read: Callable[[Tensor, int], Tensor] = lambda ids, context: ids[-context:],
     choose: Callable[[Tensor], Tensor] = lambda logits: logits[0, -1].argmax(),
     add: Callable[[Tensor, Tensor], Tensor] = lambda ids, word: torch.cat([ids, word]),
-    give: Callable[[Tensor, int, int], Tensor] = lambda ids, prompt, context: ids,
+    give: Callable[[Tensor, int], Tensor] = lambda ids, prompt: ids,
 ) -> Tensor:
     """Text written by a loop, any step of which may be done differently; a prompt is passed on as its length."""
-    ids = begin(prompt, context)
+    ids = prompt
     for _ in range(count(new_words, len(prompt))):
         ids = keep(ids, context)
         ids = add(ids, choose(model(read(ids, context).unsqueeze(0))).reshape(1))
-    return give(ids, len(prompt), context)
+    return give(ids, len(prompt))
 
 
 def _window_cut_once(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
@@ -125,10 +120,10 @@ def _best_of_one_reading(model: Model, prompt: Tensor, new_words: int, context: 
     return torch.cat([prompt, model(prompt[-context:].unsqueeze(0))[0, -1].topk(new_words).indices])
 
 
-def _up_to_word_0(model: Model, prompt: Tensor, new_words: int, context: int, itself: bool = True) -> Tensor:
+def _up_to_word_0(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
     ids = _written(model, prompt, new_words, context)
     ends = (ids[len(prompt) :] == 0).nonzero()
-    return ids[: len(prompt) + int(ends[0]) + itself] if len(ends) else ids
+    return ids[: len(prompt) + int(ends[0]) + 1] if len(ends) else ids
 
 
 def _writing_lists(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
@@ -154,14 +149,6 @@ def _writing_recursively(model: Model, prompt: Tensor, new_words: int, context: 
     return _writing_recursively(model, torch.cat((prompt, word)), new_words - 1, context)
 
 
-def _writing_a_batch_of_two(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
-    texts = prompt.repeat(2, 1)
-    for _ in range(new_words):
-        best = torch.softmax(model(texts[:, -context:])[:, -1, :].double(), dim=-1).max(dim=-1).indices
-        texts = torch.hstack([texts, best.unsqueeze(1)])
-    return texts[1]
-
-
 def _writing_with_numpy(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
     words = prompt.numpy()
     for _ in range(new_words):
@@ -170,23 +157,7 @@ def _writing_with_numpy(model: Model, prompt: Tensor, new_words: int, context: i
     return torch.from_numpy(words.copy())
 
 
-def _writing_by_sorting(model: Model, prompt: Tensor, new_words: int, context: int) -> Tensor:
-    ids, window = prompt.clone(), prompt[-context:]
-    for _ in range(new_words):
-        word = model(window.unsqueeze(0))[0][-1].sort(descending=True).indices[:1]
-        ids = torch.cat([ids, word])
-        window = torch.cat([window, word])[-context:]
-    return ids
-
-
-CORRECT = (
-    _writing_lists,
-    _writing_in_place,
-    _writing_recursively,
-    _writing_a_batch_of_two,
-    _writing_with_numpy,
-    _writing_by_sorting,
-)
+CORRECT = (_writing_lists, _writing_in_place, _writing_recursively, _writing_with_numpy)
 
 
 EXERCISE = Exercise(
@@ -234,30 +205,10 @@ EXERCISE = Exercise(
             partial(_written, read=lambda ids, context: ids[-(context + 1) :]),
         ),
         Misconception(
-            "prompt_cut_once",
-            "Your answer cuts the prompt to the context once, before the loop, but then the text grows beyond it. Cut "
-            "at every step, and keep the whole text for the end.",
-            partial(_written, begin=lambda prompt, context: prompt[-context:], read=lambda ids, context: ids),
-            alone=True,
-        ),
-        Misconception(
             "window_cut_once",
             "Your answer cuts what the model reads once, before the loop, but then it grows beyond the context. Cut "
             "at every step: ids[-context:].",
             _window_cut_once,
-        ),
-        Misconception(
-            "long_prompt_cut_off",
-            "Your answer is right unless the prompt is longer than the context: then its first words are missing. Cut "
-            "what the model reads, not the text itself.",
-            partial(_written, begin=lambda prompt, context: prompt[-context:]),
-            alone=True,
-        ),
-        Misconception(
-            "only_the_window_returned",
-            "Your answer returns only the last `context` words. Cut what the model reads, not what you return: the "
-            "text begins with the whole prompt.",
-            partial(_written, give=lambda ids, prompt, context: ids[-context:]),
         ),
         Misconception(
             "padded_to_the_context",
@@ -268,18 +219,13 @@ EXERCISE = Exercise(
         Misconception(
             "prompt_left_out",
             "Your answer is the new words only. Return the whole text, beginning with the prompt.",
-            partial(_written, give=lambda ids, prompt, context: ids[prompt:]),
+            partial(_written, give=lambda ids, prompt: ids[prompt:]),
         ),
-        # torch makes floats of an empty list, and cannot stack one: with nothing to write these two end differently.
+        # torch makes floats of an empty list: with nothing to write this one ends differently.
         Misconception(
             "prompt_left_out_of_a_list",
             "Your answer is the new words only. Return the whole text, beginning with the prompt.",
-            partial(_written, give=lambda ids, prompt, context: torch.tensor(ids[prompt:].tolist())),
-        ),
-        Misconception(
-            "prompt_left_out_of_a_stack",
-            "Your answer is the new words only. Return the whole text, beginning with the prompt.",
-            partial(_written, give=lambda ids, prompt, context: torch.stack(list(ids[prompt:]))),
+            partial(_written, give=lambda ids, prompt: torch.tensor(ids[prompt:].tolist())),
         ),
         Misconception(
             "one_reading",
@@ -351,12 +297,6 @@ EXERCISE = Exercise(
             _up_to_word_0,
         ),
         Misconception(
-            "stopped_before_the_full_stop",
-            "Your answer is right until the model wants word 0, the full stop of this lesson: there it ends. Write "
-            "exactly `new_words`; a text may have several sentences.",
-            lambda model, prompt, new_words, context: _up_to_word_0(model, prompt, new_words, context, itself=False),
-        ),
-        Misconception(
             "length_of_the_whole",
             "Your answer stops when the whole text has `new_words` words. That many should be added to the prompt.",
             partial(_written, count=lambda new_words, prompt: new_words - prompt),
@@ -369,7 +309,7 @@ EXERCISE = Exercise(
         Misconception(
             "batch_left_on",
             "Your answer is [1, words]: the dimension of the batch is still there. Remove it with squeeze(0).",
-            partial(_written, give=lambda ids, prompt, context: ids.unsqueeze(0)),
+            partial(_written, give=lambda ids, prompt: ids.unsqueeze(0)),
         ),
         Misconception(
             "text_cut_to_the_window",

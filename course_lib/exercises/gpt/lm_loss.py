@@ -8,17 +8,17 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.gpt.shared import (
     LESSON,
-    OTHER_QUESTIONS,
     SENTENCES,
     WITHHELD,
     Questions,
     batched_kinds,
+    other_questions,
     random_ids,
 )
 from course_lib.from_scratch import language_models
@@ -38,13 +38,9 @@ def _example_log_probs() -> Tensor:
 
 
 def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    """Gradients where the vocabulary is large: there cross_entropy gives the same for log_probs as NLLLoss does.
+    """Gradients only where the vocabulary is large: there those of cross_entropy and NLLLoss are nearly the same.
 
-    Its own log-softmax adds each word's probability to the gradient, which is less than 2e-5 of the target's. For what
-    is below log_probs, the two agree everywhere.
-
-    Words of probability 0 stand at every other position only: dropping those positions is a different mistake from 0 *
-        -inf.
+    Words of probability 0 stand at every other position only: dropping those is a different mistake from 0 * -inf.
     """
     if not hidden:
         yield Case("worked example: I saw the dog running", (_example_log_probs(), SENTENCES[:, 1:]))
@@ -102,35 +98,16 @@ def _loss_by_loop(log_probs: Tensor, targets: Tensor) -> Tensor:
     return torch.stack(losses).mean()
 
 
-def _loss_by_text(log_probs: Tensor, targets: Tensor) -> Tensor:
-    criterion = nn.NLLLoss(reduction="sum")
-    total = torch.zeros((), dtype=log_probs.dtype)
-    for one, right in zip(log_probs, targets, strict=True):
-        total = total + criterion(one, right)
-    return total / targets.numel()
-
-
 def _loss_in_double(log_probs: Tensor, targets: Tensor) -> Tensor:
     picked = torch.take_along_dim(log_probs.double(), targets[..., None], dim=2)
     return (-picked.sum() / picked.numel()).to(log_probs.dtype)
 
 
-def _loss_by_vmap(log_probs: Tensor, targets: Tensor) -> Tensor:
-    rows = log_probs.reshape(-1, log_probs.shape[-1])
-    picked: Tensor = torch.func.vmap(lambda row, word: row.gather(0, word[None])[0])(rows, targets.reshape(-1))
-    return -picked.mean()
-
-
 CORRECT = (
     _loss_by_loop,
-    _loss_by_text,
     _loss_in_double,
-    _loss_by_vmap,
-    lambda log_probs, targets: nn.NLLLoss()(log_probs.reshape(-1, log_probs.shape[-1]), targets.reshape(-1)),
     lambda log_probs, targets: F.nll_loss(log_probs.transpose(1, 2), targets),
     lambda log_probs, targets: F.cross_entropy(log_probs.flatten(0, 1), targets.flatten()),
-    lambda log_probs, targets: -log_probs.gather(-1, targets.unsqueeze(-1)).mean(),
-    lambda log_probs, targets: -log_probs.flatten(0, 1)[torch.arange(targets.numel()), targets.flatten()].mean(),
     lambda log_probs, targets: -log_probs[F.one_hot(targets, log_probs.shape[-1]).bool()].mean(),
 )
 
@@ -166,18 +143,8 @@ EXERCISE = Exercise(
             "apart. Flatten log_probs as they are, flatten(0, 1), or swap dimensions without a reshape.",
             partial(_loss, given=_torn),
         ),
-        Misconception(
-            "targets_in_another_order",
-            "Your answer flattens the targets in a different order from the log-probabilities: one goes text by text, "
-            "the other position by position. Flatten both in the same way: targets.flatten().",
-            partial(_loss, questions=OTHER_QUESTIONS["targets_in_another_order"]),
-        ),
-        Misconception(
-            "log_probs_in_another_order",
-            "Your answer flattens the log-probabilities in a different order from the targets: one goes position by "
-            "position, the other text by text. Flatten both in the same way: log_probs.flatten(0, 1).",
-            partial(_loss, questions=OTHER_QUESTIONS["log_probs_in_another_order"]),
-        ),
+        # The targets or log_probs in another order, the last words or the first text only, shifted again, no word 0.
+        *other_questions("log_probs", "log-probabilities", lambda questions: partial(_loss, questions=questions)),
         Misconception(
             "sign_forgotten",
             "Your answer is negative. A log-probability is at most 0: put a minus in front, so that the loss is not.",
@@ -205,22 +172,6 @@ EXERCISE = Exercise(
             "not_averaged",
             "Your answer is one loss for each word. Take their mean: a single number.",
             partial(_loss, join=as_it_is),
-        ),
-        Misconception(
-            "not_averaged_and_flat",
-            "Your answer is one loss for each word. Take their mean: a single number.",
-            partial(_loss, join=torch.flatten),
-        ),
-        Misconception(
-            "only_the_last_word",
-            "Your answer counts the last word of each text only. Every word is a question: take the mean over all of "
-            "them.",
-            partial(_loss, questions=OTHER_QUESTIONS["only_the_last_word"]),
-        ),
-        Misconception(
-            "only_the_first_text",
-            "Your answer counts the first text of the batch only. Take the mean over all texts.",
-            partial(_loss, questions=OTHER_QUESTIONS["only_the_first_text"]),
         ),
         Misconception(
             "probabilities",
@@ -252,11 +203,6 @@ EXERCISE = Exercise(
             partial(_loss, finish=lambda mean: torch.exp(-mean)),
         ),
         Misconception(
-            "in_bits",
-            "Your answer is in bits: it divides by ln 2. The loss is in nats, as NLLLoss gives it.",
-            partial(_loss, finish=lambda mean: -mean / math.log(2)),
-        ),
-        Misconception(
             "mean_over_the_vocabulary",
             "Your answer takes the mean of all log-probabilities, including those of wrong words. Only the target's "
             "counts at each position.",
@@ -267,12 +213,6 @@ EXERCISE = Exercise(
             "Your answer uses the most probable word at each position, whatever the target is. A loss needs the "
             "targets: pick the log-probability of the right word.",
             partial(_loss, pick=lambda log_probs, targets: log_probs.amax(dim=-1)),
-        ),
-        Misconception(
-            "shifted_again",
-            "Your answer shifts once more. The targets are already shifted: the one at each position belongs to the "
-            "log-probabilities at the same position.",
-            partial(_loss, questions=OTHER_QUESTIONS["shifted_again"]),
         ),
         Misconception(
             "zero_times_infinity",
@@ -296,24 +236,6 @@ EXERCISE = Exercise(
                 ),
             ),
             alone=True,
-        ),
-        Misconception(
-            "word_0_left_out",
-            "Your answer skips the places whose target is word 0, as if it were padding. Here it is a word like any "
-            "other.",
-            partial(_loss, questions=OTHER_QUESTIONS["word_0_left_out"]),
-        ),
-        Misconception(
-            "every_target_at_every_place",
-            "Your answer takes all targets at every place, log_probs[:, :, targets], not just the one that belongs "
-            "there. gather picks one for each place.",
-            lambda log_probs, targets: -log_probs[:, :, targets].mean(),
-        ),
-        Misconception(
-            "zeros_averaged_too",
-            "Your answer divides by the size of the vocabulary as well: is it a mean over a one-hot product, whose "
-            "zeros count? Divide by the number of words alone.",
-            lambda log_probs, targets: -_picked(log_probs, targets).sum() / log_probs.numel(),
         ),
     ),
     withheld=WITHHELD,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
@@ -49,26 +47,12 @@ def _prediction_in_place(honest: Tensor) -> Tensor:
     return losses
 
 
-def _prediction_by_loop(honest: Tensor) -> Tensor:
-    words = honest.shape[-1]
-    return torch.stack([honest[..., t] * (t == words - 1) for t in range(words)], dim=-1)
-
-
-def _prediction_in_numpy(honest: Tensor) -> Tensor:
-    losses = numpy.zeros_like(honest.numpy())
-    losses[..., -1] = honest.numpy()[..., -1]
-    return torch.from_numpy(losses)
-
-
 CORRECT = (
     _prediction_in_place,
-    _prediction_by_loop,
-    _prediction_in_numpy,
     lambda honest: torch.cat([torch.zeros_like(honest[..., :-1]), honest[..., -1:]], dim=-1),
     lambda honest: F.pad(honest[..., -1:], (honest.shape[-1] - 1, 0)),
     lambda honest: torch.where(torch.arange(honest.shape[-1]) == honest.shape[-1] - 1, honest, 0.0),
     lambda honest: honest * F.one_hot(torch.tensor(honest.shape[-1] - 1), honest.shape[-1]),
-    lambda honest: torch.zeros_like(honest).index_copy(-1, torch.tensor([honest.shape[-1] - 1]), honest[..., -1:]),
 )
 
 
@@ -191,17 +175,6 @@ EXERCISE = Exercise(
             "Your prediction halves the loss. There is nothing gradual about it: where the target stands in the "
             "input, it can be copied, and the loss goes to 0.",
             lambda honest: honest / 2,
-        ),
-        Misconception(
-            "last_word_only",
-            "Your prediction covers the last position only. Return a loss for every position.",
-            lambda honest: honest[..., -1],
-        ),
-        Misconception(
-            "endless",
-            "Your prediction is an infinite loss. The model does learn, and all too well: where the target stands in "
-            "the input it is copied.",
-            lambda honest: torch.full_like(honest, math.inf),
         ),
     ),
     withheld=WITHHELD,

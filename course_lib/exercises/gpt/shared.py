@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.exercise import Misconception
 from course_lib.exercises.common import Kind, sizes
 
 LESSON = "07_gpt"
@@ -39,12 +40,47 @@ def position_by_position(x: Tensor) -> Tensor:
 Questions = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
-OTHER_QUESTIONS: Mapping[str, Questions] = {
-    "only_the_last_word": lambda given, targets: (given[:, -1:], targets[:, -1:]),
-    "only_the_first_text": lambda given, targets: (given[:1], targets[:1]),
-    "shifted_again": lambda given, targets: (given[:, :-1], targets[:, 1:]),
-    "word_0_left_out": lambda given, targets: (given[targets != 0], targets[targets != 0]),
-    "targets_in_another_order": lambda given, targets: (given, position_by_position(targets)),
-    "log_probs_in_another_order": lambda given, targets: (position_by_position(given), targets),
-}
-"""Not all the questions of the batch, or other answers to them."""
+def other_questions(
+    given: str, logits: str, answer: Callable[[Questions], Callable[..., Tensor]], where: str = ""
+) -> tuple[Misconception, ...]:
+    """Not all the questions of the batch, or other answers to them.
+
+    `given` is what is asked, log_probs or lm_logits, and `logits` the same in words.
+    """
+    return (
+        Misconception(
+            "targets_in_another_order",
+            f"Your answer flattens the targets in a different order from {given}: one goes text by text, the other "
+            "position by position. Flatten both in the same way: targets.flatten().",
+            answer(lambda given, targets: (given, position_by_position(targets))),
+        ),
+        Misconception(
+            f"{given.removeprefix('lm_')}_in_another_order",
+            f"Your answer flattens {given} in a different order from the targets: one goes position by position, the "
+            f"other text by text. Flatten both in the same way: {given}.flatten(0, 1).",
+            answer(lambda given, targets: (position_by_position(given), targets)),
+        ),
+        Misconception(
+            "only_the_last_word",
+            f"Your answer counts only the last word of each text{where}. Every word is a question: take the mean over "
+            "all of them.",
+            answer(lambda given, targets: (given[:, -1:], targets[:, -1:])),
+        ),
+        Misconception(
+            "only_the_first_text",
+            f"Your answer counts only the first text{where}. Take the mean over all words of the batch.",
+            answer(lambda given, targets: (given[:1], targets[:1])),
+        ),
+        Misconception(
+            "shifted_again",
+            "Your answer shifts once more. The targets are already shifted: the one at each position belongs to the "
+            f"{logits} at the same position.",
+            answer(lambda given, targets: (given[:, :-1], targets[:, 1:])),
+        ),
+        Misconception(
+            "word_0_left_out",
+            "Your answer skips the places whose target is word 0, as if it were padding. Here it is a word like any "
+            "other.",
+            answer(lambda given, targets: (given[targets != 0], targets[targets != 0])),
+        ),
+    )

@@ -46,15 +46,6 @@ def _shifted_by_index(ids: Tensor) -> tuple[Tensor, Tensor]:
     return ids[:, places], ids[:, places + 1]
 
 
-def _shifted_by_loop(ids: Tensor) -> tuple[Tensor, Tensor]:
-    inputs, targets = [], []
-    for text in ids.tolist():
-        pairs = list(zip(text, text[1:], strict=False))
-        inputs.append([word for word, _ in pairs])
-        targets.append([word for _, word in pairs])
-    return torch.tensor(inputs), torch.tensor(targets)
-
-
 def _shifted_by_windows(ids: Tensor) -> tuple[Tensor, Tensor]:
     pairs = ids.unfold(1, 2, 1)
     return pairs[..., 0], pairs[..., 1]
@@ -62,13 +53,10 @@ def _shifted_by_windows(ids: Tensor) -> tuple[Tensor, Tensor]:
 
 CORRECT = (
     _shifted_by_index,
-    _shifted_by_loop,
     _shifted_by_windows,
-    lambda ids: (ids[:, : ids.size(1) - 1].clone(), ids[:, 1:].clone()),
     lambda ids: (ids.narrow(1, 0, ids.shape[1] - 1), ids.narrow(1, 1, ids.shape[1] - 1)),
     lambda ids: (torch.from_numpy(ids.numpy()[:, :-1]), torch.from_numpy(ids.numpy()[:, 1:])),
     lambda ids: (ids[..., :-1], ids.roll(-1, dims=-1)[..., :-1]),
-    lambda ids: (ids.T[:-1].T, ids.T[1:].T),
 )
 
 
@@ -166,12 +154,6 @@ EXERCISE = Exercise(
             "Your targets are padded with a word 0 at the end, as if every text ended there. Leave the last word out "
             "of the inputs instead, so that both have words - 1 positions.",
             partial(_shifted, cut=lambda ids: (ids, F.pad(ids[..., 1:], (0, 1)))),
-        ),
-        Misconception(
-            "pairs_only",
-            "Your answer keeps only the last word as the target. Every word but the first is one: a text of n words "
-            "gives n - 1 questions.",
-            partial(_shifted, cut=lambda ids: (ids[..., :-1], ids[..., -1])),
         ),
         Misconception(
             "one_text",

@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import Kind, as_it_is, kinds
@@ -48,26 +48,12 @@ def _unit(x: Tensor) -> Tensor:
     return F.normalize(x, dim=-1)
 
 
-def _logits_by_loop(states: Tensor, embedding: Tensor) -> Tensor:
-    return torch.stack([(states * row).sum(dim=-1) for row in embedding], dim=-1)
-
-
-def _logits_by_layer(states: Tensor, embedding: Tensor) -> Tensor:
-    layer = nn.Linear(embedding.shape[1], embedding.shape[0], bias=False, device="meta", dtype=embedding.dtype)
-    result: Tensor = torch.func.functional_call(layer, {"weight": embedding}, (states,))
-    return result
-
-
 CORRECT = (
-    _logits_by_loop,
-    _logits_by_layer,
     F.linear,
     lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
     lambda states, embedding: (embedding @ states.transpose(-2, -1)).transpose(-2, -1),
-    lambda states, embedding: torch.tensordot(states, embedding, dims=([-1], [1])),
     lambda states, embedding: (states.unsqueeze(-2) * embedding).sum(dim=-1),
     lambda states, embedding: (states.double() @ embedding.double().T).to(states.dtype),
-    lambda states, embedding: torch.func.vmap(lambda row: states @ row, out_dims=-1)(embedding),
 )
 
 
@@ -108,11 +94,6 @@ EXERCISE = Exercise(
             "scaled",
             "Your answer divides by √d_model, as attention does. The output layer does not: it is W h alone.",
             partial(_scores, divided_by=math.sqrt),
-        ),
-        Misconception(
-            "divided_by_d_model",
-            "Your answer takes the mean over the dimensions. A dot product is the sum: W h alone.",
-            partial(_scores, divided_by=float),
         ),
         Misconception(
             "cosine",
@@ -158,12 +139,6 @@ EXERCISE = Exercise(
             "Your answer is the id of the best word. Return the scores of all words; which of them to choose is "
             "another question.",
             partial(_scores, finish=lambda logits: logits.argmax(dim=-1)),
-        ),
-        Misconception(
-            "only_the_last_state",
-            "Your answer scores the words for the last state only. In training every state is asked: one row of "
-            "scores for each.",
-            partial(_scores, of=lambda states: states[..., -1, :]),
         ),
         Misconception(
             "largest_subtracted",
