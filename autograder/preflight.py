@@ -41,7 +41,7 @@ LARGE_BYTES = 10_000_000
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 INSTALLED = Path(sysconfig.get_path("data")) / "share" / "katze" / "notebooks"
-"""Where the released notebooks lie: in a clone of the repository, and beside an installed package."""
+"""Where the released notebooks are: in a clone of the repository, and next to an installed package."""
 
 
 class State(StrEnum):
@@ -57,14 +57,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is to be said of one exercise.
+    """What there is to say about one exercise.
 
     Attributes:
         exercise: its id.
         points: the most that it gives.
         state: how its answer looks.
         detail: a sentence; empty where the state says it all.
-        verdict: what its check says of the visible cases; None where nothing was run.
+        verdict: what its check says about the visible cases; None where nothing was run.
     """
 
     exercise: str
@@ -90,7 +90,7 @@ class Preflight:
         repairs: what would be mended.
         remarks: what else its author should look at.
         repaired: the mended notebook.
-        named_for: another lesson, which the file's name says that it is of; empty where it says no such thing.
+        named_for: another lesson that the file's name says it is from; empty where it says no such thing.
     """
 
     file: str
@@ -103,7 +103,7 @@ class Preflight:
 
     @property
     def status(self) -> int:
-        """`READY`, or `LOOK` where something is to be looked at."""
+        """`READY`, or `LOOK` if there is something to look at."""
         return LOOK if self.repairs or self.remarks or not all(answer.is_ready for answer in self.answers) else READY
 
     def record(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         file: the notebook, or a zip archive, a compressed notebook, or a script that was one.
         lesson: the lesson that it is meant for; by default the one that its cells belong to.
         release: the lesson as it was released; by default found in the course's folder, in this repository, or
-            beside the installed package.
+            next to the installed package.
         run: run it in a box, and check every answer on the visible cases.
 
     Raises:
@@ -156,7 +156,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
     meant = lesson or own
     if meant is None:
         raise Unreadable(
-            f"None of the cells is of a lesson known here ({', '.join(released)}): is this the notebook you meant?"
+            f"None of the cells is from a lesson known here ({', '.join(released)}): is this the notebook you meant?"
         )
     if meant not in released:
         raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
@@ -180,7 +180,7 @@ def write_mended(found: Preflight, target: Path) -> None:
     """
     notebook = found.repaired.notebook()
     for part in (notebook, *notebook["cells"]):
-        part["metadata"].pop("katze", None)  # for the pages of feedback alone
+        part["metadata"].pop("katze", None)  # for the feedback pages alone
     text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     try:
         with open(target, "x", encoding="utf-8") as written:
@@ -204,7 +204,7 @@ def _content(file: Path) -> bytes:
         if held > NOTEBOOK_BYTES:
             most = size(NOTEBOOK_BYTES, decimal=True)
             raise Unreadable(
-                f"{shown(file.name)} has {size(held, decimal=True)}, more than the {most} that are graded: "
+                f"{shown(file.name)} has {size(held, decimal=True)}, more than the limit of {most}: "
                 "clear its outputs (Edit > Clear Outputs of All Cells), and save it."
             )
         return file.read_bytes()
@@ -242,7 +242,7 @@ def _loaded(path: Path) -> Release:
 
 
 def _lesson_of(submission: Submission, released: dict[str, Release]) -> str | None:
-    """The lesson that most of the notebook's graded cells belong to, else one that it has anything of; or None."""
+    """The lesson that most of the notebook's graded cells belong to, else one that it has any part of; or None."""
     matches = {lesson: release.graded_cells_in(submission) for lesson, release in released.items()}
     best = max(matches, key=lambda lesson: matches[lesson], default=None)
     if best is not None and matches[best]:
@@ -251,7 +251,7 @@ def _lesson_of(submission: Submission, released: dict[str, Release]) -> str | No
 
 
 def _other_lesson_in(name: str, meant: str, lessons: Iterable[str]) -> str:
-    """The lesson that a file's name says it is of, if that is another than the one meant."""
+    """The lesson that a file's name says it is from, if that is another than the one meant."""
     said = [lesson for lesson in sorted(lessons) if lesson.lower() in name.lower()]
     return said[0] if said and meant not in said else ""
 
@@ -358,7 +358,7 @@ def _checked(answers: Sequence[Answer], repaired: Repaired) -> list[Answer]:
 def _verdicts(repaired: Repaired) -> dict[str, Verdict]:
     if os.name == "nt":
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
-    from autograder.box import Level, Zygote, choose_level  # not to be had on Windows, and not needed to look
+    from autograder.box import Level, Zygote, choose_level  # not available on Windows, and not needed to look
     from autograder.grading.submission import grade_cells
     from autograder.limits import Limits
     from course_lib.checking import AnswerKey

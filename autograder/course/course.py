@@ -1,4 +1,4 @@
-"""A course on disk: the folder with `nbgrader_config.py`, and where everything in it lies.
+"""A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
 own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits` and `c.Katze.exercise_limits`.
@@ -40,7 +40,7 @@ class Course:
         feedback: feedback, in the same layout.
         gradebook: nbgrader's database.
         limits: what each submission may use.
-        exercise_limits: what single exercises may use instead, by their ids.
+        exercise_limits: what single exercises may use instead, by id.
         config: everything that `nbgrader_config.py` sets, for nbgrader's own classes.
     """
 
@@ -60,7 +60,7 @@ class Course:
 
     @classmethod
     def find(cls, folder: Path | None = None) -> Course:
-        """The course that `folder` belongs to: the nearest of it and its parents with an `nbgrader_config.py`.
+        """The course that `folder` belongs to: the nearest folder, from it upwards, with an `nbgrader_config.py`.
 
         Args:
             folder: where to start; by default the current directory.
@@ -106,7 +106,7 @@ class Course:
         )
 
     def require_exercises(self, find: Callable[[str], object]) -> None:
-        """Refuse limits of exercises that do not exist: a misspelt id would change nothing, silently.
+        """Refuse limits for exercises that do not exist: a misspelt id would change nothing, silently.
 
         Args:
             find: looks an exercise up by its id; raises a `KeyError` where there is none.
@@ -178,7 +178,7 @@ def _gradebook(root: Path, config: Config) -> Path:
 
 
 def _create_secret(path: Path) -> None:
-    """Write a new secret in one step, so that of two processes that try, both read the same."""
+    """Write a new secret in one step, so that two processes that both try read the same one."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     draft = path.with_name(f"secret.{os.getpid()}.{secrets.token_hex(4)}")
     try:

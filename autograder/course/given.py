@@ -12,7 +12,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 
 def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
-    """The code of the answer cells in released notebooks, by exercise id, each with what it needs of the notebook."""
+    """The code of the answer cells in released notebooks, by exercise id, each with what it needs from the notebook."""
     return {
         exercise_id: stub
         for notebook in notebooks
@@ -21,7 +21,7 @@ def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
 
 
 def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
-    """What a released notebook imports and gives that some source mentions, in the notebook's order."""
+    """What some source uses of what a released notebook imports and gives, in the notebook's order."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     return list(_needed(source, [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]))
 
@@ -49,7 +49,7 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def _given(cell: Mapping[str, Any]) -> list[_Given]:
-    """What a cell imports and, where it is neither graded nor a demo, the classes, functions and constants of it."""
+    """What a cell imports and, where it is neither graded nor a demo, its classes, functions and constants."""
     metadata = cell["metadata"]
     is_plain = "nbgrader" not in metadata and "demo" not in metadata.get("tags", ())
     statements = [one for one in ast.parse(_source(cell)).body if isinstance(one, get_args(_Given))]

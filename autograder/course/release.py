@@ -61,7 +61,7 @@ KEPT_METADATA = ("nbgrader", "tags", "jupyter")
 """Cell metadata that goes on to students; jupytext's own stays behind."""
 
 INSTRUCTORS_PAGE = "README.md"
-"""The page beside a lesson's source that is for instructors: it holds the answers to written questions."""
+"""The instructors' page next to a lesson's source: it holds the answers to written questions."""
 
 NOT_ASSETS = (INSTRUCTORS_PAGE, "__pycache__", "*.pyc", ".*")
 """Names in a lesson's folder that are not copied."""
@@ -75,7 +75,7 @@ _KINDS = {
     "check": ("code", True, False, True),
     "written": ("markdown", True, True, False),
 }
-"""For each kind of graded cell its type and its flags."""
+"""The type and the flags of each kind of graded cell."""
 
 _GRADE_ID = re.compile(r"(?P<module>[a-z][a-z0-9_]*)-(?P<task>[a-z][a-z0-9_]*)-(?P<kind>answer|check|written)")
 
@@ -146,7 +146,7 @@ def check_release(
 
     Args:
         course: the course to look at. Nothing is written.
-        lessons, exercises: as for `release`. Lessons that no solutions give any more are only looked for among all.
+        lessons, exercises: as for `release`. Leftover lessons are looked for only when all are checked.
 
     Returns:
         One line for each file that is missing, different or left over.
@@ -247,7 +247,7 @@ def _clean_cell(lesson: str, cell: NotebookNode) -> NotebookNode:
     role = _role(lesson, cell)
     if role.kind == "answer" and "BEGIN SOLUTION" not in cell.source:
         raise BadInput(f"{lesson}: {role.grade_id} needs a region ### BEGIN SOLUTION ... ### END SOLUTION")
-    if role.kind == "written" and "BEGIN SOLUTION" not in cell.source:  # nbgrader would replace the marker, too
+    if role.kind == "written" and "BEGIN SOLUTION" not in cell.source:  # nbgrader would replace the marker as well
         cell.source = f"### BEGIN SOLUTION\n{cell.source}\n### END SOLUTION"
     separator = "\n\n" if role.kind == "written" else "\n"
     cell.source = f"{role.marker}{separator}{cell.source}"
@@ -306,7 +306,7 @@ def _check_agreement(course: Course, lesson: str, notebook: NotebookNode, wanted
     order = [cell.metadata.nbgrader.grade_id for cell in graded]
     for grade_id, times in Counter(order).items():
         if times > 1:
-            raise BadInput(f"{lesson}: grade_id {grade_id!r} stands on {times} cells; each must be unique")
+            raise BadInput(f"{lesson}: grade_id {grade_id!r} is on {times} cells; each must be unique")
     for cell in graded:
         role = _role(lesson, cell)
         if role.kind == "written":
@@ -322,14 +322,14 @@ def _check_agreement(course: Course, lesson: str, notebook: NotebookNode, wanted
             if grade_id not in order:
                 raise BadInput(f"{lesson}: the exercise {exercise_id} has no cell with grade_id {grade_id!r}")
         if order.index(answer) > order.index(check):
-            raise BadInput(f"{lesson}: {check} stands before {answer}")
+            raise BadInput(f"{lesson}: {check} comes before {answer}")
 
 
 def _check_check(course: Course, lesson: str, cell: NotebookNode, exercise: Exercise) -> None:
     flags = cell.metadata.nbgrader
     if flags.get("points") != exercise.points:
         raise BadInput(
-            f"{lesson}: {flags.grade_id} gives {_points(flags.get('points'))}, and the exercise has "
+            f"{lesson}: {flags.grade_id} gives {_points(flags.get('points'))}, but the exercise has "
             f"{count(exercise.points, 'point')}; mend {_cell_place(course, lesson, flags.grade_id)}, or "
             f"{_exercise_place(course, exercise)}"
         )
@@ -345,12 +345,12 @@ def _points(points: object) -> str:
 
 
 def _cell_place(course: Course, lesson: str, grade_id: str) -> str:
-    """The line in which a graded cell of a lesson begins."""
+    """The line on which a graded cell of a lesson begins."""
     return _place(course.solutions / lesson / f"{lesson}.py", rf'# %%.*"{re.escape(grade_id)}"', course.root)
 
 
 def _exercise_place(course: Course, exercise: Exercise) -> str:
-    """The line of an exercise's points; its file alone where they are not written out there."""
+    """The line with an exercise's points; its file alone if they are not written out there."""
     package, task = LESSONS.get(exercise.lesson), exercise.id.partition(".")[2]
     module = import_module(f"{package}.{task}" if package else exercise.cases.__module__)
     wanted = rf'[ ]+id="{re.escape(exercise.id)}",\n(?:[ ]+.*\n)*?[ ]+points='
@@ -358,7 +358,7 @@ def _exercise_place(course: Course, exercise: Exercise) -> str:
 
 
 def _place(path: Path, pattern: str, root: Path) -> str:
-    """A file, with the line in which the first match of a pattern ends; the match begins a line."""
+    """A file, with the line on which a pattern's first match ends; the match begins a line."""
     text = path.read_text(encoding="utf-8")
     found = re.search(f"^{pattern}", text, re.M)
     if found is None:

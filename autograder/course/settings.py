@@ -3,7 +3,7 @@
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
     c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
 
-The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are of processor time, but for
+The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
 `wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else.
 """
 
@@ -20,7 +20,7 @@ from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes")
-_LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less not even an empty box works
+_LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less, not even an empty box works
 _MOST = {"output_bytes": 4 << 20}  # what a message can carry
 _WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
 

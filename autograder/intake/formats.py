@@ -49,7 +49,7 @@ def decode(content: bytes, repairs: list[str]) -> dict[str, Any]:
         repairs: takes a sentence for everything that had to be done.
 
     Raises:
-        Unreadable: these bytes are no notebook.
+        Unreadable: these bytes are not a notebook.
     """
     if not content.strip(b"\0\t\n\r \xef\xbb\xbf\xfe\xff"):
         raise Unreadable("The notebook is an empty file: save it and submit it again.")
@@ -85,7 +85,7 @@ def _text(content: bytes, repairs: list[str]) -> str:
 
 
 def _is_python(text: str) -> bool:
-    """Whether a text is Python, be it with a mistake in it; a word or a sentence, though it may be Python, is none."""
+    """Whether a text is Python, mistakes included; a word or a sentence that happens to be Python doesn't count."""
     tree = syntax_tree(text)
     statements = [] if tree is None else tree.body
     return _DEFINITION.search(text) is not None or any(
@@ -117,13 +117,13 @@ def _what_is_broken(text: str, error: json.JSONDecodeError) -> str:
     lines = text.count("\n", 0, len(text.rstrip())) + 1
     stops = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     if text.lstrip().startswith("{") and stops:
-        return f"The notebook stops in the middle, at its line {lines}, and so it is not whole: {_AGAIN}"
+        return f"The notebook is not whole, it breaks off at line {lines}: {_AGAIN}"
     where = f"at line {error.lineno}, column {error.colno}"
     return f"The file is not a complete notebook (its JSON is broken {where}): {_AGAIN}"
 
 
 def _in_format_4(notebook: dict[str, Any], repairs: list[str]) -> dict[str, Any]:
-    """A notebook of any format as one of format 4; a newer one as it stands, which is said."""
+    """A notebook of any format as one of format 4; a newer one as it stands, with a note."""
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
     if type(major) is not int:
         if isinstance(notebook.get("cells"), list):
@@ -159,7 +159,7 @@ def _script(text: str, repairs: list[str]) -> dict[str, Any]:
     if len(text) > SCRIPT_CHARACTERS:
         raise Unreadable("The file is a very long Python script: submit the .ipynb file that Jupyter or Colab saves.")
     text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    text = _PROMPT.sub("# %%", _HEADER.sub("", text))  # nothing is needed of the header, which is YAML
+    text = _PROMPT.sub("# %%", _HEADER.sub("", text))  # the header is YAML, and nothing in it is needed
     if not _CELL.search(text):
         text = _DOCSTRING.sub(lambda match: f'# %% [markdown]\n"""\n{match[1].strip()}\n"""\n\n# %%', text)
         text = _MARKER.sub(lambda match: f"# %%\n{match.group()}", text)

@@ -1,6 +1,6 @@
 """Finding the notebook among what was handed in: a file, a file in a folder, or a file in an archive.
 
-Nothing is followed (links), nothing is written to disk, and nothing is unpacked further than to its limit: one level
+Nothing is followed (links), nothing is written to disk, and nothing is unpacked beyond its limit: one level
 of one archive, in memory.
 """
 
@@ -22,13 +22,13 @@ from autograder.words import shown
 
 NOTEBOOK_BYTES = 50_000_000
 FILES = 1000
-"""So many files of a submission, or of an archive in it, are looked at."""
+"""The most files of a submission, or of an archive in it, that are looked at."""
 
 DEEPEST = 4
 """The deepest folder that is looked into; the submission's own is 1."""
 
 COMPARED = 8
-"""Of so many notebooks at most it is found out which one is the lesson's."""
+"""The most notebooks that are searched for the lesson's own."""
 
 DIRECTORY_BYTES = 1_000_000
 """The longest list of contents of a zip archive."""
@@ -94,7 +94,7 @@ def find_notebook(folder: int, lesson: str) -> HandedIn:
 
 
 def unpack(name: str, content: bytes, lesson: str) -> HandedIn:
-    """The notebook in the bytes of a file: these themselves, unless they are a zip archive or compressed by gzip.
+    """The notebook in the bytes of a file: the bytes themselves, unless they are gzipped or a zip archive.
 
     Args:
         name: the file's name.
@@ -136,7 +136,7 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
     """The bytes of a regular file; a link, a pipe or a device is refused, and so is a file above the limit.
 
     Raises:
-        Unreadable: it is none of those, or too large.
+        Unreadable: it is not a regular file, or is too large.
         OSError: it cannot be opened.
     """
     if _is_link(name, folder):
@@ -149,7 +149,7 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
         if status.st_size > limit:
             held, most = size(status.st_size, decimal=True), size(limit, decimal=True)
             raise Unreadable(
-                f"{shown(name)} has {held}, more than the {most} that are read: clear its outputs and submit it again."
+                f"{shown(name)} has {held}, more than the limit of {most}: clear its outputs and submit it again."
             )
         return file.read(limit)
 
@@ -158,7 +158,7 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
 
 
 def _chosen(files: Sequence[_File], lesson: str) -> tuple[_File | None, tuple[str, ...]]:
-    """The file to read, with what is to be said about the choice; None where there is nothing to choose from."""
+    """The file to read, with what to say about the choice; None if there is nothing to choose from."""
     wanted = f"{lesson}.ipynb"
     notebooks = [file for file in files if _NOTEBOOK.search(file.name)]
     at_its_place = next((file for file in notebooks if file.path == wanted), None)
@@ -273,7 +273,7 @@ def _reader(folder: int, way: Sequence[str], name: str) -> Callable[[], bytes]:
 
 
 def _descend(folder: int, way: Sequence[str]) -> int:
-    """A descriptor of a folder inside another, no link on the way."""
+    """A descriptor of a folder inside another, with no link on the way."""
     inside = os.dup(folder)
     for name in way:
         try:
@@ -329,7 +329,7 @@ def _unzipper(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], 
     def read() -> bytes:
         name = shown(entry.filename)
         if entry.flag_bits & 1:
-            raise Unreadable(f"{name} is locked by a password: submit the .ipynb file itself.")
+            raise Unreadable(f"{name} is locked with a password: submit the .ipynb file itself.")
         try:
             with archive.open(entry) as file:
                 return _within_limit(file.read(NOTEBOOK_BYTES + 1), entry.filename)
@@ -344,7 +344,7 @@ def _unzipper(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], 
 def _within_limit(content: bytes, name: str) -> bytes:
     if len(content) > NOTEBOOK_BYTES:
         raise Unreadable(
-            f"{shown(name)} has, unpacked, more than the {size(NOTEBOOK_BYTES, decimal=True)} that are read: "
+            f"{shown(name)} unpacks to more than the limit of {size(NOTEBOOK_BYTES, decimal=True)}: "
             "clear its outputs and submit it again."
         )
     return content

@@ -1,4 +1,4 @@
-"""Submissions that lie where no lesson looks for them: else they would be passed over without a word."""
+"""Submissions where no lesson looks for them: otherwise they would be passed over without a word."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HANDED_IN = re.compile(r"\.(?:ipynb(?:\.(?:txt|json|download))?|zip|gz)$", re.I
 
 
 def misplaced(course: Course, lesson: str) -> list[str]:
-    """What of `submitted/` was meant for this lesson, or for none that can be told; paths below it, sorted.
+    """What in `submitted/` was meant for this lesson, or for one that can't be told; paths below it, sorted.
 
     A notebook or an archive outside all lessons' folders; and a folder whose name is nearly the lesson's, as
     `01-Attention` is nearly `01_attention`.
@@ -36,7 +36,7 @@ def _misplaced(course: Course, lesson: str) -> Iterator[str]:
 
 
 def _entries(folder: os.PathLike[str]) -> list[tuple[str, bool]]:
-    """The names in a folder that can be read, and which are folders; without hidden ones, and links not followed."""
+    """The readable names in a folder, and which are folders; hidden ones are left out, links are not followed."""
     if not os.access(folder, os.R_OK | os.X_OK):
         return []
     with os.scandir(folder) as entries:

@@ -31,13 +31,13 @@ ERROR_BYTES = 16_000
 OUTPUTS = 200
 PIXELS = 40_000_000
 NOTEBOOK_BYTES = 20_000_000
-"""What the outputs of one notebook may have together."""
+"""What the outputs of one notebook may take up together."""
 
 MARKDOWN_CHARACTERS = 20_000
-"""A longer cell is shown without formatting: parsers of markdown take time that grows with its square."""
+"""A longer cell is shown without formatting: markdown parsers take time that grows with its square."""
 
 MARKDOWN_CHARACTERS_TOGETHER = 200_000
-"""What the cells of one notebook may have together and still be formatted."""
+"""What the cells of one notebook may take up together and still be formatted."""
 
 MARKDOWN_CHARACTERS_SHOWN = 200_000
 FENCE = 16
@@ -61,14 +61,14 @@ class WholeNotebook:
     left: int = NOTEBOOK_BYTES
 
     def keep(self, clean: list[Output]) -> list[Output]:
-        """The outputs of the next cell, a note where they are the first that do not fit, and then nothing."""
+        """The outputs of the next cell; a note for the first that do not fit, and after it nothing."""
         if not clean or self.left <= 0:
             return []
         self.left -= len(json.dumps(clean))
         if self.left > 0:
             return clean
         most = size(NOTEBOOK_BYTES, decimal=True)
-        note = f"[the outputs of this notebook are above {most}: from here on they are left out]\n"
+        note = f"[the outputs of this notebook exceed {most}: from here on they are left out]\n"
         return [_stream("stdout", note)]
 
 
@@ -138,8 +138,8 @@ def markdown(source: str, longest: int = MARKDOWN_CHARACTERS) -> str:
 
     A `<` that could open a tag gets a space after it, which shows the tag as text (in code and in formulas it
     changes nothing but that space). Plain marks such as `<b>` and `<br>`, web addresses in angle brackets and the
-    release's own comments stay. `javascript:` and its like lose the colon's place. Of images only attached ones
-    stay; any other becomes a link behind a `!`. Commands in formulas that make links, styles or other commands get
+    release's own comments stay. `javascript:` and its like get a space before the colon. Of images only attached
+    ones stay; any other becomes a link after a `!`. Commands in formulas that make links, styles or other commands get
     a space after their backslash. No markdown parser is involved, so no two parsers can disagree about what was
     code. Text longer than `longest` is shown as a block of code, with a note.
     """
@@ -166,7 +166,7 @@ def markdown(source: str, longest: int = MARKDOWN_CHARACTERS) -> str:
 
 
 def fenced(source: str) -> str:
-    """A text as a block of code in markdown, behind a fence longer than any in it."""
+    """A text as a block of code in markdown, with a fence longer than any in it."""
     source = _short_fences(source, FENCE - 1)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`++", source)), default=0))
     return f"{fence}text\n{source}\n{fence}"
@@ -186,7 +186,7 @@ def _short_fences(source: str, longest: int = FENCE) -> str:
 
 
 def embedded_images(source: str) -> tuple[str, dict[str, dict[str, str]]]:
-    """Markdown whose embedded images (as Colab writes them) are attachments, and these, not checked."""
+    """Markdown with its embedded images (as Colab writes them) made attachments, and these, unchecked."""
     images: dict[str, dict[str, str]] = {}
 
     def attached(match: re.Match[str]) -> str:
@@ -213,9 +213,9 @@ def attachments(submitted: object) -> dict[str, dict[str, str]]:
 
 
 def without_missing_attachments(source: str, names: set[str]) -> str:
-    """Markdown in which every `attachment:` names one of `names`; nbconvert fails at any other.
+    """Markdown in which every `attachment:` names one of `names`; nbconvert fails on any other.
 
-    To be called before `markdown`, which then sees that the others are no longer images.
+    Call it before `markdown`, which then sees that the others are no longer images.
     """
 
     def known(match: re.Match[str]) -> str:
@@ -277,7 +277,7 @@ def _stream(name: str, written: str) -> Output:
 
 
 def _append(clean: list[Output], output: Output | None) -> None:
-    """Add an output; a stream goes on where the same stream stopped."""
+    """Add an output; a stream continues where the same stream stopped."""
     if output is None:
         return
     last = clean[-1] if clean else {}
@@ -345,7 +345,7 @@ def _is_png(image: bytes) -> bool:
 
 
 def _is_jpeg(image: bytes) -> bool:
-    """Whether this is a JPEG of a reasonable size, found in its frame header."""
+    """Whether this is a JPEG of a reasonable size, by its frame header."""
     if not image.startswith(_JPEG):
         return False
     position = 2
@@ -367,7 +367,7 @@ def _balanced_marks(source: str) -> set[str]:
 
 
 def _escape_scheme_entity(match: re.Match[str]) -> str:
-    """A character reference broken open, where it stands for a character that could spell `javascript:`."""
+    """A character reference, broken up if it stands for a character that could spell `javascript:`."""
     meant = html_entities.unescape(match.group())
     spells = len(meant) == 1 and meant.isascii() and (meant.isalnum() or meant in "\\:\t\n\r")
     return "& " + match.group()[1:] if spells else match.group()

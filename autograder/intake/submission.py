@@ -57,7 +57,7 @@ class Submission:
     Attributes:
         cells: its cells, in order.
         digest: SHA-256 of the file, in hexadecimal: the same bytes have the same digest.
-        timestamp: the first line of nbgrader's `timestamp.txt` beside it; empty if there is none.
+        timestamp: the first line of nbgrader's `timestamp.txt` next to it; empty if there is none.
         repairs: what had to be done to read it.
     """
 
@@ -86,7 +86,7 @@ def list_submissions(submitted: Path, lesson: str) -> list[tuple[str, Path]]:
 
 
 def refused_submissions(submitted: Path, lesson: str) -> dict[str, str]:
-    """Whose submissions to a lesson cannot be graded for the name of their folder: for each name, as it can be shown
+    """Submissions to a lesson that cannot be graded because of their folder's name: for each name, as it can be shown
     on one line, a sentence that says why.
 
     Args:
@@ -104,7 +104,7 @@ def _folders(submitted: Path, lesson: str) -> Iterator[tuple[str, Path]]:
 
 
 def check_student_id(student: str) -> None:
-    """Refuse an id that could name another file, break a line, or that nbgrader would read as another one.
+    """Refuse an id that could name another file, break a line, or be read by nbgrader as another one.
 
     Raises:
         BadInput: the id is empty, too long, or holds `..`, `+`, a separator, or a character that does not print.
@@ -168,7 +168,7 @@ def read_notebook(content: bytes) -> Submission:
     """Read a notebook from the bytes of its file.
 
     Raises:
-        Unreadable: these bytes are no notebook that could be graded.
+        Unreadable: these bytes are not a notebook that could be graded.
     """
     repairs: list[str] = []
     notebook = decode(content, repairs)
@@ -182,7 +182,7 @@ def read_notebook(content: bytes) -> Submission:
         repairs.append(f"{count(len(cells) - len(usable), 'damaged cell')} could not be read.")
     language, version = _language(notebook)
     if language not in ("", "python"):
-        repairs.append("The notebook was set to another language than Python; it was run as Python.")
+        repairs.append("The notebook was set to a language other than Python; it was run as Python.")
     elif version.startswith("2."):
         repairs.append("The notebook was set to Python 2; it was run as Python 3.")
     return Submission(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
@@ -221,7 +221,7 @@ def _submitted_cell(cell: object) -> SubmittedCell | None:
 
 
 def _language(notebook: Mapping[str, Any]) -> tuple[str, str]:
-    """The language that the notebook says it is in, in small letters, and its version; empty if it does not say."""
+    """The language that the notebook says it is in, in lower case, and its version; empty if it does not say."""
     metadata = notebook.get("metadata")
     sections = metadata if isinstance(metadata, dict) else {}
     info, kernel = (sections.get(name) for name in ("language_info", "kernelspec"))

@@ -1,8 +1,8 @@
-"""When a submission was handed in, as the file `timestamp.txt` beside it says.
+"""When a submission was handed in, according to the `timestamp.txt` next to it.
 
-nbgrader's exchange writes that file. Where submissions come by another way, as an archive or a folder, a student may
+nbgrader's exchange writes that file. Where submissions come another way, as an archive or a folder, a student may
 have put anything into it. nbgrader's formgrader takes whatever it finds for a time, and answers "500" for the whole
-lesson where it is none; `mend_formgrader` lets it read the file as we do.
+lesson if it isn't one; `mend_formgrader` lets it read the file as we do.
 """
 
 from __future__ import annotations
@@ -82,19 +82,19 @@ def fault(folder: Path) -> str:
         return ""
     if not is_there or moment(text) is not None:
         return ""
-    said = f"says {shown(text)!r}, which is no time" if text else "holds no time"
+    said = f"says {shown(text)!r}, which is not a time" if text else "holds no time"
     return f"{NAME} {said}: write one there, such as 2026-11-20 17:50:00 UTC, or remove the file"
 
 
 def mend_formgrader() -> None:
-    """Let nbgrader's formgrader read times as we do, where it is loaded: what is no time is none."""
+    """Let nbgrader's formgrader read times as we do, where it is loaded: what is not a time is left out."""
     api = sys.modules.get("nbgrader.apps.api")
     if api is not None:
         api.NbGraderAPI.get_submitted_timestamp = _submitted_timestamp
 
 
 def _submitted_timestamp(api: Any, assignment_id: str, student_id: str) -> datetime | None:
-    """In place of nbgrader's own `NbGraderAPI.get_submitted_timestamp`."""
+    """Replaces nbgrader's own `NbGraderAPI.get_submitted_timestamp`."""
     courses = api.coursedir
     folder = Path(courses.format_path(courses.submitted_directory, student_id, assignment_id))
     try:

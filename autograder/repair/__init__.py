@@ -6,7 +6,7 @@ student's, and every change is told in a short sentence that the student reads a
 A cell of the release is recognised by nbgrader's `grade_id` or by the marker in its source, which copies of a cell
 carry along; an answer that has lost both, by the name that it defines or the text that it kept.
 
-Read `cells.py` (what comes out), `release.py` (what it is held against), `belonging.py` (whether it is the lesson's
+Read `cells.py` (what comes out), `release.py` (what it is compared with), `belonging.py` (whether it is the lesson's
 notebook at all), `matching.py` (which cell is which), and `placing.py` (building the notebook), in that order.
 """
 

@@ -1,7 +1,7 @@
-"""Whether a notebook is of the lesson for which it was handed in.
+"""Whether a notebook belongs to the lesson it was handed in for.
 
 Another lesson's notebook, repaired, would be this lesson's with no answer in it: all zeros, for a wrong file. It is
-refused instead. What has anything of the lesson is graded, however little that is.
+refused instead. Anything that has some of the lesson is graded, however little.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autograder.repair.text import marker, plain
 from course_lib import exercises
 
 FEW, MOST = 0.25, 0.5
-"""With at most so much of its own lesson, and more than so much of another, a notebook is the other lesson's.
+"""With at most this much of its own lesson, and more than this much of another, a notebook is the other lesson's.
 
 Both are parts of a lesson's exercises. A student may need a function or two of an earlier lesson in a later one.
 """
@@ -46,7 +46,7 @@ def require_lesson(submission: Submission, release: Release, lesson: str) -> Non
         raise Unreadable(f"The notebook has no cells: submit {lesson}.ipynb with your answers in it.")
     if not is_of(submission, release):
         raise Unreadable(
-            f"None of its cells is of the lesson {lesson}: submit {lesson}.ipynb, the notebook that you were given, "
+            f"None of its cells is from lesson {lesson}: submit {lesson}.ipynb, the notebook that you were given, "
             "with your answers in it."
         )
 
@@ -76,7 +76,7 @@ def _named(submission: Submission) -> set[str]:
 
 
 def _answered(submission: Submission, release: Release) -> set[str]:
-    """The exercises whose answers seem to be defined, wherever that is: as a function, by an assignment, an import."""
+    """The exercises whose answers seem to be defined, wherever that is: as a function, by assignment, by import."""
     return {
         slot.exercise
         for slot in release.slots
@@ -92,7 +92,7 @@ def _seems_defined(name: str, submission: Submission) -> bool:
 
 
 def _mostly(named: set[str], lesson: str) -> str:
-    """The other lesson that most of these exercises are of; empty where there is none."""
+    """The other lesson that most of these exercises are from; empty where there is none."""
     for other in exercises.LESSONS:
         own = {exercise.id for exercise in exercises.of_lesson(other)}
         if other != lesson and len(own & named) > MOST * len(own):

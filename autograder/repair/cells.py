@@ -29,7 +29,7 @@ class Cell:
         source: what it says; markdown of the student is already sanitised.
         exercise: the exercise that it belongs to, such as "attention.scores"; None for other cells. A further copy
             of an answer has it too.
-        tags: the release's tags where it is a cell of the release; of the student's own only `demo`.
+        tags: the release's tags where it is a cell of the release; of the student's own tags, only `demo`.
         origin: "student" (as submitted), "release" (its text is the release's), "restored" (it was missing or
             changed, and is the release's again).
         id: a valid cell id, unique in the notebook.
@@ -100,8 +100,8 @@ class Repaired:
         """The notebook in nbformat 4.5, for nbgrader, formgrader and feedback.
 
         Args:
-            outputs: what cells have put out when they ran, by their index in `cells`; sanitised here. A cell that
-                did not run keeps its submitted outputs, sanitised; a check cell keeps none. Where all of them
+            outputs: what cells put out when they ran, by their index in `cells`; sanitised here. A cell that
+                did not run keeps its submitted outputs, sanitised; a check cell keeps none. If all of them
                 together are too large for one page, those of the later cells are left out.
             checks: for each exercise the outputs of its check cell, taken as they are: the grader's own words.
             notices: a sentence to show below a cell, by its index in `cells`, such as why it was stopped.

@@ -37,7 +37,7 @@ class Matching:
         self._tell_of_lost_metadata()
 
     def chosen(self, slot: Slot) -> int:
-        """Of several copies, the one that carries the grade: of answers the last that is one, of others the last."""
+        """Of several copies, the one that carries the grade: for answers the last that is one, for others the last."""
         numbers = self.claims[slot.grade_id]
         if slot.role == "answer":
             return ([n for n in numbers if self.is_filled(n, slot) and self._defines(n, slot)] or numbers)[-1]
@@ -46,16 +46,16 @@ class Matching:
         return numbers[0 if slot.role == "locked" else -1]
 
     def is_known_copy(self, number: int, slot: Slot) -> bool:
-        """Whether a further copy has the marker alone, and the one that carries the grade has the metadata.
+        """Whether a further copy has only the marker, and the one that carries the grade has the metadata.
 
-        An earlier repair leaves copies so. There is nothing left to change in them, and nothing to tell.
+        An earlier repair leaves copies like that. There is nothing left to change in them, and nothing to tell.
         """
         graded = self.chosen(slot)
         is_named = grade_id_of(self.submission.cells[graded]) == slot.grade_id
         return number != graded and is_named and not self.submission.cells[number].nbgrader
 
     def is_filled(self, number: int, slot: Slot) -> bool:
-        """Whether a submitted cell says something else than the release's."""
+        """Whether a submitted cell says something other than the release's."""
         return self.plain[number] != slot.plain
 
     def _defines(self, number: int, slot: Slot) -> bool:
@@ -142,9 +142,9 @@ class Matching:
 
 
 def _differences(claimed: Mapping[str, object], slot: Slot) -> Iterator[str]:
-    """In what a cell's metadata say something else about its grading than the release does: "points", "settings".
+    """Where a cell's metadata disagrees with the release about its grading: "points", "settings".
 
-    Nobody can tell from them who was at work: a student, or the instructor, who has changed an exercise's points since.
+    Nobody can tell from it who was at work: a student, or the instructor, who has since changed an exercise's points.
     """
     if "points" in claimed and "points" in slot.nbgrader and claimed["points"] != slot.nbgrader["points"]:
         yield "points"

@@ -21,7 +21,7 @@ def repair(submission: Submission, release: Release) -> Repaired:
 
     Cells that the release locks are always the release's own: text, points and metadata. Answers and written
     answers are the student's, in the order of the submission; so are all ordinary cells. An answer that is
-    missing is not put back, for its stub could undo a definition that stands elsewhere.
+    missing is not put back: its stub could undo a definition elsewhere.
 
     Args:
         submission: what was submitted.
@@ -156,7 +156,7 @@ class _Repair:
             self.placed.insert(self._place_for(slot), _Placed(_from_release(slot, "restored"), slot.index))
 
     def _put_back_imports(self) -> None:
-        """The lesson's imports go in front of all code where, up to the first answer, nothing imports the same.
+        """The lesson's imports go in front of all code if nothing before the first answer imports the same.
 
         A student who has moved or deleted them may not have noticed: the names were there from an earlier run.
         """
@@ -191,7 +191,7 @@ class _Repair:
         return [n for n, cell in cells if names <= defined(cell.source)] or [n for n, _ in cells]
 
     def _move_checks_behind_answers(self) -> None:
-        """A check that stands before every copy of its answer goes after the last one."""
+        """A check that comes before every copy of its answer goes after the last one."""
         for slot in self.slots:
             if slot.role != "check":
                 continue

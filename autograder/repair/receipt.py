@@ -8,9 +8,9 @@ from autograder.words import count
 
 _SENTENCES = {
     "stripped": ("The grading information of {n} had been removed (some editors do that) and was rebuilt.", "cell"),
-    "points": ("The notebook gives other points to {names} than the lesson does now; the lesson's count.", ""),
-    "settings": ("The grading settings of {names} were other than the lesson's, which are used.", ""),
-    "unknown": ("A cell that calls itself graded as {names}, unknown in this lesson, counts as an ordinary one.", ""),
+    "points": ("The notebook's points for {names} are not the lesson's; the lesson's count.", ""),
+    "settings": ("The grading settings of {names} differed from the lesson's, which are used.", ""),
+    "unknown": ("A cell that claims to be graded as {names}, unknown in this lesson, counts as an ordinary one.", ""),
     "found": ("The answer to {names} was found in a cell without its marker.", ""),
     "no_answer": ("There is no answer cell for {names}, and no other cell defines what is asked for there.", ""),
     "retyped": ("The cell of {names} had been given another type and was changed back.", ""),
@@ -21,9 +21,9 @@ _SENTENCES = {
     "missing": ("The check of {names} was missing and was put back.", ""),
     "missing_written": ("The written question {names} was missing and was put back, without an answer.", ""),
     "edited": ("The check of {names} had been changed and was restored.", ""),
-    "own_code": ("Code of yours in the check of {names} was kept, in a cell of its own.", ""),
+    "own_code": ("Your code in the check of {names} was kept, in a cell of its own.", ""),
     "extra_check": ("A further copy of the check of {names} was left out.", ""),
-    "moved": ("The check of {names} stood before its answer and was moved after it.", ""),
+    "moved": ("The check of {names} came before its answer and was moved after it.", ""),
 }
 
 

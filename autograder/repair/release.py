@@ -14,7 +14,7 @@ from autograder.repair.cells import CellKind
 from autograder.repair.text import defined, imported_names, marker, plain
 
 FLAGS = ("grade", "solution", "locked", "task")
-"""What nbgrader's metadata say that a cell is for."""
+"""What a cell is for, according to nbgrader's metadata."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Release:
 
     @cached_property
     def lesson_cells(self) -> Mapping[tuple[str, str], int]:
-        """Where the ordinary cells stand, by kind and text."""
+        """Where the ordinary cells are, by kind and text."""
         return _lesson_cells(self.notebook)
 
     @cached_property
@@ -52,11 +52,11 @@ class Release:
         return {index: names for index, names in sorted(found.items()) if names}
 
     def place_of(self, grade_id: object) -> int:
-        """Where the cell with this grade_id stands; after all others where there is none."""
+        """Where the cell with this grade_id is; after all others if there is none."""
         return next((slot.index for slot in self.slots if slot.grade_id == grade_id), len(self.notebook["cells"]))
 
     def graded_cells_in(self, submission: Submission) -> int:
-        """How many of this release's cells for grading a submission has, by their grade_ids or markers."""
+        """How many of this release's graded cells a submission has, by their grade_ids or markers."""
         markers = {(slot.exercise, slot.role) for slot in self.slots}
         names = {slot.grade_id for slot in self.slots}
         return sum(marker(cell.source) in markers or grade_id_of(cell) in names for cell in submission.cells)
@@ -124,7 +124,7 @@ def _slots(release: Mapping[str, Any]) -> list[Slot]:
 
 
 def _lesson_cells(release: Mapping[str, Any]) -> dict[tuple[str, str], int]:
-    """Where the release's ordinary cells stand in it, by kind and text."""
+    """Where the release's ordinary cells are in it, by kind and text."""
     return {
         (cell["cell_type"], plain(cell["source"])): index
         for index, cell in enumerate(release["cells"])

@@ -34,7 +34,7 @@ def test_the_order_of_the_wings_is_that_of_the_imports() -> None:
 
 
 def test_the_files_on_the_way_of_a_score_exist() -> None:
-    way = PAGE.partition("## The way of one score")[2].partition("\n## ")[0]
+    way = PAGE.partition("## How a score comes about")[2].partition("\n## ")[0]
     named = re.findall(r"(?<![\w/])((?:[a-z_]+/)+\w+\.py)", way)
     assert len(named) > 6
     assert all((HARNESS_FOLDER / file).is_file() for file in named)

@@ -259,7 +259,7 @@ class TestRelease:
             preflight(save(notebook))
         with pytest.raises(Unreadable, match=r"known here \(01_attention\): is this the notebook you meant"):
             preflight(save(notebook), release=RELEASED)
-        with pytest.raises(Unreadable, match="None of its cells is of the lesson 01_attention"):
+        with pytest.raises(Unreadable, match="None of its cells is from lesson 01_attention"):
             preflight(save(notebook), lesson=LESSON)
 
     def test_what_a_release_knows_of_its_cells(self) -> None:
@@ -295,7 +295,7 @@ class TestCommand:
         broken.write_text('{"cells": [')
         capsys.readouterr()
         assert main(["preflight", str(broken)]) == UNREADABLE
-        assert "stops in the middle, at its line 1" in capsys.readouterr().err
+        assert "breaks off at line 1" in capsys.readouterr().err
         assert main(["preflight", str(tmp_path / "none.ipynb")]) == 2
         assert "cannot read" in capsys.readouterr().err
 

@@ -302,11 +302,11 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ("toy-double-answer", f"toy-{'x' * 60}-answer", "must read"),
         ('answer", "sol', 'answer", "grade": true, "sol', "answer must be a code cell with grade false, solution true"),
         ("toy-why_double-written", "toy-double-check", "check must be a code cell with grade true, solution false"),
-        ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' stands on 2 cells"),
+        ("# %% [markdown] nbg", SECOND_ANSWER, "'toy-double-answer' is on 2 cells"),
         ('tags=["demo"]', 'tags="demo"', "is not a notebook: 'demo' is not of type 'array'"),
-        ('"points": 3', '"points": 1', "toy-double-check gives 1 point, and the exercise has 3 points; mend "),
-        (', "points": 3', "", "toy-double-check gives no points, and the exercise has 3 points; mend "),
-        ('"points": 3', '"points": "4"', "toy-double-check gives '4' points, and the exercise has 3 points; mend "),
+        ('"points": 3', '"points": 1', "toy-double-check gives 1 point, but the exercise has 3 points; mend "),
+        (', "points": 3', "", "toy-double-check gives no points, but the exercise has 3 points; mend "),
+        ('"points": 3', '"points": "4"', "toy-double-check gives '4' points, but the exercise has 3 points; mend "),
         ("toy-double-check", "toy-triple-check", "has no toy.triple in this lesson"),
         (
             'nbgrader={"grade_id": "toy-double-check"',
@@ -360,7 +360,7 @@ def test_where_points_disagree_the_lines_to_mend_are_told(course: Course) -> Non
 def test_a_check_before_its_answer_is_bad_input(course: Course) -> None:
     head, answer, check, *rest = LESSON.split("# %% nbgrader")
     write_lesson(course.root, "# %% nbgrader".join([head, check, answer, *rest]))
-    with pytest.raises(BadInput, match="toy-double-check stands before toy-double-answer"):
+    with pytest.raises(BadInput, match="toy-double-check comes before toy-double-answer"):
         release(course, exercises=[toy()])
 
 

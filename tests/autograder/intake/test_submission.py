@@ -41,7 +41,7 @@ def test_windows_line_ends_and_lists_of_lines_are_read():
 def test_another_language_is_noted():
     notebook = filled()
     notebook["metadata"] = {"kernelspec": {"name": "ir", "language": "R"}}
-    assert "another language" in mended(notebook).repairs[0]
+    assert "a language other than Python" in mended(notebook).repairs[0]
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def test_a_time_is_kept_in_utc_and_what_is_none_is_none(text: str | datetime | N
     [
         (lambda path: None, ""),
         (lambda path: path.write_text("2026-11-20 10:00:00 UTC\n"), ""),
-        (lambda path: path.write_text("yesterday\n"), f"timestamp.txt says 'yesterday', which is no time: {TO_DO}"),
-        (lambda path: path.write_text("\x1b[2J<b>"), f"timestamp.txt says '?[2J?b?', which is no time: {TO_DO}"),
+        (lambda path: path.write_text("yesterday\n"), f"timestamp.txt says 'yesterday', which is not a time: {TO_DO}"),
+        (lambda path: path.write_text("\x1b[2J<b>"), f"timestamp.txt says '?[2J?b?', which is not a time: {TO_DO}"),
         (lambda path: path.write_text(""), f"timestamp.txt holds no time: {TO_DO}"),
         (lambda path: path.write_text("1" * 2000), f"timestamp.txt holds no time: {TO_DO}"),
         (Path.mkdir, f"timestamp.txt holds no time: {TO_DO}"),
@@ -114,8 +114,8 @@ def test_the_instructor_reads_whose_it_is_and_formgrader_s_page_opens(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graded = by_student(grade_lesson(course, LESSON, workers=2))
-    assert graded["ada_reference"].remarks == (f"timestamp.txt says 'yesterday', which is no time: {TO_DO}",)
-    assert graded["di"].remarks == (f"timestamp.txt says 'soon', which is no time: {TO_DO}",)
+    assert graded["ada_reference"].remarks == (f"timestamp.txt says 'yesterday', which is not a time: {TO_DO}",)
+    assert graded["di"].remarks == (f"timestamp.txt says 'soon', which is not a time: {TO_DO}",)
     assert graded["ben"].remarks == graded["cy"].remarks == ()
     assert (course.submitted / "ada_reference" / LESSON / "timestamp.txt").read_text() == "yesterday"
 

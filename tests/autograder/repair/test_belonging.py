@@ -63,7 +63,7 @@ def test_another_lesson_without_its_marks_and_a_foreign_notebook_have_nothing_of
     notebook = other()
     bare(notebook)
     for foreign in (notebook, {"cells": [code("print(1)")], "nbformat": 4}):
-        assert f"None of its cells is of the lesson {LESSON}: submit" in refusal(foreign)
+        assert f"None of its cells is from lesson {LESSON}: submit" in refusal(foreign)
     assert refusal({"cells": [], "nbformat": 4}).startswith("The notebook has no cells")
 
 

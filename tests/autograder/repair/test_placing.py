@@ -118,7 +118,7 @@ def test_a_check_before_its_answer_moves_behind_it():
     notebook["cells"].insert(0, moved)
     repaired = mended(notebook)
     assert order(repaired) == IN_ORDER
-    assert repaired.repairs == ("The check of small.two stood before its answer and was moved after it.",)
+    assert repaired.repairs == ("The check of small.two came before its answer and was moved after it.",)
 
 
 def test_all_copies_of_an_answer_run_and_the_last_one_is_graded():
@@ -225,8 +225,8 @@ def test_a_retyped_cell_is_changed_back(identity: str, kind: str, place: int):
     assert repaired.cells[place].is_code == (identity != "why")
 
 
-OTHER_POINTS = "The notebook gives other points to small.one than the lesson does now; the lesson's count."
-OTHER_SETTINGS = "The grading settings of small.one were other than the lesson's, which are used."
+OTHER_POINTS = "The notebook's points for small.one are not the lesson's; the lesson's count."
+OTHER_SETTINGS = "The grading settings of small.one differed from the lesson's, which are used."
 
 
 @pytest.mark.parametrize(
