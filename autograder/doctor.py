@@ -59,8 +59,8 @@ class LevelFinding:
 
     Attributes:
         level: its name.
-        holds: whether boxes of this level can be had here; None where that was not tried.
-        says: what they are, or why they cannot be had.
+        holds: whether boxes of this level are available here; None where that was not tried.
+        says: what they are, or why they are not available.
     """
 
     level: str
@@ -106,7 +106,7 @@ class Examination:
 
     @property
     def can_record(self) -> bool:
-        """Whether the course's gradebook would be accepted; also where there is no course."""
+        """Whether the course's gradebook would be accepted; true without a course."""
         return not any(one.name == GRADEBOOK and one.fine is False for one in self.findings)
 
     def record(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _of_linux() -> list[LevelFinding]:
 
 
 def _of_containers() -> LevelFinding:
-    """Level L4: tried where its image has been built. To build it takes minutes and the network."""
+    """Level L4: tried where its image has been built. Building it takes minutes and the network."""
     from autograder.box import Level, self_test
     from autograder.box.confinement import container
 
@@ -166,12 +166,12 @@ def _advice(levels: tuple[LevelFinding, ...]) -> Advice | None:
     if not by_name["L2"].holds:
         problem = machine.landlock_problem() or machine.seccomp_problem() or by_name["L2"].says
         if machine.in_container():
-            return Advice("", f"Level L2 cannot be had in this container ({problem}); grade outside it.")
-        return Advice("", f"Level L2 cannot be had with this kernel ({problem}); grade on Linux 5.13 or newer.")
+            return Advice("", f"Level L2 is not available in this container ({problem}); grade outside it.")
+        return Advice("", f"Level L2 is not available with this kernel ({problem}); grade on Linux 5.13 or newer.")
     if not by_name["L3"].holds:
         return _advice_on_bubblewrap(by_name["L3"].says)
     if by_name["L4"].holds is None:
-        return Advice("katze grade LESSON --container", "Level L4: builds its image first, once, for some minutes.")
+        return Advice("katze grade LESSON --container", "Level L4: builds its image first, which takes minutes, once.")
     if by_name["L4"].holds:
         return Advice("katze grade LESSON --container", "Level L4, which is taken only when asked for.")
     if not any(shutil.which(engine) for engine in ("podman", "docker")) and machine.install_command("podman"):
@@ -254,7 +254,7 @@ def _problem_of(gradebook: Path) -> str:
     if not os.access(gradebook.parent, os.W_OK):
         return f"{gradebook.parent}, the gradebook's folder, cannot be written by this user"
     if sys.platform == "win32":
-        return ""  # nothing is graded there, and the file's lock is not to be had
+        return ""  # nothing is graded there, and the file's lock cannot be taken
     from autograder.gradebook.file import check_gradebook, check_room
 
     try:

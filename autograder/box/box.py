@@ -56,9 +56,9 @@ WATCH_SECONDS = 0.1
 """Between two looks at what a box leaves on disk, and at its threads."""
 
 _EXIT_SECONDS = 0.1  # between two looks at a process that has closed its connection
-_EXIT_LOOKS = 5, 100  # for one that sleeps, and for one that computes: to end takes time as well, on a busy machine
+_EXIT_LOOKS = 5, 100  # for one that sleeps, and for one that computes: ending takes time as well, on a busy machine
 _LOOKS_WITHOUT_MAPS = 3  # they cost milliseconds, and most boxes are gone before anything could matter
-_REFUSALS = 100  # of a callback, before the box that goes on calling it is ended
+_REFUSALS = 100  # of a callback, before a box that keeps calling it is ended
 
 
 class Box:
@@ -104,7 +104,7 @@ class Box:
 
     @property
     def share(self) -> float:
-        """How many seconds of its submission's time it has used up: in what it has most of, computing or waiting."""
+        """How many seconds of its submission's time it has used up: by computing or by waiting, whichever is more."""
         if not self._closed:
             with contextlib.suppress(BoxUnavailable):
                 self._watch.refresh()
@@ -112,18 +112,18 @@ class Box:
 
     @property
     def starved(self) -> bool:
-        """Whether it was stopped for its time, while the machine was busy with something else."""
+        """Whether it was stopped for taking too long while the machine was busy with something else."""
         return self._lost is not None and self._lost.starved
 
     @property
     def sealed(self) -> bool:
-        """Whether the box has been asked a hidden case: what it does from then on may tell the inputs."""
+        """Whether the box has been asked a hidden case: what it does from then on may reveal the inputs."""
         return self._sealed
 
     def run_cell(self, source: str, allowed: Allowance = NO_ALLOWANCE) -> CellResult:
         """Run a cell as a notebook would.
 
-        From a sealed box no outputs come back, and of an exception only a built-in name.
+        A sealed box returns no outputs, and of an exception only a built-in name.
 
         Args:
             source: the cell's code.
@@ -154,7 +154,7 @@ class Box:
         Raises:
             BoxLost: the box is gone.
             BoxUnavailable: the zygote is gone, and the box with it.
-            ValueError: the box is sealed; what it says could tell hidden inputs.
+            ValueError: the box is sealed; what it says could reveal hidden inputs.
         """
         if self._sealed:
             raise ValueError("a sealed box is not asked what was changed")
@@ -201,9 +201,9 @@ class Box:
         forbidden: Collection[str] = (),
         allowed: Allowance = NO_ALLOWANCE,
     ) -> Iterator[Observation]:
-        """As `observe`, for one case after another with one request: what a call costs is mostly waking up for it.
+        """Like `observe`, for one case after another in one request: what a call costs is mostly waking up for it.
 
-        Ends with the first observation that is one of `ENDINGS`. To be consumed to its end.
+        Ends with the first observation that is one of `ENDINGS`. Consume it to its end.
 
         Raises:
             BoxLost: the box is gone; the observations before came through.
@@ -254,7 +254,7 @@ class Box:
     def _answered_calls(self, request: str, callbacks: Sequence[Callback], passed_in: range) -> Frame:
         """Answer the calls of callbacks, as long as the box asks, and wait for the answer to the request.
 
-        All of it has the time of one call. A box that goes on calling after it was refused is ended.
+        All of it gets the time of one call. A box that keeps calling after it was refused is ended.
 
         Args:
             request: the request's id.
@@ -426,7 +426,7 @@ class Box:
             outcome: how its answer ends.
             reason: a clause.
             setting: the limit that it ran into.
-            spent: where it was one of time, what of it the box has had.
+            spent: if it is a limit on time, how much of it the box has used.
             out_of_time: whether it was that of the submission.
         """
         starved = outcome is Outcome.TIMED_OUT and spent is not None and spent.starved
@@ -445,7 +445,7 @@ class Box:
 
 
 _ENDINGS_OF_PYTHON = ("its process", "it broke the protocol", "it closed its connection", "the code has broken")
-"""How reasons begin that say nothing to a student."""
+"""How reasons begin that mean nothing to a student."""
 
 
 def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:

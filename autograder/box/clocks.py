@@ -1,8 +1,8 @@
 """The clocks of a box: what it has spent, and when that is enough.
 
 Three things are told apart, so that a verdict is about the answer and not about the machine: what a box has computed,
-how long it has waited by its own doing (asleep, for a lock), and how long it was awaited. What the third has beyond
-the other two is time in which the box was not let compute: the machine was busy.
+how long it has waited by its own doing (asleep, for a lock), and how long it was awaited. Whatever the third has beyond
+the other two is time in which the box could not compute: the machine was busy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Spent:
     Attributes:
         computed: processor time, threads and processes summed.
         waited: in which it did not compute, and nothing kept it from computing.
-        passed: by the clock on the wall, as long as it was awaited.
+        passed: by the wall clock, while it was awaited.
     """
 
     computed: float = 0.0
@@ -47,8 +47,8 @@ class Clock:
     Attributes:
         seconds: how long a box may compute; and how long it may wait, without computing.
         wall: how long it is awaited at most, however busy the machine is.
-        setting: the limit that the seconds are.
-        wall_setting: the limit that the time on the wall follows from.
+        setting: the limit that gives the seconds.
+        wall_setting: the limit that the wall-clock time follows from.
         out_of_time: whether it ends the whole submission.
     """
 
@@ -72,7 +72,7 @@ class Clock:
         return cls(math.inf, seconds)
 
     def with_left(self, seconds: float) -> Clock:
-        """The same, with so many of its seconds left, and as much of the time on the wall."""
+        """The same, with this many of its seconds left, and the time on the wall in proportion."""
         return replace(self, seconds=seconds, wall=self.wall * seconds / self.seconds)
 
     def exceeded(self, spent: Spent, silent: bool) -> tuple[str, str] | None:
@@ -119,7 +119,7 @@ class Stopwatch:
         self._next = time.monotonic() + every
         self.doing: Doing | None = None
         reading = look()
-        self._before = 0.0 if reading is None else reading.computed  # by the grader's wish: the box was opened
+        self._before = 0.0 if reading is None else reading.computed  # at the grader's wish: the box was opened
 
     @property
     def total(self) -> Spent:
@@ -142,7 +142,7 @@ class Stopwatch:
 
     @contextmanager
     def awaiting(self) -> Iterator[None]:
-        """The box is awaited, as long as this lasts."""
+        """The box is awaited while this lasts."""
         begin = time.monotonic()
         try:
             yield
@@ -152,8 +152,8 @@ class Stopwatch:
     def look(self, is_silent: Callable[[], bool]) -> bool:
         """See what the box does; whether it is silent, asked after that.
 
-        A box that was seen asleep, and had said nothing yet, has waited since the last look, as far as it has not
-        computed. Where this process itself came late to look, it knows nothing of the time before.
+        A box that was seen asleep, and had said nothing yet, has waited since the last look, less what it
+        computed. If this process itself came late to look, it knows nothing of the time before.
         """
         before = self._computed
         self.refresh()

@@ -73,7 +73,7 @@ def held(process: int) -> dict[int, int]:
 def mapped(process: int) -> set[int]:
     """The inodes of removed files that a process has in memory, open or not. None where nobody may look.
 
-    How large they are is told to the administrator only; a process needs one page to keep a file of any size.
+    Only the administrator is told how large they are; a process needs one page to keep a file of any size.
     """
     try:
         with open(f"/proc/{process}/maps", "rb") as file:

@@ -1,4 +1,4 @@
-"""How a box ends, and what is said of it."""
+"""How a box ends, and what is said about it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class BoxLost(Exception):
 
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
-        reason: a clause on how; of a sealed box no more than the outcome says.
-        told: the same in a student's words, who knows of no processes.
-        setting: the limit that it ran into, as `nbgrader_config.py` names it; empty where it was none.
+        reason: a clause on how; for a sealed box no more than the outcome says.
+        told: the same for a student, who need not know about processes.
+        setting: the limit that it ran into, as `nbgrader_config.py` names it; empty if there was none.
         out_of_time: whether the time for the whole submission is used up, so that nothing can follow.
-        starved: whether it was stopped for its time, and the machine had let it have less than half of that.
+        starved: whether it was stopped for taking too long when the machine had let it have less than half of the time.
     """
 
     def __init__(
@@ -43,17 +43,17 @@ class BoxLost(Exception):
 
 
 _NAMED_SIGNALS = frozenset(int(known) for known in signal.Signals)
-"""Real-time signals have no names in Python, but for the first and the last."""
+"""Real-time signals have no names in Python, except the first and the last."""
 
 SEALED_REASONS = {
     Outcome.TIMED_OUT: "it took too long",
     Outcome.OUT_OF_MEMORY: "it ran out of memory",
     Outcome.DIED: "its process ended",
 }
-"""All that is said of a box that has seen hidden inputs: an exit status or a signal of its choice could tell them."""
+"""All that is said of a box that has seen hidden inputs: an exit status or signal of its choice could reveal them."""
 
 PYTHON_ENDED = "Python itself ended (by os._exit, or in a crash)"
-"""What a student reads where a box has ended by itself, in whatever way."""
+"""What a student reads when a box has ended by itself, in whatever way."""
 
 
 class BoxUnavailable(Exception):
@@ -78,7 +78,7 @@ def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str,
 
 
 def more_memory(limits: Limits) -> str:
-    """What is said of code that has run into the limit of memory."""
+    """What is said about code that has hit the memory limit."""
     return f"it needed more memory than the {size(limits.memory_bytes)} that it may use"
 
 

@@ -1,4 +1,4 @@
-"""What a box's processes have computed, and what they do at the moment: read from outside, where no student's code can
+"""What a box's processes have computed, and what they are doing: read from outside, where no student's code can
 change it.
 
 On Linux the kernel keeps a clock for each process, threads summed, which anyone may read. Where a box may start
@@ -104,7 +104,7 @@ def _fields(stat: Path) -> list[str]:
 class _Process:
     number: int
     parent: int
-    group: int  # its session, or where nobody tells it (macOS) its process group
+    group: int  # its session, or, if nobody tells it (macOS), its process group
     state: str
     seconds: float
 

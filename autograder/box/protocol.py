@@ -282,7 +282,7 @@ class Encoder:
         raise TypeError(f"a {kind.__name__} is not plain data")
 
     def _dict_key(self, key: object) -> Json:
-        """A key among which one at least is not a string: JSON has no such objects."""
+        """A dict's key, where at least one is not a string: JSON has no such objects."""
         if not is_key(key):
             raise TypeError("a dict with keys that are neither strings nor tuples of strings is not plain data")
         return self.value(key)
@@ -341,16 +341,16 @@ class Decoder:
         _require(len(data) == 1, "a value with more than one tag")
         [(tag, content)] = data.items()
         if tag in ("list", "tuple"):
-            _require(type(content) is list, f"a {tag} that is none")
+            _require(type(content) is list, f"an invalid {tag}")
             items = [self.value(item, depth + 1) for item in content]
             return items if tag == "list" else tuple(items)
         if tag == "dict":
-            _require(type(content) is dict, "a dict that is none")
+            _require(type(content) is dict, "an invalid dict")
             return {name: self.value(item, depth + 1) for name, item in content.items()}
         if tag == "items":
             return self._items(content, depth)
         if tag == "float":
-            _require(type(content) is str and content in _FLOATS, "a float that is none")
+            _require(type(content) is str and content in _FLOATS, "an invalid float")
             return _FLOATS[content]
         if tag == "callback" and self._remote is not None:
             number, name = content
@@ -361,12 +361,12 @@ class Decoder:
 
     def _items(self, content: Json, depth: int) -> dict[Value, Value]:
         """A dict whose keys are not all strings."""
-        _require(type(content) is list, "a dict that is none")
+        _require(type(content) is list, "an invalid dict")
         found: dict[Value, Value] = {}
         for item in content:
-            _require(type(item) is list and len(item) == 2, "a dict's item that is none")
+            _require(type(item) is list and len(item) == 2, "an invalid item of a dict")
             key = self.value(item[0], depth + 1)
-            _require(is_key(key) and key not in found, "a dict's key that is none, or there twice")
+            _require(is_key(key) and key not in found, "a dict's key that is invalid, or there twice")
             found[key] = self.value(item[1], depth + 1)
         return found
 
@@ -389,8 +389,8 @@ class Decoder:
         if "order" not in data:
             return stored
         order = data["order"]
-        _require(type(order) is list and all(type(dimension) is int for dimension in order), "an order that is none")
-        _require(sorted(order) == list(range(stored.dim())), "an order that is no permutation")
+        _require(type(order) is list and all(type(dimension) is int for dimension in order), "an invalid order")
+        _require(sorted(order) == list(range(stored.dim())), "an order that is not a permutation")
         return stored.permute([order.index(dimension) for dimension in range(stored.dim())])
 
 
@@ -409,7 +409,7 @@ def clean(value: str) -> str:
 
 
 def encode_case(case: Case, encoder: Encoder) -> Json:
-    """What a box must know of a case: everything but its name and its part."""
+    """What a box must know about a case: everything but its name and its part."""
     return {
         "args": [encoder.value(value) for value in case.args],
         "kwargs": {_key(name): encoder.value(value) for name, value in case.kwargs.items()},
@@ -469,7 +469,7 @@ def decode_changes(data: Json) -> list[str]:
     Raises:
         ProtocolError: it says something else.
     """
-    _require(type(data) is list and len(data) <= MAX_CHANGES, "a list of changes that is none")
+    _require(type(data) is list and len(data) <= MAX_CHANGES, "an invalid list of changes")
     return [text(change, MAX_NAME) for change in data]
 
 
@@ -521,12 +521,12 @@ def encode_cell(result: CellResult) -> Json:
 
 
 def decode_cell(data: Json) -> CellResult:
-    """The cell's result that a box reports, its outputs such as a notebook may hold.
+    """The cell's result that a box reports, with outputs such as a notebook may hold.
 
     How much they show is for `output_bytes` to say.
 
     Raises:
-        ProtocolError: it is none.
+        ProtocolError: it is not one.
     """
     fields(data, outputs=list, ok=bool, raised=object, failure=object, seconds=float)
     _require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
@@ -557,14 +557,14 @@ def decode_raised(data: Json) -> Raised | None:
     if data is None:
         return None
     fields(data, type_name=str, message=str, line=int, code=str)
-    _require(0 <= data["line"] <= 1 << 30, "a line that is none")
+    _require(0 <= data["line"] <= 1 << 30, "an invalid line")
     return Raised(
         text(data["type_name"], MAX_NAME), text(data["message"], MAX_TEXT), data["line"], text(data["code"], MAX_TEXT)
     )
 
 
 def output_bytes(output: dict[str, Json]) -> int:
-    """How much an output shows: of text its UTF-8, of a display its JSON."""
+    """How much an output shows: for text its UTF-8, for a display its JSON."""
     if output["output_type"] == "stream":
         return len(output["text"].encode())
     if output["output_type"] == "error":
@@ -579,7 +579,7 @@ def bundle_bytes(data: dict[str, Json], metadata: dict[str, Json]) -> int:
 
 def _output(data: Json) -> int:
     """Require one output of a cell, with exactly the fields that a notebook of format 4 has; its JSON values."""
-    _require(type(data) is dict, "an output that is none")
+    _require(type(data) is dict, "an invalid output")
     kind = data.get("output_type")
     if kind == "stream":
         fields(data, output_type=str, name=str, text=str)
@@ -597,7 +597,7 @@ def _output(data: Json) -> int:
     else:
         _require(kind == "execute_result", "an unknown kind of output")
         fields(data, output_type=str, data=dict, metadata=dict, execution_count=int)
-        _require(0 <= data["execution_count"] < 1 << 31, "an execution count that is none")
+        _require(0 <= data["execution_count"] < 1 << 31, "an invalid execution count")
     for mime, content in data["data"].items():
         _require(MIME.fullmatch(mime) is not None, "an unknown MIME type")
         if not mime.endswith("json"):
@@ -647,11 +647,11 @@ def text(data: Json, limit: int | None = None) -> str:
     """Require a string that can be written to a file, of at most `limit` characters.
 
     Raises:
-        ProtocolError: it is none.
+        ProtocolError: it is not one.
     """
     _require(type(data) is str, "something else in place of text")
     _require(limit is None or len(data) <= limit, "text that is too long")
-    _require(_SURROGATE.search(data) is None, "text that is no Unicode")
+    _require(_SURROGATE.search(data) is None, "text that is not Unicode")
     return str(data)
 
 
@@ -669,7 +669,7 @@ def _failure(data: Json) -> Outcome | None:
 
 
 def _seconds(data: float) -> float:
-    _require(0 <= data < 1e6, "a duration that is none")
+    _require(0 <= data < 1e6, "an invalid duration")
     return data
 
 

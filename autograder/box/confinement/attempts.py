@@ -24,7 +24,7 @@ def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, s
         root: the folder that it has to itself.
         canary: a file elsewhere.
         port: one that accepts connections, on the machine that tests.
-        namespaces: of the process that tests, by kind: those that this process must not share.
+        namespaces: those of the process that tests, by kind; this process must share none of them.
     """
     own, file = Path(root, "own"), Path(canary)
     around: Attempts = {

@@ -24,7 +24,7 @@ from autograder.box.confinement.grants import (
 )
 
 _MOST_LIBRARIES = 40
-"""Each file that is shown alone costs a mount; of a folder with more libraries the whole is shown."""
+"""Each file shown on its own costs a mount; a folder with more libraries is shown whole."""
 
 
 class Bubblewrap:
@@ -54,7 +54,7 @@ class Bubblewrap:
         return dict(environment)
 
     def end(self, root: Path) -> None:
-        """Nothing is left behind: what runs inside is of the command's process group, and ends with its channels."""
+        """Nothing is left: what runs inside belongs to the command's process group, and ends with its channels."""
 
 
 def bwrap_path() -> str | None:
@@ -90,7 +90,7 @@ def _shown(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _hidden(paths: Iterable[Path]) -> Iterator[str]:
-    """An empty folder over each folder, and over each file one that holds nothing; links lead nowhere inside."""
+    """An empty folder over each folder, and an empty file over each file; links lead nowhere inside."""
     for path in sorted(paths):
         if path.is_dir() and not path.is_symlink():
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))

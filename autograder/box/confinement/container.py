@@ -1,7 +1,7 @@
 """Level L4: a zygote inside a container of docker or podman. Its forks are boxes as at L2.
 
 The image holds an interpreter and packages, in the versions that are installed here; the filtered library and the
-boxes' folders are mounted. Sockets and process descriptors reach the inside through a socket in that folder, for
+boxes' folders are mounted. Sockets and process descriptors reach the inside through a socket in that folder, since
 inside and outside are processes of the same kernel; where they are not (a virtual machine), there is no level L4.
 """
 
@@ -81,7 +81,7 @@ class Container:
         ]
 
     def own_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """That of this process: docker and podman find their settings by it, and do not pass it on."""
+        """That of this process: docker and podman find their settings through it, and do not pass it on."""
         return dict(os.environ)
 
     def end(self, root: Path) -> None:
@@ -114,7 +114,7 @@ def engine_problem(engine: str) -> str:
 
 
 def image(engine: str) -> str:
-    """The name of the image, which follows from all that it is made of."""
+    """The image's name, which follows from everything it is built from."""
     parts = [CONTAINERFILE.read_text(), *_recipe().values(), _python(), engine]
     return f"{IMAGE}:{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:12]}"
 
@@ -145,7 +145,7 @@ def build_image(engine: str) -> None:
 
 
 def _recipe() -> dict[str, str]:
-    """The files that the image is built from: what is installed here, to the version."""
+    """The files that the image is built from: what is installed here, down to the version."""
     wanted, needed = [], set[str]()
     waiting = list(_INSTALLED)
     while waiting:
@@ -164,7 +164,7 @@ def _pinned(name: str) -> str:
         version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return ""
-    public, _, _ = version.partition("+")  # a local part, such as "+cu126", is of this machine
+    public, _, _ = version.partition("+")  # a local part, such as "+cu126", belongs to this machine
     return f"{name}=={public}"
 
 

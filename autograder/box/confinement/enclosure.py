@@ -1,4 +1,4 @@
-"""What stands around a zygote: nothing up to level L2, bubblewrap at L3, a container at L4.
+"""What surrounds a zygote: nothing up to level L2, bubblewrap at L3, a container at L4.
 
 Boxes confine themselves at every level. An enclosure takes away what they would have to break out into: other
 files, processes, networks and privileges are not forbidden there but absent.
@@ -66,7 +66,7 @@ class Nothing:
 
 
 def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
-    """What stands around a zygote.
+    """What surrounds a zygote.
 
     Args:
         level: of its boxes.

@@ -19,7 +19,7 @@ OWN_CODE = ("course_lib*", "autograder*", "katze*", "*.pth", "*.egg-link", "__ed
 """Entries of site-packages that could lead to the withheld modules."""
 
 PACKAGES = ("site-packages", "dist-packages")
-"""Names of folders of packages, inside that of the standard library."""
+"""Names of package folders inside the standard library's."""
 
 FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/usr/share/fonts", "/usr/share/zoneinfo")
 """What else a box reads of the system."""
@@ -70,12 +70,12 @@ def is_own_code(entry: Path) -> bool:
 
 
 def library_folders() -> list[Path]:
-    """The folders in which there may be shared libraries."""
+    """The folders that may hold shared libraries."""
     return [Path(name) for name in (*_LIBRARY_FOLDERS, f"{sys.base_prefix}/lib") if os.path.isdir(name)]
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """What lies in a folder, without links that lead nowhere."""
+    """What is in a folder, without links that lead nowhere."""
     if folder.is_dir():
         yield from (entry for entry in sorted(folder.iterdir()) if entry.exists())
 

@@ -29,7 +29,7 @@ _CAPSET = {"x86_64": 126}  # 91 elsewhere
 
 
 class Level(IntEnum):
-    """A level of confinement. Above L2 something stands around the process that boxes are forked from."""
+    """A level of confinement. Above L2 something surrounds the process that boxes are forked from."""
 
     L0 = 0
     L1 = 1
@@ -51,7 +51,7 @@ def describe(level: Level, limits: Limits) -> str:
     return f"boxes at level {level.name}: {what}, {size(limits.memory_bytes)}, {seconds}"
 
 
-# Confining the process one is in ----------------------------------------------------------------------------
+# Confining this process --------------------------------------------------------------------------------------
 
 
 def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Grant]) -> int:

@@ -55,10 +55,10 @@ def choose_level(minimum: Level | None = None) -> Level:
 
 
 def self_test(level: Level = Level.L2) -> list[str]:
-    """Try a level in a throw-away process: what it could still do, or why it cannot be had. Empty if it holds.
+    """Try a level in a throw-away process: what it could still do, or why it is not available. Empty if it holds.
 
     Args:
-        level: L2, L3 or L4; for L4 the image is built first, where there is none yet.
+        level: L2, L3 or L4; for L4 the image is built first if there is none yet.
     """
     if landlock.abi() < 1:
         return ["no Landlock"]
@@ -77,7 +77,7 @@ def self_test(level: Level = Level.L2) -> list[str]:
 def _prepare_image() -> None:
     engine = container.find_engine()
     if not container.has_image(engine):
-        Console(stderr=True).print(f"building {container.image(engine)} with {engine}: once, for some minutes")
+        Console(stderr=True).print(f"building {container.image(engine)} with {engine}: once; it takes some minutes")
         container.build_image(engine)
 
 
@@ -119,7 +119,7 @@ def _tried(enclosure: Enclosure, level: Level) -> list[str]:
 
 @contextlib.contextmanager
 def _listener() -> Iterator[int]:
-    """A port on this machine that accepts connections; one that does not, where there is no network at all."""
+    """A port on this machine that accepts connections; one that does not, if there is no network at all."""
     try:
         server = socket.create_server(("127.0.0.1", 0))
     except OSError:

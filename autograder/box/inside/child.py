@@ -58,7 +58,7 @@ class Setup:
         limits: what it may use.
         folder: its home and working directory.
         grants: what it may read at level L2.
-        seed: of torch, numpy and random; None draws one.
+        seed: for torch, numpy and random; None draws one.
     """
 
     level: Level
@@ -108,7 +108,7 @@ def _settle(wire: int, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
     tempfile.tempdir = None
     _reseed(setup.seed)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("500")  # where memory runs out, a box goes before the grader
+        file.write("500")  # if memory runs out, a box goes before the grader
     loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
     asyncio.set_event_loop(loop)
     return loop, confine(setup.level, setup.limits, own, setup.grants)

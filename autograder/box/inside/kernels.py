@@ -63,7 +63,7 @@ def barred(forbidden: Collection[str]) -> Iterator[list[str]]:
 
 
 def bar_for_good(forbidden: Collection[str]) -> None:
-    """Take out these kernels for the rest of this process's life; to be called before any student's code has run.
+    """Take out these kernels for the rest of this process's life; call it before any student's code has run.
 
     What `torch.library` registers can be found again and taken back, by whoever looks for it. So this goes beneath
     it, to an object that the garbage collector does not know, and gives that away for ever.
@@ -77,7 +77,7 @@ def bar_for_good(forbidden: Collection[str]) -> None:
     for name in _FUNCTIONS.keys() & set(forbidden):
         _FUNCTIONS[
             name
-        ].__code__ = _gone.__code__  # so that every reference to it leads here, also one kept by torch itself
+        ].__code__ = _gone.__code__  # so that every reference to it leads here, even one kept by torch itself
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
@@ -97,7 +97,7 @@ def _gone(*args: object, **kwargs: object) -> None:
 def _close(
     register: Callable[[str, Callable[..., None], str], Any], forbidden: Collection[str], used: list[str]
 ) -> None:
-    """Put a refusal in the place of the kernels of these functions."""
+    """Put a refusal in place of the kernels of these functions."""
     with warnings.catch_warnings():  # torch warns of every replacement
         warnings.simplefilter("ignore")
         for kernel, names in _KERNELS.items():

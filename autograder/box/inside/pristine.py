@@ -41,11 +41,11 @@ _OWNERS: Mapping[str, types.ModuleType | type] = {
     "torch.nn.LayerNorm": torch.nn.LayerNorm,
     "torch.nn.Softmax": torch.nn.Softmax,
 }
-"""Whose attributes are watched. A module may get new ones, as by an import; a class may not, for they hide old ones."""
+"""Whose attributes are watched. A module may gain new ones, as by an import; a class may not: they hide old ones."""
 
 
 class Pristine:
-    """How things are in a process that runs nothing of a student's yet.
+    """How things are in a process that has run nothing of a student's yet.
 
     Args:
         names: the notebook's names.
@@ -59,7 +59,7 @@ class Pristine:
         self._modules: dict[str, types.ModuleType] = {}
 
     def note(self, names: Mapping[str, Any]) -> None:
-        """Keep in mind which of the notebook's names are modules: a later cell may take such a name for a number."""
+        """Remember which of the notebook's names are modules: a later cell may use such a name for a number."""
         self._modules |= {name: value for name, value in names.items() if type(value) is types.ModuleType}
 
     def changes(self, names: Mapping[str, Any]) -> list[str]:

@@ -99,7 +99,7 @@ class Recorder:
             self._append({"output_type": "execute_result", **bundle, "execution_count": count})
 
     def error(self, name: str, message: str, traceback: list[str]) -> None:
-        """The exception that ended the cell; shown beyond the limit too, shortened."""
+        """The exception that ended the cell; shown even beyond the limit, shortened."""
         if self._ready() and len(self._outputs) < MAX_OUTPUTS - 1:
             lines, left = [], _ERROR_CHARACTERS
             for line in reversed([clean(line) for line in traceback]):
@@ -143,7 +143,7 @@ class Recorder:
         return self._spend(bundle_bytes(bundle["data"], bundle["metadata"]))
 
     def _append_line(self, line: str) -> None:
-        """A line of its own on stdout, whatever stands before it."""
+        """A line of its own on stdout, whatever comes before it."""
         last = self._outputs[-1] if self._outputs else {}
         is_new = last.get("output_type") != "stream" or last["text"][-1].endswith("\n")
         self._append_stream("stdout", line if is_new else f"\n{line}")

@@ -80,7 +80,7 @@ class BoxShell(InteractiveShell):
         super().init_history()  # type: ignore[no-untyped-call]
 
     def init_magics(self) -> None:
-        """All magics, those that start other programs replaced by a notice."""
+        """All magics, with those that start other programs replaced by a notice."""
         super().init_magics()  # type: ignore[no-untyped-call]
         for name in _LEFT_OUT_MAGICS:
             self.magics_manager.register_function(self._left_out(f"%{name}"), "line", name)
@@ -144,7 +144,7 @@ class BoxShell(InteractiveShell):
 
 
 def describe_error(error: BaseException) -> tuple[Outcome, Raised]:
-    """An exception as an outcome and as text, also where its own methods fail."""
+    """An exception as an outcome and as text, even where its own methods fail."""
     try:
         return failure_of(error), raised_by(error)
     except Exception:

@@ -33,7 +33,7 @@ _MOST_WORKERS = 8
 
 
 def stay_in_one_process(notice: Notice, no_program: Notice) -> None:
-    """Replace what starts workers by what uses threads, and what starts programs by what starts none.
+    """Replace what starts workers with what uses threads, and what starts programs with what starts none.
 
     Args:
         notice: told what was done instead.
@@ -71,7 +71,7 @@ def _executor(notice: Notice) -> type[ThreadPoolExecutor]:
 
 
 def _use_threads(notice: Notice) -> None:
-    """Give `multiprocessing` the names of its own imitation by threads."""
+    """Give `multiprocessing` the names of its own imitation with threads."""
 
     class Process(threads.Process):
         def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -48,9 +48,9 @@ class Zygote:
         level: how the boxes are confined.
         limits: what each may use.
         channels: how many processes or threads may use this zygote at once, each with a number of its own.
-        start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default what fits.
-        trains: load what training needs; without it, boxes are ready half a second earlier, and each of them that
-            trains all the same loads it for itself.
+        start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default whichever fits.
+        trains: load what training needs; without it, boxes are ready half a second earlier, and any that
+            trains after all loads it for itself.
 
     Raises:
         BadInput: a withheld module does not exist.
@@ -97,7 +97,7 @@ class Zygote:
         self.close()
 
     def ready(self) -> None:
-        """Wait until boxes can be opened. To be called before this process forks users of the channels.
+        """Wait until boxes can be opened. Call it before this process forks users of the channels.
 
         Raises:
             BoxUnavailable: the process did not start; it has been ended.
@@ -169,7 +169,7 @@ class Zygote:
             self._listener.close()
         if self._process is not None:
             try:
-                self._process.wait(ANSWER_SECONDS if self._is_ready else 0)  # one that still warms up hears nothing
+                self._process.wait(ANSWER_SECONDS if self._is_ready else 0)  # one still warming up hears nothing
             except subprocess.TimeoutExpired:
                 self._enclosure.end(self._root)
                 with contextlib.suppress(ProcessLookupError):
@@ -248,7 +248,7 @@ class Zygote:
 
 
 def _listen(path: Path, channels: int) -> socket.socket:
-    """A socket in the file system, to which so many may connect."""
+    """A socket in the file system, to which this many may connect."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(str(path))
     path.chmod(0o600)

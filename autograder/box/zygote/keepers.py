@@ -57,12 +57,12 @@ class Keeper(Protocol):
         """Kill the process with everything it started; its wait status.
 
         Raises:
-            BoxUnavailable: nobody knows the status, for the zygote has gone.
+            BoxUnavailable: nobody knows the status: the zygote has gone.
         """
 
 
 class Channel:
-    """One conversation with the zygote, a request and its answer at a time."""
+    """One conversation with the zygote, one request and its answer at a time."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -73,7 +73,7 @@ class Channel:
 
         Args:
             wire: the box's end of its connection.
-            wish: what the zygote has to know of it.
+            wish: what the zygote has to know about it.
             alone: whether it can start no other processes.
 
         Raises:
@@ -109,7 +109,7 @@ class Channel:
         """The next message, with the descriptors that came along.
 
         Raises:
-            BoxUnavailable: none came in so many seconds, or none can come any more.
+            BoxUnavailable: none came in that many seconds, or none can come any more.
         """
         self._control.settimeout(max(seconds, 0.001))
         try:
@@ -121,7 +121,7 @@ class Channel:
         return json.loads(data), list(descriptors)
 
     def close(self, quit_zygote: bool) -> None:
-        """Hang up, and where it is wished tell the zygote to end."""
+        """Hang up, and if asked to, tell the zygote to end."""
         if quit_zygote:
             with contextlib.suppress(OSError):
                 self._control.send(b'{"do":"quit"}')

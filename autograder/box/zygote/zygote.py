@@ -52,7 +52,7 @@ _NEEDED = (
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
 )
-_WELCOME = ("ipywidgets", "jaxtyping")  # where installed, for they are common
+_WELCOME = ("ipywidgets", "jaxtyping")  # if installed: they are common
 _TRAINING = "torch._dynamo"  # what the first optimizer loads, for longer than a second
 _BACKEND = "module://matplotlib_inline.backend_inline"
 _REHEARSAL = (
@@ -99,7 +99,7 @@ class Start:
 
 
 def main(argument: str) -> None:
-    """The life of a fresh process: a zygote, or where forking is unsafe a single box."""
+    """The life of a fresh process: a zygote or, where forking is unsafe, a single box."""
     start = Start(**json.loads(argument))
     shell = warm_up(start)
     level = Level(start.level)
@@ -128,7 +128,7 @@ def _open_grants(start: Start) -> list[landlock.Grant]:
 def warm_up(start: Start) -> BoxShell:
     """Import what boxes need, make them a shell, and check that nothing withheld can be imported.
 
-    What was imported stays for good: from then on it is kept out of the collections of garbage, which begin here.
+    What was imported stays for good: from then on it is kept out of garbage collection, which begins here.
     """
     for name in _NEEDED:
         importlib.import_module(name)
@@ -168,7 +168,7 @@ def _importable(name: str) -> bool:
 
 
 class ZygoteProcess:
-    """Forks boxes, keeps them as unreaped children until told, and cleans up behind them."""
+    """Forks boxes, keeps them as unreaped children until told, and cleans up after them."""
 
     def __init__(
         self, shell: BoxShell, level: Level, grants: tuple[landlock.Grant, ...], sockets: Iterable[int], root: Path
@@ -229,7 +229,7 @@ class ZygoteProcess:
         self, channel: int, request: dict[str, Any], message: dict[str, Any], descriptors: tuple[int, ...] = ()
     ) -> None:
         data = json.dumps({"id": request["id"], **message}).encode()
-        with contextlib.suppress(OSError):  # who does not wait for the answer will be forgotten next
+        with contextlib.suppress(OSError):  # whoever does not wait for the answer will be forgotten next
             socket.send_fds(self._channels[channel], [data], descriptors)
 
     def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
