@@ -19,7 +19,7 @@ def students(lesson: str, level: Level = Level.L2) -> list[Student]:
 
     Args:
         lesson: its folder name.
-        level: of the boxes that will be used; those students are left out whose code must not run in them.
+        level: of the boxes that will be used; students whose code must not run in them are left out.
     """
     return [student for student in STUDENTS[lesson] if student.level <= level]
 
@@ -56,7 +56,7 @@ def expected(lesson: str, level: Level = Level.L2) -> dict[str, dict[str, Expect
 
 
 def surprises(graded: ClassResult, level: Level = Level.L2) -> dict[str, list[str]]:
-    """For each student of a graded class what did not come out as expected; empty if everything did."""
+    """For each student of a graded class, what did not come out as expected; empty if everything did."""
     wanted = expected(graded.lesson, level)
     results = {submission.student: submission for submission in graded.submissions}
     found = {}

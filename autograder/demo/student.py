@@ -1,6 +1,6 @@
 """One submission of the bundled class: what is handed in, how, and how it should come out.
 
-Answers lie in `answers/<lesson>/<name>.py`, in cells as in a notebook:
+Answers are in `answers/<lesson>/<name>.py`, in cells as in a notebook:
 
     # %% attention.scores          goes into the answer cell of this exercise (or its written answer)
     # %% own                       a cell of the student's own, in front of the first answer
@@ -79,7 +79,7 @@ class Student:
             the notebook as it was released.
         edit: what else happens to the notebook.
         write: how it becomes a file.
-        expected: how the exercises come out that are no `otherwise`.
+        expected: how the exercises come out that are not `otherwise`.
         otherwise: the outcome of all the others: full points if passed, no score if unreadable, else none.
         unanswered: their outcome where no answer file names them, as none names a new exercise.
         level: the weakest boxes in which it may be run; in weaker ones it would get at what it is after.

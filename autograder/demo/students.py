@@ -1,7 +1,7 @@
 """Who is in the bundled class, and how each lesson's submissions should come out.
 
 The same people hand in every lesson, and do the same to it. `CLASS` says who they are and what they do; what names
-a lesson's exercises stands apart, by the lesson's folder: `EDITS` to the notebooks, and what is `EXPECTED`.
+a lesson's exercises is kept apart, by the lesson's folder: `EDITS` to the notebooks, and what is `EXPECTED`.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ CLASS = (
     ),
     Student("zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE),
 )
-"""Everyone, without what is a lesson's own."""
+"""Everyone, without what belongs to one lesson."""
 
 EDITS: Mapping[str, Mapping[str, Callable[[Notebook], None]]] = {
     "01_attention": {
@@ -270,7 +270,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         },
     },
 }
-"""By student, the exercises that come out in another way than the student's `otherwise` and `unanswered`."""
+"""By student, the exercises that come out differently from the student's `otherwise` and `unanswered`."""
 
 
 def _submissions(lesson: str) -> tuple[Student, ...]:

@@ -1,7 +1,7 @@
 """The demo's translator, trained in a process of its own.
 
 Grading forks its workers from the process that runs the demo. A fork of a process in which torch has computed with
-several threads can hang at its first matrix product, for it lacks those threads; how many there are is for the
+several threads can hang at its first matrix product, since it lacks those threads; how many there are is for the
 user's environment to say. So whatever computes before the fork does so elsewhere.
 """
 

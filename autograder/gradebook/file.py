@@ -1,4 +1,4 @@
-"""The gradebook's file: one process has it at a time, and writes it by one engine once it has been checked.
+"""The gradebook's file: one process has it at a time, and writes it through one engine once it has been checked.
 
 Nothing here needs nbgrader's own modules, which take a second to import, unless a gradebook must be made.
 """
@@ -32,7 +32,7 @@ WAIT_SECONDS = 5
 """How long to wait for another program, such as formgrader, to finish its own writing."""
 
 FREE_BYTES = 64 << 20
-"""Room on the disk below which nothing is begun."""
+"""Room on the disk below which nothing is started."""
 
 
 class GradebookFile:
@@ -98,7 +98,7 @@ class GradebookFile:
             raise BadInput(_advice(self.path, str(error.orig))) from error
 
     def has_records(self) -> bool:
-        """Whether the file holds records that can be read: not where it is new, or of a Katze that kept none."""
+        """Whether the file holds records that can be read: not if it is new, or from a Katze that kept none."""
         if _is_new(self.path):
             return False
         with self.begin() as connection:
@@ -107,10 +107,10 @@ class GradebookFile:
 
 @contextlib.contextmanager
 def read_only(path: Path) -> Iterator[Connection]:
-    """Read a gradebook that has records, also while another run writes it. Nothing can be written.
+    """Read a gradebook that has records, even while another run writes it. Nothing can be written.
 
     Raises:
-        BadInput: there is no gradebook, it has no records, or they are of another version of Katze.
+        BadInput: there is no gradebook, it has no records, or they are from another version of Katze.
     """
     if not path.is_file():
         raise BadInput(f"there is no gradebook {path} yet; grade a lesson with `katze grade LESSON`")
@@ -149,14 +149,14 @@ def check_room(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold the lock beside the gradebook, or say who has it. The lock ends with this process, however it ends."""
+    """Hold the lock next to the gradebook, or say who has it. The lock ends with this process, however it ends."""
     if not path.parent.is_dir():
         raise BadInput(f"there is no folder {path.parent} for the gradebook")
     beside = path.with_name(f".{path.name}.lock")
     try:
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise BadInput(f"cannot write beside the gradebook {path}: {error.strerror}; check its folder") from error
+        raise BadInput(f"cannot write next to the gradebook {path}: {error.strerror}; check its folder") from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -165,7 +165,7 @@ def _lock(path: Path) -> Iterator[None]:
             raise BadInput(
                 f"another run is grading into {path} (process {owner}); wait until it has finished, then run this again"
             ) from None
-        with contextlib.suppress(OSError):  # on a full disk the lock holds, only its owner's number is not told
+        with contextlib.suppress(OSError):  # on a full disk the lock holds, but does not say whose it is
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         _held.add(handle)
@@ -273,7 +273,7 @@ def _advice(path: Path, error: str) -> str:
         ("readonly", "it may only be read: check who may write the file and its folder"),
         ("read-only", "it may only be read: check who may write the file and its folder"),
         ("full", "the disk is full: make room and run this again; what was recorded stays"),
-        ("disk I/O", "the disk fails, or is full: look after it and run this again; what was recorded stays"),
+        ("disk I/O", "the disk is failing or full: see to it and run this again; what was recorded stays"),
         ("not a database", "it is not a gradebook: move it away, or restore it from a copy"),
         ("malformed", "it is damaged: restore it from a copy"),
     ):

@@ -136,7 +136,7 @@ def _write_comments(
 def withhold_grades(connection: Connection, lesson: LessonRows, student: str, why: str) -> None:
     """Take back the automatic scores of a submission, with the reason as its comments; nothing where it has none.
 
-    Where there are points by hand it is they that count, and they stay as they are.
+    Points given by hand count instead, and stay as they are.
     """
     submitted = connection.scalar(
         select(SUBMITTED.c.id)

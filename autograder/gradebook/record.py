@@ -1,4 +1,4 @@
-"""One record: all that grading a submission leaves behind, with everything that its grade follows from."""
+"""One record: all that grading a submission leaves behind, with everything that its grade depends on."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from course_lib.checking import Outcome
 
 SET_ASIDE = "set aside by --force"
-"""Why a record counts no longer that is about to be replaced."""
+"""Why a record that is about to be replaced no longer counts."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What every grade of a lesson follows from, beside the submission and the exercise's definition.
+    """What every grade of a lesson depends on, besides the submission and the exercise's definition.
 
     Attributes:
         release: fingerprint of the released notebook, without the cells that are an exercise's own.
@@ -65,7 +65,7 @@ class ExerciseRecord:
         points: what it earned; None where it could not be graded, which is not zero.
         max_points: the most it could earn.
         misconception: the id of the mistake, where it has a name.
-        note: what the student was told of the whole answer, where no case tells the story.
+        note: what the student was told about the whole answer, where no case tells the story.
         cases: its cases, in order; empty where the record was read without them.
     """
 
@@ -96,14 +96,14 @@ class Record:
         lesson: the lesson.
         digest: fingerprint of what was handed in.
         notebook: SHA-256 of the notebook's file; empty where it could not be read.
-        handed_in: when, as nbgrader's `timestamp.txt` says; empty if it does not.
+        handed_in: when, according to nbgrader's `timestamp.txt`; empty if it does not say.
         slot: which of the class's sets of hidden inputs the student got.
-        conditions: what its grades follow from.
+        conditions: what its grades depend on.
         exercises: one for each exercise, in the lesson's order.
         repairs: what was mended, a sentence each.
         problem: why it could not be graded; empty otherwise.
-        remarks: for the instructor: the limits that were hit, the cells that ended their box, and a time of handing in
-            that is none; a line each.
+        remarks: for the instructor: the limits that were hit, the cells that ended their box, and an invalid
+            submission time; one per line.
         seconds: wall-clock time that grading took.
         files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
         void: why this record no longer counts; empty while it does.
@@ -152,7 +152,7 @@ class Record:
 
     @property
     def max_total(self) -> float:
-        """The most that everything gives but the written answers that nobody has read yet."""
+        """The most that everything gives, except written answers that nobody has read yet."""
         return self.max_points + sum(cell.max_points for cell in self.by_hand if cell.written and not cell.is_open)
 
     @property
@@ -245,12 +245,12 @@ class HandGrade:
 
     @property
     def given(self) -> float:
-        """The points that a person has given, extra credit among them."""
+        """The points that a person has given, extra credit included."""
         return (self.points or 0.0) + (self.extra_credit or 0.0)
 
     @property
     def gained(self) -> float:
-        """What it adds to the automatic points of the exercises; nbgrader's sum comes out."""
+        """What it adds to the automatic points of the exercises, so that nbgrader's sum comes out."""
         automatic = self.automatic or 0.0
         score = automatic if self.points is None else self.points
         return score - (0.0 if self.written else automatic) + (self.extra_credit or 0.0)

@@ -12,11 +12,11 @@ from course_lib.checking import Outcome
 
 @dataclass(frozen=True)
 class Grading:
-    """That a run has graded a submission, and what came of it.
+    """What became of a submission that a run has graded.
 
     Attributes:
         why: why it was graded, or graded again; a sentence each.
-        changes: what is other than when it was last graded; empty where it never was.
+        changes: what differs from when it was last graded; empty if it never was.
         first: whether it was graded for the first time.
     """
 
@@ -34,9 +34,9 @@ class ClassResult:
         boxes: one line that says in what boxes the answers ran; empty where none did.
         submissions: their records, sorted by student.
         seconds: wall-clock time of the whole run.
-        gradings: for each student whose submission this run has graded, why and what changed; that of others stands
-            as an earlier run has recorded it.
-        refused: the submissions that were passed over, for their folder's name is not a student's id; they are in no
+        gradings: for each student whose submission this run has graded, why and what changed; the others stand
+            as an earlier run has recorded them.
+        refused: the submissions that were passed over because their folder's name is not a student id; they are in no
             gradebook.
         pages: the students whose feedback page was written anew because a person has given points or a comment.
         replaced_pages: those whose page was written anew because another program had put its own in its place.
@@ -61,7 +61,7 @@ class ClassResult:
     def records(self) -> list[dict[str, Any]]:
         """One JSON record for each student and exercise; `before` where a regrade has changed it.
 
-        Who was passed over is among them, unreadable, under the name of the folder as it can be shown.
+        Anyone passed over is among them, unreadable, under the name of the folder as it can be shown.
         """
         records = []
         for submission in (*self.submissions, *self.refused):

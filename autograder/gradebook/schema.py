@@ -1,6 +1,6 @@
-"""Our tables in the gradebook, and how those of earlier versions become those of this one.
+"""Our tables in the gradebook, and how those of earlier versions are brought up to date.
 
-The tables stand beside nbgrader's and begin with `katze_`; nbgrader's own tools pass them by. `katze_schema` says
+The tables are next to nbgrader's and begin with `katze_`; nbgrader's own tools ignore them. `katze_schema` says
 which version they have. A gradebook without it has version 0: nbgrader's alone, or with the table of the first
 Katze.
 """

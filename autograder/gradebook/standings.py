@@ -1,6 +1,6 @@
 """The grades of a class as they stand, read back from its gradebook; nothing is run, and nothing is written.
 
-Who was removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still tells the story.
+Anyone removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still tells the story.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def standings(course: Course, lessons: list[str]) -> dict[str, list[Record]]:
 
     Args:
         course: whose gradebook is read.
-        lessons: which; none at all stands for every lesson that has been graded.
+        lessons: which; none at all means every lesson that has been graded.
 
     Raises:
         BadInput: there is no gradebook, or nothing of one of these lessons has been graded.
@@ -39,7 +39,7 @@ def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[Reco
     listed = store.known_students(connection)
     records = {student: one for student, one in store.records(connection, lesson).items() if student in listed}
     if not records:
-        course.release_notebook(lesson)  # a misspelt lesson is told with those that there are
+        course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
         raise BadInput(f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`")
     by_hand = store.by_hand(connection, lesson)
     return [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
@@ -55,5 +55,5 @@ def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) 
 
 
 def most_points(results: Sequence[Record]) -> float:
-    """The most that a lesson gives, its written answers among them."""
+    """The most that a lesson gives, written answers included."""
     return max(one.max_points + sum(cell.max_points for cell in one.by_hand if cell.written) for one in results)

@@ -65,7 +65,7 @@ WAS_GRADED, WAS_SET_ASIDE = "graded", "set aside"
 _OF_A_RECORD = ("digest", "notebook", "handed_in", "slot", "problem", "seconds", "void")
 _OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name != "cases"]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
-"""What has a column of its own name, and stands there as it is."""
+"""What has a column of its own name, and is stored there as it is."""
 
 
 def begin_run(connection: Connection, run: RunRecord) -> int:
@@ -88,7 +88,7 @@ def save(
         run: the run that has graded it.
         record: the new record.
         why: why it was graded, or graded again; a sentence each.
-        kept: exercises that were not judged anew: what is written of them stays as it is.
+        kept: exercises that were not judged anew: what is recorded of them stays as it is.
     """
     before = _standings(connection, record)
     submission = _save_submission(connection, run, record)
@@ -301,7 +301,7 @@ def _standing(outcome: str | None, points: float | None, misconception: str | No
 
 
 def by_hand(connection: Connection, lesson: str, student: str | None = None) -> dict[str, tuple[HandGrade, ...]]:
-    """What people have given and written in formgrader, and what waits for them, by student; or of one student alone.
+    """What people have given and written in formgrader, and what waits for them, by student; or for one student only.
 
     Cells of exercises that nobody has touched are left out; written answers are all there.
     """

@@ -33,7 +33,7 @@ DEFAULT_COURSE = "default_course"
 
 @dataclass(frozen=True)
 class Entry:
-    """A record that is to be written beside nbgrader's rows.
+    """A record to be written next to nbgrader's rows.
 
     Attributes:
         run: the number of the run.
@@ -127,12 +127,12 @@ class GradebookWriter:
         """Let the grades of these students no longer count, until they are graded again.
 
         In nbgrader's tables they lose their automatic scores and wait for a human; points given by hand stay. So
-        whatever happens to the run that grades them again, no grade of before is taken for one of its own.
+        whatever happens to the run that grades them again, no earlier grade is taken for one of its own.
 
         Args:
             run: the run that is about to grade them again.
             lesson: a lesson that `ensure_assignment` has been called for.
-            students: their ids; one without a grade is passed by.
+            students: their ids; one without a grade is passed over.
             why: the reason, for their comments and their history.
         """
         with self._file.begin() as connection:

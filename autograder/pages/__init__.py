@@ -1,1 +1,1 @@
-"""What people read of a graded class: feedback, the report, tables in the terminal, and files for a platform."""
+"""What people read about a graded class: feedback, the report, tables in the terminal, and files for a platform."""

@@ -33,10 +33,10 @@ TALLEST = 85
 """The height of the tallest, in percent."""
 
 ENOUGH_TO_COMPARE = 10
-"""Students from which on it is said how well an exercise tells those who know more from those who know less."""
+"""The fewest students for whom it says how well an exercise tells those who know more from those who know less."""
 
 MOST_MISTAKES = 3
-"""Of an exercise's mistakes so many are shown."""
+"""How many of an exercise's mistakes are shown."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ExerciseRow:
         max_points: the most that it gives.
         right: how many have it all right.
         judged: of how many.
-        share: of its points, what the class has earned, in percent.
+        share: what the class has earned of its points, in percent.
         tells_apart: the correlation of its points with all others; "–" where there is none.
         mistakes: known ones first, then the most frequent.
     """
@@ -106,7 +106,7 @@ def render_class(title: str, results: Sequence[Record]) -> str:
 
 
 def _share(result: Record) -> float:
-    """Of the points that have been given out, what was earned; extra credit may lift it above 1."""
+    """What was earned of the points that have been given out; extra credit may lift it above 1."""
     return (result.total or 0.0) / result.max_total if result.max_total else 0.0
 
 
@@ -122,7 +122,7 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
 
 
 def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
-    """For each tenth of the points its name, how many students are in it, and its height in percent.
+    """For each tenth of the points: its name, how many students are in it, and its height in percent.
 
     The tallest leaves room for a number above it.
     """
@@ -154,7 +154,7 @@ def _exercise_row(exercise: str, scored: Sequence[Record]) -> ExerciseRow:
 
 
 def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
-    """How an exercise's points go with all others; "–" where too few students, or no differences, tell."""
+    """How an exercise's points go with all others; "–" with too few students, or no differences."""
     if len(points) < ENOUGH_TO_COMPARE or len(set(points)) < 2 or len(set(rest)) < 2:
         return "–"
     return f"{statistics.correlation(points, rest):.2f}".replace("-", "−")

@@ -23,7 +23,7 @@ STUDENT = "student"
 """The heading of the students' ids, unless another is asked for."""
 
 Points = Mapping[str, Mapping[str, float | None]]
-"""By lesson and student all points, automatic and by hand; None where there is no score."""
+"""By lesson and student, all points, automatic and by hand; None where there is no score."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ def export(
         graded: for each lesson its results, from `standings`.
         roster: a CSV file that the learning platform has exported; its rows and columns are kept.
         student_heading: the heading of the column with the students' ids.
-        headings: for a lesson the heading of its column; otherwise its name. A column of the roster that has this
+        headings: by lesson, the heading of its column; by default its name. A column of the roster that has this
             heading is filled, else there is one more.
 
     Raises:
@@ -105,10 +105,10 @@ def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
     said = [f"{lesson}: {len(results)} graded, out of {most_points(results):g} points."]
     lost = [one.student for one in results if one.total is None]
     if lost:
-        said.append(f"{lesson}: no score, so that nothing is written: {some(lost)}.")
+        said.append(f"{lesson}: no score, so nothing is written: {some(lost)}.")
     waiting = sum(bool(one.waiting) for one in results)
     if waiting:
-        said.append(f"{lesson}: of {waiting} a written answer has not been read yet; its points are missing.")
+        said.append(f"{lesson}: a written answer of {waiting} has not been read yet; its points are missing.")
     return said
 
 
@@ -138,7 +138,7 @@ def _read(path: Path) -> GradeTable:
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     except csv.Error as error:
-        raise BadInput(f"the roster {path} is no CSV file: {error}; export it again as CSV") from error
+        raise BadInput(f"the roster {path} is not a CSV file: {error}; export it again as CSV") from error
     if not rows:
         raise BadInput(f"the roster {path} is empty; export it again as CSV")
     width = len(rows[0])
@@ -150,10 +150,10 @@ def _read(path: Path) -> GradeTable:
 
 
 def _ids(path: Path, table: GradeTable, heading: str) -> list[str]:
-    """The student of each row of a roster; empty in rows that are nobody's, as Canvas's of possible points is."""
+    """The student of each row of a roster; empty in rows that are nobody's, such as Canvas's possible points."""
     if heading not in table.headings:
         known = ", ".join(filter(None, table.headings))
-        raise BadInput(f"the roster {path} has no column {heading!r}; choose one by --student-column: {known}")
+        raise BadInput(f"the roster {path} has no column {heading!r}; choose one with --student-column: {known}")
     place = table.headings.index(heading)
     students = [row[place].strip() for row in table.rows]
     twice = [student for student, times in Counter(filter(None, students)).items() if times > 1]

@@ -1,7 +1,7 @@
 """Feedback for one student: one HTML page with the points, the verdicts, and the notebook.
 
 The page stands alone. It needs no network, runs no script (and forbids any, should one slip in), follows the
-reader's light or dark theme, and puts the student's own work in front: cells of the lesson that were not changed
+reader's light or dark theme, and puts the student's own work first: cells of the lesson that were not changed
 are folded away under their headings.
 """
 
@@ -112,7 +112,7 @@ class _Row:
 def _given_for(
     result: ExerciseRecord, cells: Sequence[Mapping[str, Any]], given: Mapping[str, HandGrade]
 ) -> HandGrade | None:
-    """What a person has given for an exercise in place of its automatic points, or beside them."""
+    """What a person has given for an exercise in place of its automatic points, or on top of them."""
     checks = [cell for cell in cells if _kind(cell) == "check" and _katze(cell)["exercise"] == result.exercise]
     names = map(_grade_id, checks)
     return next((given[name] for name in names if name in given and given[name].is_given), None)
@@ -368,7 +368,7 @@ def _parser(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Markdown as HTML: raw HTML is shown as text, images come from attachments alone."""
+    """Markdown as HTML: raw HTML is shown as text, images come only from attachments."""
 
     def __init__(self, attachments: Mapping[str, Mapping[str, str]]) -> None:
         super().__init__(escape=True)

@@ -22,7 +22,7 @@ from course_lib import exercises
 from course_lib.checking import Outcome
 
 ENOUGH_FOR_A_PACE = 20
-"""Submissions from which on a pace says something: before, it is that of opening the first box."""
+"""The fewest submissions whose pace says something: before, it is that of opening the first box."""
 
 GAP, WIDEST = "   ", 40
 """Between two columns; and characters of the widest."""
@@ -33,7 +33,7 @@ _COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGR
 def print_class(graded: ClassResult, console: Console | None = None) -> None:
     """What this run has graded, a row for each student; what a regrade has changed; and how long it took.
 
-    Submissions that had not changed are counted only: `katze log` tells of each.
+    Submissions that had not changed are only counted: `katze log` tells of each.
     """
     console = console or Console()
     now = [submission for submission in graded.submissions if submission.student in graded.gradings]
@@ -89,7 +89,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
 
 
 def _print_table(lesson: str, submissions: list[Record], console: Console) -> None:
-    """Points, outcomes by name, the mistakes that have names, and repairs: below a student what does not fit beside."""
+    """Points, outcomes by name, the mistakes that have names, and repairs; what does not fit goes below the student."""
     by_hand = [_by_hand(one) for one in submissions]
     columns = [
         _column("student", [one.student for one in submissions]),
@@ -120,10 +120,10 @@ def _column(heading: str, cells: list[str], right: bool = False) -> list[str]:
 
 
 def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
-    """What is other than before, with the reasons, alike changes together; those who came out the same are counted."""
+    """What differs from before, with the reasons, like changes together; those who came out the same are counted."""
     changed = {student: one for student, one in again.items() if one.changes}
     console.print(
-        f"graded again: {count(len(again), 'submission')}, {len(changed) or 'none'} of them with another result",
+        f"graded again: {count(len(again), 'submission')}, {len(changed) or 'none'} of them with a different result",
         highlight=False,
     )
     reasons = _by_reason(again)
@@ -143,7 +143,7 @@ def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
 
 
 def _changed(change: Change) -> str:
-    """A change in a line; of what stays the same, once: "attention.scale: passed, 1 -> 3 points"."""
+    """A change in one line; what stays the same is said once: "attention.scale: passed, 1 -> 3 points"."""
     before, after = change.before, change.after
     if before and after and before.points is not None and replace(before, points=after.points) == after:
         return f"{change.exercise}: {_ending(after)}, {before.points:g} -> {_worth(after)}"
@@ -170,14 +170,14 @@ def _ending(standing: Standing) -> str:
 
 
 def _points(submission: Record) -> str:
-    """All points but those that wait for a person, as nbgrader adds them up."""
+    """All points except those that wait for a person, as nbgrader adds them up."""
     if submission.total is None:
         return "no score"
     return f"{submission.total:g} / {submission.max_total:g}"
 
 
 def _by_hand(submission: Record) -> str:
-    """What of the points a person has given, and what waits for one."""
+    """Which points a person has given, and which wait for one."""
     parts = []
     if any(cell.is_given for cell in submission.by_hand):
         given = sum(cell.given for cell in submission.by_hand)
@@ -240,7 +240,7 @@ def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
 
 
 def print_exercises(records: list[dict[str, Any]], console: Console | None = None) -> None:
-    """Under its lesson each exercise, with its points, minutes and known mistakes, and what it asks for."""
+    """Each exercise under its lesson, with its points, minutes and known mistakes, and what it asks for."""
     console = console or Console()
     for lesson, group in itertools.groupby(records, key=lambda record: str(record["lesson"])):
         console.print(f"[bold]{escape(lesson)}[/]", highlight=False)

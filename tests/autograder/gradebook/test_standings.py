@@ -73,7 +73,7 @@ def test_export_prints_or_writes(course: Course, tmp_path: Path, capsys: pytest.
     assert main(["export", *where]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"student,{LESSON}\ngus,0\nhana,12.5\nzora,\n"
-    assert "no score, so that nothing is written: zora." in printed.err
+    assert "no score, so nothing is written: zora." in printed.err
     file, roster = tmp_path / "out.csv", tmp_path / "roster.csv"
     roster.write_text("Login,HW 1\nhana,\n")
     filled = ["--roster", str(roster), "--student-column", "Login", "--lesson-column", f"{LESSON}=HW 1"]

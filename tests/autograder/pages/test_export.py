@@ -51,7 +51,7 @@ def test_no_score_is_an_empty_cell_and_zero_is_a_zero() -> None:
     assert rows(made.table) == [["student", LESSON], ["ada", "17.5"], ["ben", ""], ["zoe", "0"]]
     assert made.remarks == [
         "01_attention: 3 graded, out of 19 points.",
-        "01_attention: no score, so that nothing is written: ben.",
+        "01_attention: no score, so nothing is written: ben.",
     ]
 
 
@@ -70,7 +70,7 @@ def test_points_by_hand_are_in_it_and_what_waits_is_told() -> None:
     assert rows(made.table)[1:] == [["ada", "18.5"], ["ben", "17"]]
     assert made.remarks == [
         "01_attention: 2 graded, out of 21 points.",
-        "01_attention: of 1 a written answer has not been read yet; its points are missing.",
+        "01_attention: a written answer of 1 has not been read yet; its points are missing.",
     ]
 
 
@@ -100,12 +100,12 @@ def test_a_roster_without_the_column_gets_one_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (CANVAS, "has no column 'student'; choose one by --student-column: Student, ID, SIS Login ID"),
+        (CANVAS, "has no column 'student'; choose one with --student-column: Student, ID, SIS Login ID"),
         ("", "is empty"),
         ("student,a\nada,1,2\n", "row 2 of .* has 3 cells, its first row 2"),
         ("student\nada\nada\n", "has 'ada' in two rows"),
         ("student\nJörg\n".encode("latin-1"), "not in UTF-8"),
-        ('student\n"ada\n', "is no CSV file"),
+        ('student\n"ada\n', "is not a CSV file"),
     ],
 )
 def test_a_roster_that_cannot_be_used_is_refused(tmp_path: Path, content: str | bytes, said: str) -> None:

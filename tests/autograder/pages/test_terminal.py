@@ -126,7 +126,7 @@ def test_what_a_regrade_changed_is_told_student_by_student() -> None:
             "ben": Grading(("attention.scores: its points 1 -> 2",), (), first=False),
         },
     )
-    assert "graded again: 2 submissions, 1 of them with another result" in text
+    assert "graded again: 2 submissions, 1 of them with a different result" in text
     assert "ada handed in again attention.scores: wrong (keys_as_rows), 0 points -> passed, 2 points" in text
     assert "attention.scores: its points 1 -> 2: 1 submission" in text
     assert "1 submission unchanged, not graded again" in text
@@ -171,7 +171,7 @@ def test_changes_that_are_alike_are_told_once_and_the_exceptions_one_by_one() ->
     class_of = [record(name, "01_attention", (PASSED,)) for name in gradings]
     text = shown_again(*class_of, gradings=gradings)
     assert (
-        "38 of them with another result attention.scale: its points 1 -> 3: 38 submissions "
+        "38 of them with a different result attention.scale: its points 1 -> 3: 38 submissions "
         "36 students attention.scale: passed, 1 -> 3 points "
         "ben attention.scale: passed, 1 point -> ungraded, no score "
         "eve attention.scale: wrong (x), 0.5 -> 1.5 points" in text
