@@ -27,7 +27,7 @@ SEEDS = (PUBLIC_SEED, 1, 2)
 """Seeds of the hidden cases for which a certificate must hold; any others must do as well."""
 
 MIN_CORRECT = 3
-"""Right answers that an exercise needs beside its reference."""
+"""Right answers that an exercise needs besides its reference."""
 
 MIN_MISCONCEPTIONS = 6
 """Known mistakes that an exercise needs, unless `FEWER_EXIST` says why not."""
@@ -41,7 +41,7 @@ FEWER_EXIST: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was proved of one exercise.
+    """What was proved about one exercise.
 
     Attributes:
         exercise: the exercise.
@@ -144,7 +144,7 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
 def _make_up(exercise: Exercise) -> Iterator[str]:
     """What is missing from the exercise itself."""
     if len(exercise.correct) < MIN_CORRECT:
-        yield f"has {len(exercise.correct)} correct answers beside the reference; at least {MIN_CORRECT} are needed"
+        yield f"has {len(exercise.correct)} correct answers besides the reference; at least {MIN_CORRECT} are needed"
     if len(exercise.misconceptions) < MIN_MISCONCEPTIONS and exercise.id not in FEWER_EXIST:
         yield f"has {len(exercise.misconceptions)} misconceptions; at least {MIN_MISCONCEPTIONS} are needed"
     ids = [misconception.id for misconception in exercise.misconceptions]
@@ -166,7 +166,7 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
 
 
 def _single_precision_only(exercise: Exercise, kind: str, cases: Sequence[Case]) -> Iterator[str]:
-    """Whether floating numbers go in and come out, and never in double precision."""
+    """Whether floating-point numbers go in and come out, and never in double precision."""
     dtypes = [floating_dtypes(case) for case in cases]
     if not any(dtypes) or {torch.float64} in dtypes:
         return
@@ -198,7 +198,7 @@ def _reference_failures(key: AnswerKey) -> Iterator[str]:
 
 
 def _pair_failures(exercise: Exercise, key: AnswerKey) -> Iterator[str]:
-    """Where two mistakes at once are told as a third one. One may hide behind the other: then that one is told."""
+    """Where two mistakes at once are named as a third. One may hide behind the other: then the other is named."""
     for pair in exercise.pairs:
         answer = partial(observe, pair.answer)
         seen = observe_cases(key.visible, answer)

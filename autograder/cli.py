@@ -1,7 +1,7 @@
 """The command `katze`: what each part of the harness does, under one name.
 
-Exit status: 0 done, 1 the grader or a check failed, or somebody could not be graded for a folder's name, 2 wrong use
-or bad input.
+Exit status: 0 done, 1 the grader or a check failed, or somebody could not be graded because of a folder's name, 2 wrong
+use or bad input.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DONE, FAILED, MISUSED = 0, 1, 2
 
-_ROOM, _RIGHT = "make room, then run this again", "get the right to write there, then run this again"
+_ROOM, _RIGHT = "make room, then run this again", "get permission to write there, then run this again"
 DISK = dict.fromkeys((*DISK_FULL, errno.EFBIG), _ROOM) | dict.fromkeys((errno.EROFS, errno.EACCES), _RIGHT)
 """What a disk may refuse, and the next step."""
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run `katze` with these arguments, by default those of the command line; returns the exit status."""
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"  # before torch is imported: workers are forks, and threads do not survive one
-    # Else jsonschema, which nbformat imports, builds a grammar of web addresses: a second, and no notebook needs it.
+    # else jsonschema, which nbformat imports, builds a grammar of web addresses: a second, and no notebook needs it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     atexit.register(gc.freeze)  # else the collector looks through all of torch once more at the end: a second
     parser = _parser()
@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 
     check = command("check", _check, "check one answer from a Python file, in a box", False)
     check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
-    check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name where it is another")
+    check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it has another")
     check.add_argument("--visible-only", action="store_true", help="only the cases that students see")
     _add_level(check)
     _add_json(check)

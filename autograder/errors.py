@@ -3,7 +3,7 @@
 import errno
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-"""What the system says where there is no room left: errors after which no submission could be written."""
+"""What the system says when there is no room left: errors after which no submission could be written."""
 
 
 class BadInput(Exception):
@@ -21,7 +21,7 @@ class Unreadable(Exception):
     """A submission that cannot be used: outcome `unreadable`, no score.
 
     Attributes:
-        reason: one sentence to the student, which says what to do.
+        reason: one sentence to the student that says what to do.
     """
 
     def __init__(self, reason: str) -> None:

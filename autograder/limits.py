@@ -2,7 +2,7 @@
 
 Time is processor time: what an answer computes, on all threads and processes together, is its own, and how long that
 takes on a busy machine is not. A box that waits by its own doing (it sleeps, or wants a lock) may do so for as many
-seconds as it may compute. The clock on the wall stands far behind both.
+seconds as it may compute. The wall clock stands far behind both.
 
 A course sets them in `nbgrader_config.py` (see `settings.py`).
 """
@@ -53,7 +53,7 @@ class Limits:
     memory_ceiling_bytes: int = 0
 
     def wall(self, seconds: float) -> float:
-        """How long to await what may compute for so many seconds."""
+        """How long to await what may compute for this many seconds."""
         return max(seconds * self.wall_factor, self.wall_seconds)
 
 
@@ -86,7 +86,7 @@ NO_ALLOWANCE = Allowance()
 
 
 def size(count: float, *, decimal: bool = False) -> str:
-    """A number of bytes in words: "2 GB", in units of 1024, for limits are set in them; files are told decimal."""
+    """A number of bytes in words: "2 GB", in units of 1024, since limits are set in them; files are told decimal."""
     step, digits, largest = (1000, ".0f", 2) if decimal else (1024, ".3g", 3)
     power = min(largest, sum(count >= step**power for power in (1, 2, 3)))
     return f"{count / step**power:{digits if power else 'g'}} {('bytes', 'kB', 'MB', 'GB')[power]}"

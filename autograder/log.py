@@ -30,7 +30,7 @@ _VERSIONS = ("Katze", "Python", "torch", "numpy")
 
 
 def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
-    """Everything that was recorded of one submission, as JSON data. Hidden inputs are named, never shown.
+    """Everything that was recorded about one submission, as JSON data. Hidden inputs are named, never shown.
 
     Raises:
         BadInput: there is no such record, or no gradebook that holds any.
@@ -84,7 +84,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
 
 def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Record]) -> str:
     if not known:
-        course.release_notebook(lesson)  # a misspelt lesson is told with those that there are
+        course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
         return f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`"
     near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"{count(len(known), 'student')} have one"
@@ -141,7 +141,7 @@ def print_story(tale: Mapping[str, Any], console: Console | None = None, every_c
     Args:
         tale: from `story`.
         console: where to.
-        every_case: each case on a line of its own; by default those that are right are counted.
+        every_case: each case on a line of its own; by default those that are right are only counted.
     """
     console = console or Console()
     worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"

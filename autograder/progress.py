@@ -18,7 +18,7 @@ from rich.text import Text
 
 
 class TimeLeft(ProgressColumn):
-    """The time left, if the rest goes as all before it has gone.
+    """The time left, if the rest goes as everything before it has.
 
     Submissions take between a tenth of a second and a minute each, in no order; the pace of the last few, which is
     what rich's own column shows, says little about the rest.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 MOST_NAMES = 10
-"""So many names a line tells; of more, the number."""
+"""How many names a line gives; of more, only the number."""
 
 
 def count(number: float, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""A lesson as the grader and its workers need it, with everything that its grades follow from."""
+"""A lesson as the grader and its workers need it, with everything that its grades depend on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GRADING = (
     "autograder.intake.submission",
     "autograder.box.zygote.zygote",
 )
-"""What reads, runs and judges an answer; with all that these import it decides grades."""
+"""What reads, runs and judges an answer; together with all that it imports, it decides grades."""
 
 _PACKAGES = ("torch", "numpy", "ipython")
 """Packages that run answers, or compare what they give."""
@@ -41,7 +41,7 @@ class Assignment:
     What takes a while to find out, conditions and fingerprints, is found out when it is first asked for.
 
     Attributes:
-        course: where everything lies.
+        course: where everything is.
         lesson: the lesson.
         release: its released notebook.
         limits: what each submission may use.
@@ -85,7 +85,7 @@ class Assignment:
 
     @cached_property
     def conditions(self) -> Conditions:
-        """What its grades follow from, beside submissions and exercises."""
+        """What its grades depend on, besides submissions and exercises."""
         limits = {name: value for name, value in asdict(self.limits).items() if name != "memory_ceiling_bytes"}
         settings = {
             "limits": limits,
@@ -164,7 +164,7 @@ def _versions(withheld: Iterable[str]) -> dict[str, str]:
 
 
 def _grading_code() -> set[Path]:
-    """The files of our own that decide a grade: those named in `_GRADING`, and what they import, however indirectly."""
+    """Our own files that decide a grade: those named in `_GRADING`, and what they import, however indirectly."""
     root = Path(__file__).parents[2]
     found: dict[str, Path] = {}
     waiting = list(_GRADING)

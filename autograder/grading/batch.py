@@ -72,7 +72,7 @@ def grade_lesson(
         limits: what each submission may use; by default what the course says.
         skip_demos: leave out cells tagged `demo`, unless a later cell may need one.
         feedback: write feedback pages.
-        force: grade everything, changed or not; what was graded before counts no longer from the start.
+        force: grade everything, changed or not; what was graded before stops counting at the start.
         console: where the line on the boxes and the progress bar go; by default standard error.
 
     Raises:
@@ -117,7 +117,7 @@ def grade_lesson(
 
 @dataclass
 class _Done:
-    """What a run keeps of what it has graded, until it is told of: the records themselves are in the gradebook.
+    """What a run keeps of what it has graded, until it is reported: the records themselves are in the gradebook.
 
     Attributes:
         gradings: for each student whose submission was graded, why, and what changed.
@@ -139,7 +139,7 @@ def _collect_records(assignment: Assignment, plan: Plan, file: GradebookFile, do
 
 
 def _list_refused(assignment: Assignment) -> tuple[Record, ...]:
-    """The records of submissions that were passed over for the name of their folder; they go into no gradebook."""
+    """The records of submissions that were passed over because of their folder's name; they go into no gradebook."""
     keys = AnswerKeys(assignment.course.secret())
     refused = refused_submissions(assignment.course.submitted, assignment.lesson)
     return tuple(record_passed_over(assignment, keys, shown, why) for shown, why in refused.items())
@@ -201,7 +201,7 @@ def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> b
 
 
 def _warn_of_an_empty_gradebook(assignment: Assignment, console: Console) -> None:
-    """Say that grades may have been lost, where the gradebook is an empty file beside graded notebooks."""
+    """Say that grades may have been lost, where the gradebook is an empty file next to graded notebooks."""
     course, lesson = assignment.course, assignment.lesson
     path = course.gradebook
     if path.is_file() and path.stat().st_size == 0 and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
@@ -237,7 +237,7 @@ def _check_places(assignment: Assignment) -> None:
 
 
 def _select_submissions(assignment: Assignment, students: Sequence[str] | None) -> list[tuple[str, Path]]:
-    """The students who handed in, and the folders of their submissions; or of these students alone."""
+    """The students who handed in, and the folders of their submissions; or only those of these students."""
     submitted, lesson = assignment.course.submitted, assignment.lesson
     submissions = list_submissions(submitted, lesson)
     if students is not None:
@@ -304,7 +304,7 @@ def _run(assignment: Assignment, boxes: _Boxes, workers: int, force: bool, submi
 
 
 def _set_aside(gradebook: GradebookWriter, assignment: Assignment, plan: Plan, run: int) -> None:
-    """Let what is graded again by force count no longer, in the gradebook first and then on the disk."""
+    """Stop counting what is graded again by force, first in the gradebook and then on the disk."""
     again = [task.student for task in plan.tasks if task.earlier is not None]
     gradebook.set_aside(run, assignment.lesson, again, SET_ASIDE)
     for student in again:
@@ -322,7 +322,7 @@ def _record(
     """Write what a worker found into the gradebook.
 
     What goes wrong with one submission is that submission's, not the class's: it is ungraded, and its earlier grade
-    goes, too.
+    goes as well.
     """
     student = finished.task.student
     if any(one.outcome is Outcome.UNGRADED for one in finished.record.exercises):

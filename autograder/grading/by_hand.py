@@ -1,6 +1,6 @@
 """What people give and write in formgrader, brought to the feedback pages: nothing is run for it.
 
-A page in whose place another program has put its own, as `nbgrader generate_feedback` does, is written anew as well.
+A page that another program has replaced with its own, as `nbgrader generate_feedback` does, is written anew as well.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
     Args:
         assignment: the lesson; without feedback no page is written.
         file: the gradebook.
-        students: who is looked at.
+        students: whom to look at.
     """
     if not file.has_records():
         return ByHand()

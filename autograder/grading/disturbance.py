@@ -14,7 +14,7 @@ MOST_NAMED = 3
 
 
 class Changeable(Protocol):
-    """What is needed of a box here."""
+    """What is needed from a box here."""
 
     def run_cell(self, source: str, allowed: Allowance) -> object:
         """Run one cell."""

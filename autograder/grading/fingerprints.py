@@ -1,7 +1,7 @@
-"""What grades follow from, as digests: an exercise's definition, the grader's own code, a lesson's release, and what
+"""What grades depend on, as digests: an exercise's definition, the grader's own code, a lesson's release, and what
 a student handed in.
 
-Two things with the same fingerprint give the same grade. Of an exercise words that nobody runs do not count: comments,
+Two things with the same fingerprint give the same grade. Words of an exercise that nobody runs do not count: comments,
 docstrings, line numbers, annotations, its place in the prose.
 """
 
@@ -33,13 +33,13 @@ FOLDER_DEPTH = 5
 """Folders within folders of a submission that are looked at."""
 
 FOLDER_BYTES = 200_000_000
-"""Bytes of a submission that are read; of what goes beyond them, the size and the time of its last change count."""
+"""Bytes of a submission that are read; beyond them, only size and time of the last change count."""
 
 _UNGRADED_FIELDS = {"lesson", "title", "statement", "minutes", "section", "source", "correct"}
 """What an exercise says to readers and to its certificate; grading does not look at it."""
 
 _APART = {"points", "parts", "misconceptions"}
-"""What is counted in a way of its own, so that a regrade can say what has changed."""
+"""What is counted in its own way, so that a regrade can say what has changed."""
 
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
 _HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.14 on
@@ -57,7 +57,7 @@ def of_exercise(exercise: Exercise) -> dict[str, object]:
     recorded apart, and so does the code that compares and judges (`of_modules`).
 
     Returns:
-        A SHA-256 in hexadecimal for its definition, and its texts and points beside it; see `joined`.
+        A SHA-256 in hexadecimal for its definition, and its texts and points next to it; see `joined`.
     """
     packages = {"course_lib", _package(exercise.reference), _package(exercise.cases)}
     walk = _Walk(packages)
@@ -89,7 +89,7 @@ def in_course(exercise: Mapping[str, object], cells: str, limits: Mapping[str, o
 def changed(before: str, now: str) -> str:
     """What is different between two fingerprints of an exercise, from `joined`, in words.
 
-    Where the earlier one is of a Katze that joined them in another way, nothing more is known than that.
+    If the earlier one is from a Katze that joined them differently, no more is known than that.
     """
     try:
         old, new = json.loads(before), json.loads(now)
@@ -101,7 +101,7 @@ def changed(before: str, now: str) -> str:
 
 
 def _changed_limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """The limits that are others, where an exercise without one has the course's."""
+    """The limits that differ; an exercise without one has the course's."""
     for name in sorted(old.keys() | new.keys()):
         before, now = (limits.get(name, "the course's") for limits in (old, new))
         if before != now:
@@ -111,7 +111,7 @@ def _changed_limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
 def _changed_parts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     words = {"definition": "its definition", "cells": "its cells in the release", "texts": "its texts"}
     changed_parts = [part for part in words if old[part] != new[part]]
-    if "definition" in changed_parts:  # a mistake that is new, or known no longer, brings its text or takes it along
+    if "definition" in changed_parts:  # a mistake that is new, or no longer known, brings its text or takes it away
         changed_parts = [part for part in changed_parts if part != "texts"]
     yield from (words[part] for part in changed_parts)
     if old["points"] != new["points"]:
@@ -289,7 +289,7 @@ _OF_EVERY_CLASS = {
 
 
 def of_modules(files: Iterable[Path]) -> str:
-    """The fingerprint of files of code: of their names and all their bytes, for they are many, and change together."""
+    """The fingerprint of files of code: of their names and all their bytes, as they are many, and change together."""
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()} ".encode())
@@ -302,7 +302,7 @@ def of_modules(files: Iterable[Path]) -> str:
 def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """The fingerprint of a release, and of each exercise's own cells in it.
 
-    Prose does not count, and a cell counts where it stands among the code cells: what a submission earns follows
+    Prose does not count, and a cell counts with its place among the code cells: what a submission earns follows
     from the code that runs, from the answers to be filled in, and from how they are graded.
 
     Args:

@@ -34,7 +34,7 @@ def keep_observation(observation: Observation) -> Observation:
 
 
 class OutputKeeper:
-    """Keeps the outputs of one cell after another, until they are too much together."""
+    """Keeps the outputs of one cell after another, until together they are too much."""
 
     def __init__(self) -> None:
         self._held: dict[int, int] = {}
@@ -45,7 +45,7 @@ class OutputKeeper:
         if sum(self._held.values()) <= OUTPUT_BYTES:
             return [_plain(output) for output in outputs]
         self._held[place] = 0
-        text = f"[katze] The outputs of this cell were left out: all together are above {size(OUTPUT_BYTES)}.\n"
+        text = f"[katze] The outputs of this cell were left out: together they exceed {size(OUTPUT_BYTES)}.\n"
         return [{"output_type": "stream", "name": "stdout", "text": text}]
 
 

@@ -23,7 +23,7 @@ _NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 
 
 class AnyBox(Protocol):
-    """What grading needs of a box."""
+    """What grading needs from a box."""
 
     @property
     def share(self) -> float:
@@ -31,7 +31,7 @@ class AnyBox(Protocol):
 
     @property
     def starved(self) -> bool:
-        """Whether it was stopped for its time while the machine was busy with something else."""
+        """Whether it was stopped for taking too long while the machine was busy with something else."""
 
     def changes(self) -> list[str]:
         """What the cells have changed of Python and torch themselves."""
@@ -129,7 +129,7 @@ class OneAnswer:
         self.verdict, self._visible = None, None
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
-        """The verdict where the submission's time was used up; or where its cells have ended so many boxes."""
+        """The verdict where the submission's time was used up; or where its cells have ended this many boxes."""
         why = f"The {self._limits.submission_seconds:g} s for the whole submission were used up"
         if boxes:
             why = f"More than {boxes} cells ended Python itself"
@@ -138,7 +138,7 @@ class OneAnswer:
         return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
 
     def _name_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
-        """The verdict with a sentence on the limit that the answer ran into, if it did."""
+        """The verdict with a sentence on the limit that the answer ran into, if any."""
         self.stopped = ""
         if lost is not None and lost.outcome is verdict.outcome:
             self.stopped = with_setting(lost.reason, lost.setting)

@@ -1,7 +1,7 @@
-"""What a run has to do: which submissions are to be graded, which of their exercises, and why.
+"""What a run has to do: which submissions to grade, which of their exercises, and why.
 
-A grade follows from the submission, the exercise's definition, the release, the seed, the versions and the limits.
-Where all of these are those of the record, and what was written is still there, nothing is done.
+A grade depends on the submission, the exercise's definition, the release, the seed, the versions and the limits.
+Where all of these match the record, and what was written is still there, nothing is done.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from course_lib.checking import Outcome
 FIRST = "not graded before"
 FORCED = "graded again by --force"
 SUBMITTED_AGAIN = "handed in again"
-LEFT_UNDONE = "set aside by a run with --force that was stopped before it came here"
+LEFT_UNDONE = "set aside by a run with --force that was stopped before it got here"
 FAILED_BEFORE = "the grader had failed on it"
-OVERWRITTEN = "the gradebook holds other scores than were recorded"
+OVERWRITTEN = "the gradebook holds scores other than those recorded"
 
 _CHANGED = {
     "checks": "Katze's own code that grades has changed",
@@ -110,7 +110,7 @@ def make_plan(
 def _find_reasons(
     assignment: Assignment, record: Record, digest: str, weakest: Level, overwritten: bool
 ) -> Iterator[str]:
-    """Why a submission has to be graded again as a whole; nothing where it has not."""
+    """Why a submission has to be graded again as a whole; nothing if it has not."""
     if record.digest != digest:
         yield SUBMITTED_AGAIN
     if record.void:  # what it had written is gone with it, and its scores are taken back
@@ -153,7 +153,7 @@ def _compare_limits(before: Mapping[str, object], now: Mapping[str, object]) -> 
 
 
 def _find_missing_files(assignment: Assignment, record: Record) -> Iterator[str]:
-    """What an earlier run has written, and is no longer there.
+    """What an earlier run has written that is no longer there.
 
     An autograded notebook must be what was written, by its size. A feedback page that is another program's by now is
     no reason to grade again: it is written anew from what was recorded (`by_hand.py`).

@@ -18,10 +18,10 @@ from autograder.repair import Repaired
 from course_lib.checking import Verdict
 
 Files = dict[str, tuple[str, int]]
-"""For each file that was written its SHA-256 and its size in bytes."""
+"""For each file that was written, its SHA-256 and its size in bytes."""
 
 Shown = Mapping[str, list[dict[str, Any]]]
-"""For each exercise the outputs of its check cell: the verdict, in nbformat 4."""
+"""For each exercise, the outputs of its check cell: the verdict, in nbformat 4."""
 
 
 def show_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
@@ -103,7 +103,7 @@ def write_graded(
         assignment: the lesson.
         record: how the submission came out.
         repaired: its notebook.
-        graded: what its cells have put out.
+        graded: what its cells put out.
         shown: the verdicts.
     """
     notebook = repaired.notebook(_outputs(graded), shown)
@@ -113,7 +113,7 @@ def write_graded(
 
 
 def write_feedback(assignment: Assignment, record: Record, notebook: Mapping[str, Any] | None, shown: Shown) -> Files:
-    """Write the feedback page; where none is wanted, an earlier one goes, for it tells of another grade."""
+    """Write the feedback page; where none is wanted, an earlier one goes, since it tells of another grade."""
     path = written_files(assignment, record.student)["feedback"]
     if not assignment.feedback:
         path.unlink(missing_ok=True)

@@ -82,7 +82,7 @@ def record_without_score(
 
 
 def record_passed_over(assignment: Assignment, keys: AnswerKeys, student: str, why: str) -> Record:
-    """The record of a submission that is not looked at, for its folder's name is not a student's id."""
+    """The record of a submission that is not looked at because its folder's name is not a student id."""
     return Record(
         student=student,
         lesson=assignment.lesson,

@@ -25,7 +25,7 @@ MOST_BOXES = 40
 """A submission is replayed at most this often, if its time allows; one that ends every box is stopped here."""
 
 OpenBox = Callable[[float], AbstractContextManager[AnyBox]]
-"""Opens a fresh box, for a submission that has so many seconds left."""
+"""Opens a fresh box, for a submission that has this many seconds left."""
 
 KeyFor = Callable[[Exercise], AnswerKey]
 """Gives the answer key of an exercise."""
@@ -67,7 +67,7 @@ class Script:
         return self.allowed(self.cells[place]).applied(self.limits)
 
     def number(self, place: int) -> int:
-        """The number that a notebook shows beside this cell when it is run from the top: cells of code are counted."""
+        """The number that a notebook shows next to this cell when it is run from the top: cells of code are counted."""
         return sum(cell.is_code for cell in self.cells[: place + 1])
 
 
@@ -86,7 +86,7 @@ class Demos:
     def need(self, skipped: Sequence[int], missing: Missing | None) -> bool:
         """Whether skipped cells may define what is missing. These run from now on, the others need not.
 
-        Of the release's cells it is plain what they define: that a name is nowhere is no reason to train a model.
+        What the release's cells define is plain: a name that is nowhere is no reason to train a model.
         A student's own may do it in more ways than can be read off them.
         """
         if missing is None:

@@ -26,7 +26,7 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
 
     Args:
         exercise_id: the exercise.
-        target: "FILE.py", or "FILE.py:NAME" where the answer has another name than the exercise's.
+        target: "FILE.py", or "FILE.py:NAME" where the answer's name is not the exercise's.
         visible_only: leave out the hidden cases (which use the public seed here).
         min_level: refuse to run in a weaker box than this.
 
@@ -107,7 +107,7 @@ def _read(file: str) -> str:
 
 
 def _explain_absence(file: str, name: str, source: str, exercise: Exercise) -> str:
-    """What to say of a file without the answer: which functions it has, and how to name one of them."""
+    """What to say about a file without the answer: which functions it has, and how to name one of them."""
     tree = syntax_tree(source)
     statements = [] if tree is None else tree.body
     functions = [one.name for one in statements if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]

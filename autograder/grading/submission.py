@@ -30,7 +30,7 @@ NO_ALLOWANCES: Mapping[str, Allowance] = {}
 """What a course allows single exercises where it says nothing."""
 
 AGAIN_SECONDS = 15.0
-"""Processor time to try an answer without what it may not use, also where the submission has used up its own."""
+"""Processor time to try an answer without what it may not use, even if the submission has used up its own."""
 
 _BAR = """from autograder.box.inside.kernels import bar_for_good
 get_ipython()  # only a box has one: elsewhere this goes no further
@@ -45,7 +45,7 @@ class AnswerKeys:
     """The answer keys of a course; the hidden part of one slot is kept, until another slot's is asked for.
 
     Hidden inputs follow from the course's secret, the exercise and the student's slot, so that a regrade
-    repeats exactly and nobody can know them beforehand. Who grades slot by slot makes each key once, and holds those
+    repeats exactly and nobody can know them beforehand. Grading slot by slot makes each key once, and holds those
     of one slot at a time: with what the references and the known mistakes return, the keys of all slots are some
     hundred megabytes.
     """
@@ -92,7 +92,7 @@ class Graded:
         outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
         notices: for each cell that hit a limit or ended its box, by its place, a sentence that says so.
         remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
-        starved: whether a box was stopped for its time while the machine was busy: alone it might do better.
+        starved: whether a box was stopped for taking too long while the machine was busy: alone it might do better.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -113,7 +113,7 @@ def grade_cells(
     """Run the cells of a repaired submission and judge every answer it checks.
 
     Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show
-    their inputs; where they fail, a fresh box runs them where the check stands and shows nothing, for a later
+    their inputs; where they fail, a fresh box runs them where the check stands and shows nothing, since a later
     cell may have changed what the answer uses.
 
     Args:
@@ -121,7 +121,7 @@ def grade_cells(
         open_box: opens a fresh box.
         key_for: gives the answer key of an exercise.
         limits: of the boxes; `submission_seconds` holds for all boxes together.
-        skip_demos: leave out cells tagged `demo`, but for those that may define a name which is missing later.
+        skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later.
         allowances: what single exercises may use instead, by their ids.
     """
     script = Script(cells, limits, allowances)
@@ -162,7 +162,7 @@ def _retry_without_disturbing(replay: Replay) -> dict[int, str]:
 
 
 def _retry_without_forbidden(replay: Replay) -> None:
-    """Grade once more what has earned points beside code that could take a trap apart, with nothing left to trap.
+    """Grade once more what has earned points alongside code that could take a trap apart, with nothing left to trap.
 
     In these boxes torch has lost the forbidden functions before the first cell runs. Only an answer that was
     written by hand still works.
@@ -184,15 +184,15 @@ def _retry_without_forbidden(replay: Replay) -> None:
 
 
 def _graded(replay: Replay, disturbing: Mapping[int, str]) -> Graded:
-    """What is known in the end, with what student and instructor read of limits and of disturbing cells."""
+    """What is known in the end, with what student and instructor read about limits and disturbing cells."""
     verdicts = replay.verdicts()
     notices, remarks = replay.log.notices(), [*replay.log.remarks()]
     for place, change in sorted(disturbing.items()):
         number = replay.script.number(place)
         notices[place] = (
             f"Cell {number} changes {change}, for everything that runs after it. The exercises that "
-            "failed for it were graded without this cell."
+            "failed because of it were graded without this cell."
         )
-        remarks.append(f"cell {number} changes {change}; what failed for it was graded without it")
+        remarks.append(f"cell {number} changes {change}; what failed because of it was graded without it")
     remarks += [f"{name}: {answer.stopped}" for name, answer in replay.answers.items() if answer.stopped]
     return Graded(verdicts, replay.log.outputs, notices, remarks, replay.budget.starved)

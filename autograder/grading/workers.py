@@ -40,7 +40,7 @@ from autograder.repair import Cell, repair, require_lesson
 from course_lib.checking import Outcome
 
 AHEAD = 3
-"""Submissions handed out at a time for each worker: enough that none waits, few enough that memory stays flat."""
+"""Submissions handed out at a time to each worker: enough that none waits, few enough that memory stays flat."""
 
 TICK_SECONDS = 0.2
 """Time between two drawings of the progress bar."""
@@ -54,7 +54,7 @@ OVERTIME_FACTOR = 2.0
 TRIED_AGAIN = (
     "a time limit was hit while the machine was busy, so all was graded a second time, alone: this is the second"
 )
-"""What the instructor reads of a submission that got a second try."""
+"""What the instructor reads about a submission that got a second try."""
 
 WORKER_MEMORY = 4 << 30
 """Bytes of address space that a worker may take beyond what it starts with."""

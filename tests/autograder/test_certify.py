@@ -111,7 +111,7 @@ class TestFails:
     def test_when_there_is_too_little(self) -> None:
         found = certificate(correct=SCALE.correct[:2], misconceptions=SCALE.misconceptions[:5])
         assert found.failures == (
-            "has 2 correct answers beside the reference; at least 3 are needed",
+            "has 2 correct answers besides the reference; at least 3 are needed",
             "has 5 misconceptions; at least 6 are needed",
         )
 

@@ -366,7 +366,7 @@ def test_grade_refuses_to_begin_on_a_full_disk(
 
 @pytest.mark.parametrize(
     ("number", "said"),
-    [(errno.ENOSPC, "No space left on device; make room"), (errno.EROFS, "Read-only file system; get the right to")],
+    [(errno.ENOSPC, "No space left on device; make room"), (errno.EROFS, "Read-only file system; get permission to")],
 )
 def test_what_a_disk_refuses_is_one_line(
     number: int, said: str, course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -37,7 +37,7 @@ def test_outputs_are_kept_until_they_are_too_much_together() -> None:
         assert keeper.keep(place, [stream(megabytes)]) == [stream(megabytes)]
     for place in (3, 4):
         [note] = keeper.keep(place, [stream(megabytes)])
-        assert note["text"] == "[katze] The outputs of this cell were left out: all together are above 64 MB.\n"
+        assert note["text"] == "[katze] The outputs of this cell were left out: together they exceed 64 MB.\n"
     assert keeper.keep(5, []) == []
     assert keeper.keep(6, [stream("x")]) == [stream("x")]
     assert keeping.OUTPUT_BYTES == 64 << 20
