@@ -1,4 +1,4 @@
-"""What is held against an answer: the cases of an exercise, with what the reference and the known mistakes do there."""
+"""What an answer is compared with: an exercise's cases, with what the reference and the known mistakes do there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.checking.observation import Observation, Outcome, observe
 
 PROBE_SEEDS = (1706, 3762, 2017)
-"""Seeds of the cases by which a suspected mistake is confirmed. They are public, and the same for everybody: the name
+"""Seeds of the cases that confirm a suspected mistake. They are public, and the same for everybody: the name
 of a mistake must not depend on which hidden inputs a student happens to get."""
 
 
@@ -59,7 +59,7 @@ class AnswerKey:
     Attributes:
         shown: the cases that a student sees.
         kept: the hidden ones, whose inputs stay with the grader.
-        probes: those by which a suspected mistake is confirmed, see `PROBE_SEEDS`.
+        probes: those that confirm a suspected mistake, see `PROBE_SEEDS`.
 
     Args:
         exercise: the exercise.

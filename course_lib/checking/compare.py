@@ -1,4 +1,4 @@
-"""Holding what came back beside what was expected, and saying where they first differ.
+"""Comparing what came back with what was expected, and saying where they first differ.
 
 Exact first: type, device, dtype, shape. Then the values, under a tolerance that follows from the dtype.
 """
@@ -69,10 +69,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Strictness:
-    """How near to what was expected a result must be.
+    """How near a result must be to what was expected.
 
     Attributes:
-        entrywise: hold each entry against its own size, and not against the largest of its tensor.
+        entrywise: compare each entry with its own size, not with the largest of its tensor.
         double: a plain float comes out of tensors in double precision, and must be as exact as they are.
     """
 
@@ -119,7 +119,7 @@ def difference(
 ) -> Difference | None:
     """The first difference between two calls that both returned; None where they agree.
 
-    Looks at the value, then at arguments modified in place (which may spoil gradients, too), then at the gradients.
+    Looks at the value, then at arguments modified in place (which may spoil gradients as well), then at the gradients.
 
     Args:
         case: what was called.
@@ -155,7 +155,7 @@ def _can_change(value: Value) -> bool:
 
 
 def refusal_difference(case: Case, actual: Observation) -> Difference | None:
-    """As `difference`, for a call that must be refused: what is wrong if it returned."""
+    """Like `difference`, for a call that must be refused: what is wrong if it returned."""
     if not actual.returned:
         return None
     got = _type_phrase(actual.value)
@@ -170,7 +170,7 @@ def refusal_difference(case: Case, actual: Observation) -> Difference | None:
 def result_difference(
     case: Case, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
 ) -> Difference | None:
-    """As `difference`, for the value and the gradients only."""
+    """Like `difference`, for the value and the gradients only."""
     found = _returned_difference(case, expected, actual, parameters)
     return found or _gradients_difference(case, expected, actual, parameters)
 
@@ -242,7 +242,7 @@ def value_difference(expected: Value, actual: Value, where: str, strict: Strictn
 
 
 _LARGEST = 10**300
-"""An int beyond it is no float."""
+"""An int beyond it is not a float."""
 
 
 def _way_to_a_number(expected: Value, actual: Value) -> str:
@@ -278,7 +278,7 @@ def _way_to_a_plain_tensor(described: str) -> str:
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:
-    """What to tell of two dicts with different keys: the first ones that are missing, or else that are too many."""
+    """What to say about two dicts with different keys: the first ones that are missing, or else that are too many."""
     missing = [key for key in expected if key not in actual]
     extra = [key for key in actual if key not in expected]
     first = missing or extra
@@ -294,11 +294,11 @@ def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str
 
 
 _KEYS_SHOWN = 4
-"""Of keys that are missing or too many, so many are named."""
+"""How many keys that are missing or too many are named."""
 
 
 def _several_values(expected: Value, actual: Value, where: str) -> str:
-    """What to tell an answer that returns more than was asked for; empty where it does not."""
+    """What to say to an answer that returns more than was asked for; empty where it does not."""
     if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list, dict)) or not actual:
         return ""
     if isinstance(expected, Tensor) and _only_numbers(actual):
@@ -319,7 +319,7 @@ def _several_values(expected: Value, actual: Value, where: str) -> str:
 
 
 def _tensors_to_put_together(expected: Value, actual: list[Value] | tuple[Value, ...]) -> str:
-    """What to tell of tensors that only need to become one; empty where there are others, or one of them is right.
+    """What to say about tensors that only need to become one; empty where there are others, or one of them is right.
 
     A tuple may come from `return a, b` as well: it is one of parts only where they have the shape of parts.
     """
@@ -357,7 +357,7 @@ def _only_numbers(value: Value) -> bool:
 
 
 _ITEMS_TRIED = 8
-"""So many of the values that were returned too many are held against the one that was asked for."""
+"""How many of the surplus values are compared with the one that was asked for."""
 
 
 def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Strictness = USUAL) -> Difference | None:
@@ -393,7 +393,7 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Str
 
 
 def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
-    """What to tell of a result in double precision that is right to about as many digits as single precision has."""
+    """What to say about a result in double precision that is right to about as many digits as single precision has."""
     if expected.dtype != torch.float64:
         return ""
     largest = tolerance(expected) / RELATIVE_TOLERANCE[torch.float64]
@@ -401,7 +401,7 @@ def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
     if not _SINGLE[0] <= error <= _SINGLE[1]:  # nor where it is NaN
         return ""
     return (
-        " The numbers agree to about 7 digits only. Were they computed in single precision somewhere (torch.float32, "
+        " The numbers agree to only about 7 digits. Were they computed in single precision somewhere (torch.float32, "
         "which torch.tensor(...) makes of Python's floats)? Compute in the dtype of the inputs. Or does your answer "
         "add a small number (1e-8) where none is asked for?"
     )
@@ -412,7 +412,7 @@ _SINGLE = (1e-8, 1e-6)
 
 
 def _way_back(kind: Kind, expected: Tensor) -> str:
-    """How a result comes to the device where it was asked for; empty where it is there."""
+    """How to bring a result to the device where it was asked for; empty if it is there."""
     if kind is not Kind.DEVICE:
         return ""
     way = ".cpu()" if expected.device.type == "cpu" else f'.to("{expected.device}")'

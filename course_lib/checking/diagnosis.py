@@ -27,7 +27,7 @@ class Diagnosis:
 
     Attributes:
         misconception: the known mistake that does the same in every case, if there is one.
-        note: what to tell where only some of the cases look like a known mistake; empty elsewhere.
+        note: what to say where only some of the cases look like a known mistake; empty elsewhere.
     """
 
     misconception: Misconception | None = None
@@ -72,7 +72,7 @@ def diagnose(
 
 
 def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callable[[], _Tried]) -> str:
-    """What to tell of an answer that in some of the cases, and in no small part of them, does what one mistake does."""
+    """What to say about an answer that in some of the cases, and in many of them, does what one mistake does."""
     found = {
         mistake.id: shown.alike(mistake, core_only) for mistake in key.exercise.misconceptions if not mistake.alone
     }
@@ -93,11 +93,11 @@ def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callabl
 
 
 _ALIKE = 2
-"""In so many cases an answer must do what a mistake does before that is told of them."""
+"""In how many cases an answer must do what a mistake does before that is said."""
 
 
 class _Tried:
-    """What an answer did on some cases, beside what the known mistakes do there."""
+    """What an answer did on some cases, next to what the known mistakes do there."""
 
     def __init__(self, keyed: KeyedCases, observations: Sequence[Observation]) -> None:
         self._keyed = keyed
@@ -143,7 +143,7 @@ def _is_telling(value: Value) -> bool:
 
 
 _TELLING = 3
-"""A tensor of so many different numbers is no coincidence."""
+"""A tensor with this many different numbers is no coincidence."""
 
 
 def _same(case: Case, mistaken: Observation, actual: Observation) -> bool:

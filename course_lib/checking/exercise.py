@@ -1,4 +1,4 @@
-"""What a graded task is made of: an exercise, its cases, and the mistakes it knows by name.
+"""What makes up a graded task: an exercise, its cases, and the mistakes it knows by name.
 
 An exercise is data. It is written once, in `course_lib/exercises/`, and read by the student's
 `check`, by the grader, by the certificate, by the docs and by the report.
@@ -34,13 +34,13 @@ CORE = "values"
 def is_key(key: object) -> bool:
     """Whether a dict of plain data may have this key: a string, or a tuple of strings.
 
-    No numbers: who sends them could choose such that all fall on one place of the dict, and make it slow.
+    No numbers: whoever sends them could choose them to all fall on one place of the dict, and make it slow.
     """
     return type(key) is str or (type(key) is tuple and all(type(part) is str for part in key))
 
 
 class CallRefused(RuntimeError):
-    """What an answer gets that calls a callback too often, or with too much."""
+    """What an answer gets for calling a callback too often, or with too much."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Callback:
             Exception: whatever the function raises.
         """
         if number > self.most_calls:
-            raise CallRefused(f"{self.name} may be called {self.most_calls} times at most: does a loop never end?")
+            raise CallRefused(f"{self.name} may be called at most {self.most_calls} times: does a loop never end?")
         if _numbers([*args, *kwargs.values()]) > self.most_numbers:
             raise CallRefused(f"{self.name} was given more than {self.most_numbers} numbers at once")
         with torch.no_grad():
@@ -102,17 +102,17 @@ class Case:
         gradients: positions in `args` whose gradients are compared; for a class, the gradients of all
             its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
         weight_gradients: compare the gradients of the weights (classes only).
-        training: leave a class in training mode, where dropout drops. The lots are the same in every run, but who draws
-            in another order gets others: the result must depend on none. Drop everything, or nothing but zeros.
+        training: leave a class in training mode, where dropout drops. The draws are the same in every run, but drawing
+            in another order gives others: the result must depend on none. Drop everything, or nothing but zeros.
         part: the part of the exercise that this case belongs to (`Exercise.parts`).
         refused: the name of the built-in exception with which this call must end, such as "ValueError"; by default it
             must return.
         secret: say only whether the value was right, and not which one is: for predictions, which one attempt after
             another would otherwise read off.
-        entrywise: hold every entry of a result against its own size, and not against the largest of its tensor: where
-            numbers of many magnitudes stand side by side and each is computed without cancellation.
+        entrywise: compare every entry of a result with its own size, not with the largest of its tensor: where
+            numbers of many magnitudes are side by side and each is computed without cancellation.
         again: 0 in a first call; else how often it is made again. Before that, a class is called with other tensors,
-            which are others each time.
+            which differ each time.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Misconception:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two known mistakes that students make at once, where they are no settings of one function.
+    """Two known mistakes that students make at once, where they are not settings of one function.
 
     Attributes:
         first: the id of one of them.
@@ -187,7 +187,7 @@ class Exercise:
         reference: the function or class in `course_lib`.
         cases: makes the visible and the hidden cases.
         misconceptions: known wrong answers, most specific first.
-        listed_pairs: two of them at once, beside the pairs that follow from their settings.
+        listed_pairs: two of them at once, besides the pairs that follow from their settings.
         correct: answers that are right and honestly different from the reference; they certify the check.
         parts: points for each part; the part `values` must be right before any other counts.
         withheld: modules that may not be used for the answer; they are absent in the box.

@@ -71,9 +71,9 @@ def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
     Args:
         exercise: the exercise.
         name: the forbidden name.
-        place: where it stands, if that is known: "line 3: return F.softmax(x)".
+        place: where it is, if that is known: "line 3: return F.softmax(x)".
     """
-    where = f" ({place})" if place else ", by whatever way it got there"
+    where = f" ({place})" if place else ", however it got there"
     note = f"Your answer uses {name}, which this exercise asks you to write yourself{where}."
     return Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=note)
 

@@ -65,7 +65,7 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
 
 def never_defined(exercise: Exercise) -> Verdict:
     """The verdict where the name does not exist (yet)."""
-    note = f"There is no {exercise.name} yet. Run the cell that defines it, and look for a typing slip in its name."
+    note = f"There is no {exercise.name} yet. Run the cell that defines it, and look for a typo in its name."
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 

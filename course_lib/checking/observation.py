@@ -31,7 +31,7 @@ _LIBRARY = Path(__file__).parents[1]
 _NOT_ITS_OWN = tuple(
     str(folder) + os.sep for folder in (_LIBRARY, _LIBRARY.parent / "autograder", Path(sysconfig.get_path("stdlib")))
 )
-"""Lines in these folders are not the answer's own. The grader's box stands beside the library: it calls callbacks."""
+"""Lines in these folders are not the answer's own. The grader's box is next to the library: it calls callbacks."""
 
 
 class Outcome(StrEnum):
@@ -67,12 +67,12 @@ class Foreign:
 
 
 def with_article(name: str) -> str:
-    """A type's name as it stands in a sentence: "an int", "a list"."""
+    """A type's name as it reads in a sentence: "an int", "a list"."""
     return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 class Unfit(TypeError):
-    """What the answer built cannot be called as the task says: the check raises it, and not the answer."""
+    """What the answer built cannot be called as the task says: the check raises it, not the answer."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
     trap = Trap(forbidden) if forbidden else None
     fresh = partial(_fresh, trap=trap)
-    # An answer gets a copy of the leaf, for torch refuses in-place changes to a leaf with an error that misleads.
+    # An answer gets a copy of the leaf, since torch refuses in-place changes to a leaf with an error that misleads.
     args = [leaves[i].clone() if i in leaves else fresh(value) for i, value in enumerate(case.args)]
     kwargs = {name: fresh(value) for name, value in case.kwargs.items()}
     start = time.perf_counter()
@@ -202,7 +202,7 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
 
 
 def _use(module: nn.Module, args: Sequence[Value], other: Callable[[Tensor], Tensor]) -> None:
-    """Call a module on other tensors, so that what it keeps of its first call shows in the next one.
+    """Call a module on other tensors, so that what it keeps from its first call shows in the next one.
 
     They are made from those of a case, and may make no sense to the module: it may refuse them.
     """
@@ -241,11 +241,11 @@ def _grad_mode(case: Case) -> AbstractContextManager[object]:
 
 @contextmanager
 def _lots(case: Case) -> Iterator[None]:
-    """In training the same lots in every run, so that a mistake gives the same numbers again and can be recognised."""
+    """In training, the same draws in every run: a mistake gives the same numbers again, and can be recognised."""
     if not case.training:
         yield
         return
-    with torch.random.fork_rng(devices=()):  # the notebook's own lots go on where they were
+    with torch.random.fork_rng(devices=()):  # the notebook's own draws continue where they were
         torch.default_generator.manual_seed(_SEED_OF_LOTS)
         yield
 
@@ -279,7 +279,7 @@ def _prepared(
 
 
 def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
-    """What to tell of a module whose parameters have other names or shapes; empty where they have not."""
+    """What to say about a module whose parameters have other names or shapes; empty where they have not."""
     expected, found = ({name: list(tensor.shape) for name, tensor in state.items()} for state in (wanted, own))
     missing = _names([f"{name} {shape}" for name, shape in expected.items() if found.get(name) != shape])
     extra = _names([f"{name} {shape}" for name, shape in found.items() if expected.get(name) != shape])
@@ -298,7 +298,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 _NAMES_SHOWN = 4
-"""Of parameters with other names or shapes, so many are named."""
+"""How many parameters with other names or shapes are named."""
 
 
 def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]:
@@ -352,7 +352,7 @@ def _argument(callback: Callback, value: Value) -> Value:
 
 
 def _foreign(value: Value) -> str:
-    """The type of the first thing in a value that is no plain data; empty if there is none."""
+    """The type of the first thing in a value that is not plain data; empty if there is none."""
     if isinstance(value, Foreign):
         return value.type_name
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
@@ -386,7 +386,7 @@ _NUMPYS: tuple[tuple[type, type], ...] = (
     (numpy.str_, str),
 )
 """Numpy's scalars, with Python's type for each: `scores.argmax()` of an array is as good an int as any. A tensor of one
-entry is none, for the lessons tell the two apart: its `.item()` is."""
+entry is none, since the lessons tell the two apart: its `.item()` is."""
 
 
 def _plain(value: Value) -> Value:

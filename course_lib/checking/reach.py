@@ -1,6 +1,6 @@
 """Code that could take a trap apart: it uses what leads out of a notebook and into the machinery around it.
 
-An answer beside such code is not wrong. It is tried once more where there is nothing to take apart.
+An answer next to such code is not wrong. It is tried once more where there is nothing to take apart.
 """
 
 from __future__ import annotations

@@ -26,14 +26,14 @@ _FACTORS = {
 """Factors with a story of their own."""
 
 _MOST = 4096
-"""Larger tensors are not turned about."""
+"""Larger tensors are not turned around."""
 
 
 def relation(case: Case, found: Difference, expected: Value, actual: Value, parameters: Sequence[str]) -> str:
     """A sentence on how a wrong result relates to the right one; empty where nothing is plain to see.
 
     Args:
-        case: what was called; of a secret one nothing is told.
+        case: what was called; about a secret one nothing is said.
         found: where the two differ.
         expected: what should have come back.
         actual: what did.
@@ -86,7 +86,7 @@ def _of_shapes(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
                 "The numbers are right. A dimension of size 1 is lost: does an index take it away, or a squeeze() that "
                 "names no dimension?"
             )
-        yield "The numbers are right and in the right order; only the shape is another one."
+        yield "The numbers are right and in the right order; only the shape is different."
     if actual.ndim == expected.ndim:
         yield from _transposed(expected, actual, alike)
         yield from _longer(expected, actual, alike)
@@ -166,7 +166,7 @@ def _not_finite(expected: Tensor, actual: Tensor) -> Iterator[str]:
 
 
 def _elsewhere(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
-    """Where the right numbers stand in other places."""
+    """Where the right numbers are in other places."""
     if expected.numel() < 3 or bool((expected == expected.flatten()[0]).all()):
         return
     yield from _transposed(expected, actual, alike)
@@ -179,7 +179,7 @@ def _elsewhere(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
             size = expected.shape[dim] - 1
             first, last = actual.narrow(dim, 0, size), actual.narrow(dim, 1, size)
             if alike(expected.narrow(dim, 1, size), first) or alike(expected.narrow(dim, 0, size), last):
-                yield f"The numbers stand one place too far along dimension {dim}, in one direction or the other."
+                yield f"The numbers are one place too far along dimension {dim}, in one direction or the other."
     if alike(expected.flatten().sort().values, actual.flatten().sort().values):
         yield "The right numbers are all there, but in other places."
 
@@ -191,7 +191,7 @@ def _scaled(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
         yield "Your answer is 0 everywhere."
         return
     if alike(-expected, actual):
-        yield "The sign is the wrong one; but for that it is right."
+        yield "The sign is wrong; apart from that it is right."
     e, a = expected.double(), actual.double()
     if not bool(e.isfinite().all() & a.isfinite().all()):
         return
@@ -220,7 +220,7 @@ def _scaled_by_row(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[s
 
 
 def _only_some(expected: Tensor, wrong: Tensor) -> Iterator[str]:
-    """Where everything wrong stands in one place, such as the last row."""
+    """Where everything wrong is in one place, such as the last row."""
     if bool(wrong.all()):
         return
     if expected.numel() > 2 and bool(((expected == 0) == wrong).all()):
@@ -254,7 +254,7 @@ def _of_sequences(expected: list[Value], actual: list[Value]) -> Iterator[str]:
         if actual == expected[::-1]:
             yield "All are right, but in reverse order."
         elif sorted(map(repr, actual)) == sorted(map(repr, expected)):
-            yield "All are right, but in another order."
+            yield "All are right, but in a different order."
 
 
 def _things(count: int) -> str:
@@ -266,13 +266,13 @@ def _of_numbers(expected: Value, actual: Value) -> Iterator[str]:
         yield f"It is one too {'many' if actual > expected else 'few'}."
     if type(expected) is float and type(actual) is float and math.isfinite(actual) and expected:
         if math.isclose(actual, -expected, rel_tol=1e-6):
-            yield "The sign is the wrong one; but for that it is right."
+            yield "The sign is wrong; apart from that it is right."
         for number, told in _FACTORS.items():
             if math.isclose(actual / expected, number, rel_tol=1e-5):
                 yield f"It is {number:.4g} times what it should be{told}"
         for factor in (100.0, 0.01):
             if math.isclose(actual / expected, factor, rel_tol=1e-6):
-                yield f"It is {factor:g} times what it should be: a share is a number from 0 to 1, and no percentage."
+                yield f"It is {factor:g} times what it should be: a share is a number from 0 to 1, not a percentage."
         if math.isclose(actual * expected, 1.0, rel_tol=1e-6):
             yield "It is 1 divided by what it should be."
         if math.isclose(actual + expected, 1.0, rel_tol=1e-6) and 0 <= expected <= 1:

@@ -23,13 +23,13 @@ MOST_ENTRIES = 64
 """Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""
 
 MOST_ITEMS = 8
-"""Of lists, tuples and dicts, so many items are shown."""
+"""How many items of lists, tuples and dicts are shown."""
 
 _SHORT = 20
-"""Strings up to so many characters are shown whole inside another value."""
+"""Strings up to this many characters are shown whole inside another value."""
 
 DECIMALS = 4
-"""Numbers in tensors are shown with so many decimals."""
+"""Numbers in tensors are shown with this many decimals."""
 
 TEXT_WIDTH = 84
 """Sentences for terminals are broken at this width."""
@@ -285,11 +285,11 @@ def _told_apart(found: Difference, expected: Value, actual: Value) -> tuple[str,
 
 
 _MORE_DECIMALS = (8, 12, 16)
-"""So many decimals are tried where four do not tell two tensors apart."""
+"""How many decimals are tried where four do not tell two tensors apart."""
 
 
 def _beside(label: str, text: str) -> str:
-    """A label in front of a text, whose further lines stand below its first."""
+    """A label in front of a text, whose further lines go below its first."""
     return label + text.replace("\n", "\n" + " " * len(label))
 
 
@@ -492,4 +492,4 @@ body[data-jp-theme-light="false"] .katze-verdict.katze-open, html[theme="dark"] 
 </style>"""
 """The style sheet of a verdict, for light and dark themes; every verdict carries it.
 
-Where it names the class three times it goes before what JupyterLab says of tables and <pre>."""
+Where it names the class three times it goes before what JupyterLab says about tables and <pre>."""

@@ -1,7 +1,7 @@
 """Names that an answer may not use, found in its syntax tree (`trap.py` finds them when it runs).
 
 Best effort, and said to be so: Python can reach a function in more ways than these two show. What may not be
-*read* is withheld from the box instead; a rule only keeps a student from skipping the work by one call.
+*read* is withheld from the box instead; a rule only keeps a student from skipping the work with one call.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class BrokenRule:
 
     @property
     def place(self) -> str:
-        """Where it stands, in words."""
+        """Where it is, in words."""
         return f"line {self.line}: {self.code}"
 
 
@@ -75,7 +75,7 @@ class Code:
         Args:
             name: the name the student defines.
             forbidden: names, matched as attributes (`F.softmax`), imports and strings in calls (`getattr`).
-            cells: look only at so many cells from the start; by default at all.
+            cells: look only at this many cells from the start; by default at all of them.
         """
         wanted = frozenset(forbidden)
         if not wanted:
@@ -117,7 +117,7 @@ class _Statement:
 
     @cached_property
     def imports(self) -> set[str]:
-        """The names that it imports, also inside of functions: what is taken from these is nobody's own."""
+        """The names that it imports, even inside functions: what is taken from these is nobody's own."""
         imports = [part for part in ast.walk(self.node) if isinstance(part, (ast.Import, ast.ImportFrom))]
         return {alias.asname or alias.name.partition(".")[0] for part in imports for alias in part.names}
 

@@ -71,7 +71,9 @@ _OF_SHAPES: list[Meaning] = [
     ),
     (
         re.compile(r"expected tensor \[(\d+)\] and src \[(\d+)\] to have the same number of elements"),
-        lambda found: f"The dot product of two vectors wants both of one length: here {found[1]} and {found[2]}.",
+        lambda found: (
+            f"The dot product of two vectors wants both to have the same length: here {found[1]} and {found[2]}."
+        ),
     ),
     (
         re.compile(r"shape '\[(.*?)\]' is invalid for input of size (\d+)"),
@@ -127,7 +129,7 @@ _OF_OTHERS: list[Meaning] = [
     ),
     (
         re.compile(r"same dtype, but got: \w+ != \w+|expected scalar type \w+ but found \w+"),
-        "Both sides of a product must have one dtype: make every new tensor in that of the inputs (dtype=x.dtype).",
+        "Both sides of a product must have the same dtype: give every new tensor that of the inputs (dtype=x.dtype).",
     ),
     (
         re.compile(r"Expected all tensors to be on the same device"),

@@ -2,7 +2,7 @@
 
 `rules.py` reads an answer; this watches it run, for what no reading finds: `getattr(torch, "soft" + "max")`, a
 function saved by an earlier cell, a cell too long to be read. Best effort, and said to be so: the answer runs in
-the same process, and who takes the trap apart escapes it. (A box adds a bar below Python, out of easy reach.)
+the same process, and whoever takes the trap apart escapes it. (A box adds a bar below Python, out of easy reach.)
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Trap(TorchFunctionMode):
     """While it is entered, calls of forbidden functions raise, here and in threads that the answer starts.
 
     Three things are watched: what torch passes to a mode, which is every operation on tensors; every call of a
-    function written in C, also where the answer has turned modes off; and every call of a function in an installed
-    package, for some of torch's (`torch.func.jacfwd`) and all of other packages' are no operations.
+    function written in C, even where the answer has turned modes off; and every call of a function in an installed
+    package, since some of torch's (`torch.func.jacfwd`) and all of other packages' are not operations.
 
     Attributes:
-        used: the first forbidden name that was called, also where the answer caught the exception; empty if none.
+        used: the first forbidden name that was called, even if the answer caught the exception; empty if none.
     """
 
     def __init__(self, forbidden: Iterable[str]) -> None:

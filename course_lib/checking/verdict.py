@@ -63,7 +63,7 @@ class CaseResult:
     def _message(self) -> str:
         if self.passed:
             return ""
-        if self.outcome is Outcome.OUT_OF_MEMORY:  # torch's own words are of its allocator, not of the answer
+        if self.outcome is Outcome.OUT_OF_MEMORY:  # torch's own words are about its allocator, not about the answer
             return FAILURE_SENTENCES[self.outcome]
         raised = self.actual.raised
         if self.hidden:
@@ -84,7 +84,7 @@ class CaseResult:
         return f"{sentence}. {meant}{self._shapes()}" if meant else sentence
 
     def _shapes(self) -> str:
-        """Of what shapes the case's tensors are, where torch's text was about shapes that do not fit."""
+        """What shapes the case's tensors have, where torch's text was about shapes that do not fit."""
         if self.actual.raised is None or not speaks_of_shapes(self.actual.raised.message):
             return ""
         shapes = [
@@ -95,7 +95,7 @@ class CaseResult:
         return f" In this case {', '.join(shapes)}." if shapes else ""
 
     def _message_without_inputs(self) -> str:
-        """What can be said of a hidden case. Whatever text came from the answer could carry the inputs out."""
+        """What can be said about a hidden case. Whatever text came from the answer could carry the inputs out."""
         if self.difference is not None:
             return f"{self.case.name}: {self._differs(self.difference.kind)}. The inputs are not shown."
         if self.actual.raised is not None:
@@ -115,7 +115,7 @@ class CaseResult:
 def compared(
     case: Case, hidden: bool, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
 ) -> CaseResult:
-    """What an answer did on a case, held beside what the reference did.
+    """What an answer did on a case, compared with what the reference did.
 
     Args:
         case: what was called.
@@ -138,9 +138,9 @@ def compared(
 
 
 def _without_the_value(found: Difference) -> str:
-    """What a secret case tells: of what type or size the value should be, and never which one of several is right."""
+    """What a secret case tells: what type or size the value should have, and never which one of several is right."""
     if found.kind is Kind.VALUE:
-        return "This is not the value that was expected. Which one is, the check does not tell."
+        return "This is not the value that was expected. The check does not tell which one is."
     if found.kind is Kind.TYPE:
         what = f"item {found.path[0]} of the result" if found.path else "the result"
         return f"This is not what was expected: {what} should be {found.expected}, but it is {found.actual}."
@@ -247,7 +247,7 @@ def earned(exercise: Exercise, cases: Sequence[Case], results: Sequence[CaseResu
 
     Args:
         exercise: says what each part is worth.
-        cases: all the cases that were to be run; one without a result did not pass.
+        cases: all the cases that should have run; one without a result did not pass.
         results: the cases that were run, the first ones of `cases`.
     """
     failed = {result.case.part for result in results if not result.passed}

@@ -147,7 +147,7 @@ class TestCallbacks:
     @pytest.mark.parametrize(
         ("source", "kind", "said"),
         [
-            ("return [step(torch.ones(1)) for _ in range(6)]", "CallRefused", "may be called 5 times at most"),
+            ("return [step(torch.ones(1)) for _ in range(6)]", "CallRefused", "may be called at most 5 times"),
             ("return step(torch.ones(11))", "CallRefused", "more than 10 numbers at once"),
             ("return step([torch.ones(6), torch.ones(6)])", "CallRefused", "more than 10 numbers at once"),
             ("return step(object())", "TypeError", "not a object"),

@@ -137,7 +137,7 @@ def test_numbers_that_print_alike_are_told_apart() -> None:
     found = value_difference(expected, expected.float().double(), "the result")
     assert found is not None
     assert found.expected != found.actual
-    assert "agree to about 7 digits only. Were they computed in single precision somewhere" in found.message
+    assert "agree to only about 7 digits. Were they computed in single precision somewhere" in found.message
     for other in (expected * 1.001, expected + 1e-9, expected * torch.nan):
         wrong = value_difference(expected, other, "the result")
         assert wrong is not None

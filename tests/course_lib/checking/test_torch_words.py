@@ -29,7 +29,7 @@ SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: torch.bmm(torch.ones(4, 2, 3), torch.ones(5, 3, 2)), "as many matrices on both sides: here 4 and 5"),
     (lambda: X + torch.ones(2, 4), "in dimension 1 one has 3 and the other 4"),
     (lambda: X @ torch.ones(2), "wants the matrix's last dimension (3) to be the vector's length (2)"),
-    (lambda: torch.ones(2) @ torch.ones(3), "wants both of one length: here 2 and 3"),
+    (lambda: torch.ones(2) @ torch.ones(3), "wants both to have the same length: here 2 and 3"),
     (lambda: X.reshape(4, 2), "[4, 2] does not hold 6 of them"),
     (lambda: X.expand(2, 4), "in dimension 1 3 are to fill 4"),
     (_assigned, "in dimension 0 3 are to fill 2"),
