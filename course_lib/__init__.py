@@ -1,6 +1,6 @@
 """Katze's library: the transformer, from its one equation to trained, published and measured models.
 
-`course_lib/README.md` says what stands where. Read it in the order of the lessons, and start with
+`course_lib/README.md` says where things are. Read it in the order of the lessons, and start with
 `course_lib.attention`.
 Nothing of it is imported here, so that a lesson can withhold the modules its students are to write.
 """

@@ -4,7 +4,7 @@
 
 Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1; slides S2, "Attention: Working Example".
 
-The steps stand below one by one, small to large, under the names they carry in the whole course:
+The steps are below one by one, small to large, under the names they have throughout the course:
 `scores`, `scaled`, `masked`, `alpha`, `out`. `attention` returns them all, for pictures and for checks;
 `fused_attention` computes the same `out` in one kernel, for speed.
 
@@ -48,7 +48,7 @@ def mask_scores(
 
     Raises:
         TypeError: `mask` is not boolean. A 0/1 float mask would be ambiguous: torch's own functions add it.
-        ValueError: it is for other queries or keys.
+        ValueError: it is for different queries or keys.
     """
     if mask is None:
         return scaled
@@ -78,13 +78,13 @@ def attention_weights(scaled: Float[Tensor, "... queries keys"]) -> Float[Tensor
 def weighted_values(
     alpha: Float[Tensor, "... queries keys"], v: Float[Tensor, "... keys d_value"]
 ) -> Float[Tensor, "... queries d_value"]:
-    """For each query the average of the values, weighted by its row of alpha: alpha v."""
+    """For each query, the average of the values, weighted by its row of alpha: alpha v."""
     return alpha @ v
 
 
 @dataclass(frozen=True)
 class AttentionSteps:
-    """Every intermediate of one attention, in the order in which it arises.
+    """Every intermediate of one attention, in the order they arise.
 
     Attributes:
         scores: q kᵀ.
@@ -109,12 +109,12 @@ def attention(
 ) -> AttentionSteps:
     """Scaled dot-product attention, step by step.
 
-    From half precision the steps before alpha are made in single precision, as in torch's fused kernels: a score
-    of fp16 would be infinite from 65,520, and NaN all that follows.
+    With half precision, the steps before alpha are in single precision, as in torch's fused kernels: a score
+    of fp16 would be infinite from 65,520, and all that follows NaN.
 
     Args:
         q: queries.
-        k: keys, of the queries' last dimension.
+        k: keys, with the queries' last dimension.
         v: values, one for each key.
         mask: True where a query may attend to a key; broadcast over leading dimensions. None allows all.
 
@@ -135,7 +135,7 @@ def _require_fitting(q: Tensor, k: Tensor, v: Tensor) -> None:
     """Refuse what does not belong together. With fewer values than keys, torch's kernels would read beyond them."""
     require_floating(queries=q, keys=k, values=v)
     if q.shape[-1] != k.shape[-1]:
-        raise ValueError(f"queries and keys must be of one length d_head, not of {q.shape[-1]} and {k.shape[-1]}")
+        raise ValueError(f"queries and keys must have the same length d_head, not {q.shape[-1]} and {k.shape[-1]}")
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"each key needs its value, but there are {k.shape[-2]} keys and {v.shape[-2]} values")
 
@@ -173,7 +173,7 @@ def fused_attention(
     Args:
         q, k, v, mask: as for `attention`.
         is_causal: in place of a causal `mask`, where there are as many queries as keys.
-        dropout: the share of weights to drop; 0 unless training, for torch drops whatever the model's mode.
+        dropout: the share of weights to drop; 0 unless training, since torch drops whatever the model's mode.
 
     Raises:
         TypeError: `mask` is not boolean.

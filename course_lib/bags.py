@@ -1,7 +1,7 @@
 """Words in a bag: every word a vector, every sentence the mean of its words, and a linear layer to classify it (S3).
 
-The first model of the course, and what it cannot do: a bag knows which words a sentence has, and not their order.
-`BagClassifier` is the lesson's; `BagOfEmbeddings` is the same bag in the place of `BERT`, under the same heads, to
+The first model of the course, and what it cannot do: a bag knows which words a sentence has, but not their order.
+`BagClassifier` is the lesson's; `BagOfEmbeddings` is the same bag in place of `BERT`, under the same heads, to
 compare them.
 """
 
@@ -26,9 +26,9 @@ def look_up(
 
 
 def cosine_similarities(table: Float[Tensor, "vocabulary d_model"], i: int) -> Float[Tensor, " vocabulary"]:
-    """How alike the directions of word i's vector and of every word's are: a · b / (|a| |b|), from -1 to 1.
+    """How alike in direction word i's vector and every word's are: a · b / (|a| |b|), from -1 to 1.
 
-    Salton et al. (1975), "A Vector Space Model for Automatic Indexing", of documents.
+    Salton et al. (1975), "A Vector Space Model for Automatic Indexing", for documents.
     """
     lengths: Tensor = torch.linalg.vector_norm(table, dim=-1)
     return table @ table[i] / (lengths * lengths[i])
@@ -98,7 +98,7 @@ def majority_accuracy(
     return (test_labels == torch.bincount(training_labels).argmax()).float().mean()
 
 
-# --- In the place of an encoder --------------------------------------------------------------------------------
+# --- In place of an encoder ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The transformer's blocks: attention and a feed-forward network, each joined to its input by "add & norm".
 
-Every layer takes and returns [batch, words, d_model], which is why blocks can be stacked. The norm stands
+Every layer takes and returns [batch, words, d_model], which is why blocks can be stacked. The norm comes
 after the residual connection (post-norm), as in the paper and in BERT, or before the sublayer (pre-norm), as
 in GPT-2; pre-norm leaves a path from the first embedding to the last block on which nothing is rescaled.
 
@@ -108,7 +108,7 @@ def layer_norm(
 def dropout(
     x: Float[Tensor, "..."], share: float, *, training: bool = True, generator: Generator | None = None
 ) -> Float[Tensor, "..."]:
-    """Set a share of the numbers to 0, each by its own lot, and divide the others by 1 - share: `nn.Dropout`.
+    """Set a share of the numbers to 0, each at random, and divide the others by 1 - share: `nn.Dropout`.
 
     So each number keeps its mean, and in evaluation nothing needs to change. Srivastava et al. (2014), "Dropout: A
     Simple Way to Prevent Neural Networks from Overfitting", section 10; slide S3.
@@ -133,7 +133,7 @@ def dropout(
 def drop(
     x: Float[Tensor, "*shape"], kept: Bool[Tensor, "*shape"], share: float, training: bool
 ) -> Float[Tensor, "*shape"]:
-    """Dropout after its lots are drawn: numbers whose `kept` is False become 0, the others are divided by 1 - share.
+    """Dropout once chance has decided: numbers whose `kept` is False become 0, the others are divided by 1 - share.
 
     Args:
         x: any numbers.

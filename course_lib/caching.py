@@ -45,7 +45,7 @@ class TextCache(TextState):
         like: Tensor,
         memory: tuple[KeysAndValues, ...] = (),
     ) -> TextCache:
-        """Room for `capacity` words of `batch` texts in each of `layers` blocks, where and of what dtype `like` is.
+        """Room for `capacity` words of `batch` texts in each of `layers` blocks, with the device and dtype of `like`.
 
         Raises:
             ValueError: there is not even room for one word.
@@ -65,7 +65,7 @@ class TextCache(TextState):
         """Refuse words that do not fit, before any block has taken them.
 
         Raises:
-            ValueError: there are too many of them, or another number of texts.
+            ValueError: there are too many of them, or a different number of texts.
         """
         if batch != self.batch:
             raise ValueError(f"the cache holds {self.batch} texts, but {batch} go on")
@@ -73,7 +73,7 @@ class TextCache(TextState):
             raise ValueError(f"the cache has room for {self.capacity} words, not {self.length + words}")
 
     def see(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Tensor | None:
-        """Where the words up to the last of `ids` are no padding, [batch, keys]; None if none is."""
+        """Where the words up to the last of `ids` are not padding, [batch, keys]; None if none is."""
         if mask is None and self.mask is None:
             return None
         if self.mask is None:

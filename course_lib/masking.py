@@ -1,6 +1,6 @@
 """Masks: where a query may attend (lesson 02).
 
-A mask is boolean and True means "may attend", in the whole course. Rows are queries and columns are
+A mask is boolean and True means "may attend", throughout the course. Rows are queries and columns are
 keys; slide S3 indexes [key, query] instead, so its mask is the transpose of this one.
 """
 
@@ -28,7 +28,7 @@ def padding_mask(lengths: Int[Tensor, " batch"], max_length: int) -> Bool[Tensor
 def at_last_word(
     x: Float[Tensor, "batch words *rest"], mask: Bool[Tensor, "batch words"] | None = None
 ) -> Float[Tensor, "batch *rest"]:
-    """What belongs to each sequence's last word, wherever its padding stands: of a language model, all it has read.
+    """What belongs to each sequence's last word, wherever its padding is: for a language model, all it has read.
 
     Args:
         x: something for each word: states, logits.
@@ -49,7 +49,9 @@ def combined_mask(
         ValueError: the two are for different numbers of keys.
     """
     if causal.shape[-1] != padding.shape[-1]:
-        raise ValueError(f"both masks must be for as many keys, not {causal.shape[-1]} and {padding.shape[-1]}")
+        raise ValueError(
+            f"both masks must have the same number of keys, not {causal.shape[-1]} and {padding.shape[-1]}"
+        )
     return causal & padding.unsqueeze(-2)
 
 

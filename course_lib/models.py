@@ -4,7 +4,7 @@
     GPT:         ids                    -> logits   [batch, words, vocabulary]
     BERT:        ids, segments          -> states   [batch, words, d_model], and one vector for all of them
 
-All three are the same blocks; they differ in who may attend to whom, and in what stands before and after.
+All three are the same blocks; they differ in who may attend to whom, and in what comes before and after.
 
 Vaswani et al. (2017), section 3; Radford et al. (2019), "Language Models are Unsupervised Multitask Learners";
 Devlin et al. (2019), "BERT"; slides S1 to S4.
@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Encoded:
-    """What the decoder needs to know of the source.
+    """What the decoder needs to know about the source.
 
     Attributes:
         states: the encoder's output, a vector for each source word.
@@ -61,7 +61,7 @@ class States:
     """What a stack of decoding blocks returns.
 
     Attributes:
-        states: a vector for each word; `logits` makes of it the scores of the next word.
+        states: a vector for each word; `logits` turns it into the scores of the next word.
         self_alpha: each block's self-attention weights, [batch, heads, words, keys]; empty unless asked for.
         cross_alpha: each block's cross-attention weights, [batch, heads, words, source]; likewise.
     """
@@ -270,7 +270,7 @@ class GPT(FromPretrained, nn.Module):
         """An empty cache for `batch` texts of `capacity` words.
 
         Raises:
-            ValueError: so many words are more than the context, or not even one.
+            ValueError: this many words are more than the context, or not even one.
         """
         if capacity > self.config.context:
             raise ValueError(f"{capacity} words are more than the context of {self.config.context}")
@@ -299,7 +299,7 @@ class BERT(FromPretrained, Reader):
 
         Raises:
             TypeError: segments that are not whole numbers.
-            ValueError: segments that there are not, or of another shape; more words than the context.
+            ValueError: segments that do not exist, or of another shape; more words than the context.
         """
         segments = torch.zeros_like(ids) if segments is None else segments
         require_ids(segments, self.config.segments, "segments")

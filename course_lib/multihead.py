@@ -213,8 +213,8 @@ class MultiHeadAttention(nn.Module):
 
         Raises:
             TypeError: `mask` is not boolean.
-            ValueError: shapes that do not fit, `is_causal` where it would be wrong or beside a mask, a full cache, or
-                one beside a memory.
+            ValueError: shapes that do not fit, `is_causal` where it would be wrong or with a mask, a full cache, or
+                one with a memory.
         """
         self._require_fitting(x, memory, mask, is_causal, cache)
         q, pairs = self._queries_and_pairs(x, memory)

@@ -1,8 +1,8 @@
-"""Positions: what tells attention where a word stands (lesson 03).
+"""Positions: what tells attention where a word is (lesson 03).
 
 Attention by itself sees a set: shuffle the words and its outputs are shuffled alike (S4). So each word's
 embedding gets a vector added that depends on its position alone; it is computed (sinusoidal) or learned.
-What a shuffle does stands at the top, then two simpler ideas, for the lesson to show where they fail.
+What a shuffle does comes first, then two simpler ideas, for the lesson to show where they fail.
 
 Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 """
@@ -35,8 +35,8 @@ def shuffled_outputs(
 def same_under_causal_mask(order: Int[Tensor, " words"]) -> Bool[Tensor, " words"]:
     """Which words of a shuffled sentence get the same vector as before from one causal self-attention.
 
-    Those that attend to the same words as before, in whatever order: a word keeps its place, and all that stood
-    before it stand before it still. Everything else depends on the order, although no position was added.
+    Those that attend to the same words as before, in whatever order: a word keeps its place, and everything
+    before it is still before it. Everything else depends on the order, although no position was added.
 
     Args:
         order: word i of the shuffled sentence is word order[i] of the old one.
@@ -60,7 +60,7 @@ def binary_counting(length: int, bits: int, device: torch.device | str | None = 
     Bounded, but it jumps: from 7 to 8 four bits change, from 8 to 9 one. Sinusoids are its smooth form.
 
     Raises:
-        ValueError: `bits` cannot count so far.
+        ValueError: `bits` cannot count that far.
     """
     if length > 2**bits:
         raise ValueError(f"{bits} bits count {2**bits} positions, not {length}")
@@ -69,7 +69,7 @@ def binary_counting(length: int, bits: int, device: torch.device | str | None = 
 
 
 def _frequencies(d_model: int, device: torch.device | str | None) -> Float[Tensor, " pairs"]:
-    """One angular frequency, in radians a word, for each pair of dimensions: 10000^(-2i / d_model)."""
+    """One angular frequency, in radians per word, for each pair of dimensions: 10000^(-2i / d_model)."""
     if d_model % 2:
         raise ValueError(f"sinusoidal positions need an even d_model, not {d_model}")
     return WAVELENGTH_BASE ** (-torch.arange(0, d_model, 2, device=device) / d_model)
@@ -130,7 +130,7 @@ class SinusoidalPositions(nn.Module):
             places: the position of each word, below start + words, where padding keeps them from following.
 
         Raises:
-            ValueError: the embeddings are of another d_model.
+            ValueError: the embeddings have another d_model.
         """
         _require_same_d_model(x, self.encoding)
         words, d_model = x.shape[-2:]
@@ -163,7 +163,7 @@ class LearnedPositions(nn.Module):
             places: the position of each word, below start + words, where padding keeps them from following.
 
         Raises:
-            ValueError: the sequence is longer than `max_length`, or the embeddings are of another d_model.
+            ValueError: the sequence is longer than `max_length`, or the embeddings have another d_model.
         """
         _require_same_d_model(x, self.encoding)
         words, max_length = x.shape[-2], self.encoding.shape[0]

@@ -1,10 +1,10 @@
 """Recurrent networks: what came before the transformer, to compare it with (S1, S3, S4).
 
-    reads    `RecurrentEncoder`                         in the place of `BERT`, under the same heads
-    writes   `RecurrentLanguageModel`                   in the place of `GPT`
-    both     `RecurrentSeq2Seq`, with attention or not  in the place of `Transformer`
+    reads    `RecurrentEncoder`                         in place of `BERT`, under the same heads
+    writes   `RecurrentLanguageModel`                   in place of `GPT`
+    both     `RecurrentSeq2Seq`, with attention or not  in place of `Transformer`
 
-They are called as the transformers are, trained by the same loop and decoded by the same functions, so that a
+They are called like the transformers, trained by the same loop and decoded by the same functions, so that a
 comparison changes nothing but the model. All are gated recurrent units (Cho et al., 2014): a word's state is made from
 the state before it, so that n words take n steps, one after the other.
 """
@@ -79,7 +79,7 @@ class RecurrentEncoder(Reader):
         self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout, both_ways=True)
 
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
-        """The states of all words, and for the whole the last state of either direction.
+        """The states of all words, and, for the whole, the last state in each direction.
 
         Segments are not used: [SEP] between two texts is read like any word.
 
@@ -99,7 +99,7 @@ def read_sequences(
     Backwards, a network begins at the last word and not at the padding after it: torch needs the lengths.
 
     Raises:
-        ValueError: padding stands before a word, or a sequence has no words.
+        ValueError: padding comes before a word, or a sequence has no words.
     """
     if mask is None:
         states, last = recurrence(x)
@@ -187,7 +187,7 @@ class RecurrentSeq2SeqConfig:
         d_model: the length of a word's vector and of its state.
         layers: recurrent layers in the encoder, and in the decoder.
         dropout: the share of values that training drops from the embeddings and from the states.
-        attention: whether the decoder may look at all the encoder's states, or has the last one only.
+        attention: whether the decoder may look at all the encoder's states, or has only the last one.
         padding_id, start_id, end_id: of <pad>, <s> and <e>.
     """
 
@@ -211,7 +211,7 @@ class RecurrentSeq2SeqConfig:
 
 @dataclass(frozen=True)
 class RecurrentEncoded:
-    """What the decoder gets of the source.
+    """What the decoder gets from the source.
 
     Attributes:
         summary: where its states begin: all that it gets without attention, the bottleneck (S1, S4).
@@ -295,7 +295,7 @@ class RecurrentSeq2Seq(nn.Module):
         encoded: RecurrentEncoded,
         state: Float[Tensor, "layers batch d_model"] | None = None,
     ) -> RecurrentDecoded:
-        """Read target words, from <s> on, or from where `state` was left; padding must stand behind the words.
+        """Read target words, from <s> on, or from where `state` was left; padding must come after the words.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary; not as many targets as sources.

@@ -1,1 +1,1 @@
-"""What stands below everything: refusals, tables, clocks, and libraries that are only sometimes there."""
+"""What everything rests on: refusals, tables, clocks, and libraries that are only sometimes there."""

@@ -32,7 +32,7 @@ class Moved(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self) if fullname in self.names else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put the module of the new name in the place of an empty one of the old name."""
+        """Put the module of the new name in place of an empty one of the old name."""
         old = module.__name__
         new = self.names[old]
         warnings.warn(_sentence(old, new), FutureWarning, stacklevel=2)
@@ -45,7 +45,7 @@ def forward(names: Mapping[str, str]) -> None:
 
 
 def attribute(old: str, new: str, name: str) -> Any:
-    """What a module holds that has become a package, for the package's `__getattr__`.
+    """What a module that has become a package holds, for the package's `__getattr__`.
 
     Args:
         old: the module that is a package now.

@@ -1,4 +1,4 @@
-"""What several models take and return, so that one can stand in the other's place."""
+"""What several models take and return, so that one can stand in for another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BERTOutput(NamedTuple):
 
 
 class Reader(nn.Module, ABC):
-    """A model that reads texts, as `BERT` does: every head on an encoder stands on any of them.
+    """A model that reads texts, as `BERT` does: every head on an encoder works on any of them.
 
     Attributes:
         config: its sizes, among them `vocabulary` and `d_model`.
@@ -57,4 +57,4 @@ class Reader(nn.Module, ABC):
 
     @abstractmethod
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
-        """The same, of ids and a mask that are right."""
+        """The same, for ids and a mask already checked."""

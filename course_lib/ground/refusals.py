@@ -86,7 +86,7 @@ def require_known(vocabulary: int, **ids: int | None) -> None:
 
 
 def require_shares(**shares: float) -> None:
-    """Refuse shares to drop that leave nothing, or are none.
+    """Refuse shares to drop that leave nothing, or are not shares.
 
     Raises:
         ValueError: naming the first.

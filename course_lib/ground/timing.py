@@ -19,7 +19,7 @@ def milliseconds(work: Callable[[], object], runs: int = 3) -> float:
 
     Args:
         work: what is called. A GPU works in the background; the clock waits for it.
-        runs: how often it is measured.
+        runs: how many times it is measured.
 
     Raises:
         ValueError: `runs` is less than 1.
@@ -49,7 +49,7 @@ def race(
     Args:
         layers: what is compared, by name.
         lengths: how many words a sentence has, time after time.
-        sentences: makes the input of so many words, on the device that is measured.
+        sentences: makes the input of this many words, on the device that is measured.
         runs: of which the fastest counts.
     """
     taken: dict[str, list[float]] = {name: [] for name in layers}

@@ -24,7 +24,7 @@ def read_torch_file(path: Path | str) -> Any:
     try:
         _require_intact(path)
         return torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # of a damaged file torch says whatever it stumbles over, even an OSError
+    except Exception as error:  # about a damaged file torch says whatever it stumbles over, even an OSError
         raise ValueError(f"{path} is damaged, or holds more than plain data ({first_line(error)})") from error
 
 
@@ -32,7 +32,7 @@ def _require_intact(path: Path | str) -> None:
     """Compare the checksums that torch has written, and does not look at: a changed number is still a number.
 
     Raises:
-        ValueError: one is another.
+        ValueError: one does not match.
         zipfile.BadZipFile: the file is cut off or damaged.
     """
     if not zipfile.is_zipfile(path):

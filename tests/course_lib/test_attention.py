@@ -207,7 +207,7 @@ def test_a_mask_that_is_not_boolean_is_refused(mask: Tensor) -> None:
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, fused_attention])
 class TestWhatDoesNotFit:
     def test_queries_and_keys_of_two_lengths(self, attend: Attend) -> None:
-        with pytest.raises(ValueError, match="queries and keys must be of one length d_head, not of 8 and 7"):
+        with pytest.raises(ValueError, match="queries and keys must have the same length d_head, not 8 and 7"):
             attend(torch.randn(3, 8), torch.randn(4, 7), torch.randn(4, 8))
 
     @pytest.mark.parametrize("values", [1, 3, 5])

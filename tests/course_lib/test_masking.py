@@ -71,7 +71,7 @@ class TestMasks:
         assert mask.tolist() == [[True, True, False], [False, False, False], [True, True, True]]
 
     def test_combined_are_for_the_same_keys(self) -> None:
-        with pytest.raises(ValueError, match="both masks must be for as many keys, not 3 and 4"):
+        with pytest.raises(ValueError, match="both masks must have the same number of keys, not 3 and 4"):
             combined_mask(causal_mask(3), padding_mask(torch.tensor([3, 1]), 4))
 
     def test_combined_forbids_the_future_and_the_padding(self) -> None:
