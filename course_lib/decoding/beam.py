@@ -48,7 +48,7 @@ def beam_search(
     *,
     cached: bool = True,
 ) -> Beams:
-    """Write the sentences of the highest score that a search `beams` wide finds.
+    """Write the sentences with the highest scores that a search `beams` wide finds.
 
     At every step each of the live sentences is continued by every word. Those of the best `beams` that end are
     finished, and the best `beams` of all the others live on; so one beam is greedy decoding. An input is done when it
@@ -60,10 +60,10 @@ def beam_search(
         beams: how many sentences to keep.
         length_penalty: alpha of `penalty`, at least 0.
         max_length: the most words, <e> included; what is not finished by then is cut off, and scored as it is.
-        cached: keep keys and values; without, the same words in more time.
+        cached: keep keys and values; without them, the same words in more time.
 
     Raises:
-        TypeError: the inputs are no ids, or the model is of an unknown kind.
+        TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: no beams, a penalty below 0 or not finite, texts without an end, or inputs that the model refuses.
     """
     require_at_least(1, beams=beams)
@@ -124,7 +124,7 @@ def _candidates(
 def _best(
     words: Int[Tensor, "batch candidates words"], scores: Float[Tensor, "batch candidates"], beams: int
 ) -> tuple[Beams, Int[Tensor, "batch beams"]]:
-    """The `beams` best, and where they stood."""
+    """The `beams` best, and where they were."""
     best, places = scores.topk(beams, dim=1)
     return Beams(words.gather(1, places.unsqueeze(2).expand(-1, -1, words.shape[2])), best), places
 

@@ -1,7 +1,7 @@
 """A batch of texts that a model goes on writing: one interface to every model, with a key-value cache or without.
 
 `Transformer` writes a translation of its input, `GPT` continues it. Decoding (greedy, beam, sampling) needs to
-know no more of a model than this.
+know no more about a model than this.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from course_lib.models import GPT, States, Transformer
 
 @dataclass(frozen=True)
 class Next:
-    """What a model says of the next word of each text.
+    """What a model says about the next word of each text.
 
     Attributes:
         logits: a score for each word of the vocabulary.
@@ -41,7 +41,7 @@ class Continuation(TextState, ABC):
     Attributes:
         device: where they are.
         end_id: the id that ends a text; None where texts have no end.
-        padding_id: what stands after a text that has ended.
+        padding_id: what comes after a text that has ended.
         first: the ids that the first text begins with, before anything is written.
     """
 
@@ -52,11 +52,11 @@ class Continuation(TextState, ABC):
 
     @abstractmethod
     def start(self) -> Next:
-        """Read what is given: of the first word to write."""
+        """Read what is given; what the model says about the first word to write."""
 
     @abstractmethod
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        """Read one more word of each text: of the word after it."""
+        """Read one more word of each text; what the model says about the word after it."""
 
 
 @singledispatch
@@ -73,7 +73,7 @@ def continuation(
         weights: return attention weights too.
 
     Raises:
-        TypeError: nothing is known of such a model; the inputs are no ids.
+        TypeError: nothing is known of such a model; the inputs are not ids.
         ValueError: no room for as many words, or inputs that the model refuses.
     """
     raise TypeError(
@@ -82,7 +82,7 @@ def continuation(
 
 
 class _Translation(Continuation):
-    """The target of an encoder-decoder, which goes on by a key-value cache, or by reading all its words again."""
+    """The target of an encoder-decoder, which goes on with a key-value cache, or by reading all its words again."""
 
     of_source = ("_encoded",)
     of_words = ("_words", "_cache")

@@ -28,7 +28,7 @@ def greedy_decode(
         model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
         inputs: ids on the model's device, padded: sources for `Transformer`, prompts for `GPT`.
         max_length: the most words to write, <e> included; what is not finished by then stays cut off.
-        cached: keep keys and values; without, the same words in more time.
+        cached: keep keys and values; without them, the same words in more time.
 
     Returns:
         The new words, with padding after each <e>.
@@ -46,7 +46,7 @@ def write(
         choose: which word to write.
 
     Raises:
-        TypeError: the inputs are no ids, or the model is of an unknown kind.
+        TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: the model refuses the inputs, or there is no room for so many words.
     """
     with decoding(model):

@@ -1,4 +1,4 @@
-"""Sampling: words drawn by chance, so that a model does not always say the same.
+"""Sampling: words drawn at random, so that a model does not always say the same.
 
 Three ways to keep improbable words from being drawn: a low temperature, the k most probable only, or the nucleus.
 Fan et al. (2018), "Hierarchical Neural Story Generation" (top-k); Holtzman et al. (2020), "The Curious Case of Neural
@@ -62,10 +62,10 @@ def sample(
         temperature: above 0; below 1 the probable becomes more probable, above 1 less.
         top_k: draw from the k most probable only; None for all.
         top_p: draw from the nucleus of this mass only; None for all.
-        generator: of the chance, on the model's device; torch's own where None.
+        generator: of the draws, on the model's device; None for torch's own.
 
     Raises:
-        TypeError: the inputs are no ids, or the model is of an unknown kind.
+        TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: a setting out of its range, or inputs that the model refuses.
     """
     if not (temperature > 0 and math.isfinite(temperature)):

@@ -41,7 +41,7 @@ def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) ->
     """The mean cross-entropy, in nats, of the labels that are to be learned: for every head on an encoder.
 
     Raises:
-        ValueError: logits and labels do not fit, a label is none of the classes, or every label is `IGNORED`, so that
+        ValueError: logits and labels do not fit, a label is not a class, or every label is `IGNORED`, so that
             there is no mean.
     """
     logits: Tensor = model(batch.ids, segments=batch.segments, mask=batch.mask)
@@ -62,7 +62,7 @@ def label_loss(
     For masked words it is the loss of Devlin et al. (2019), section 3.1, task 1.
 
     Raises:
-        ValueError: a label is none of the classes.
+        ValueError: a label is not one of the classes.
     """
     return cross_entropy(logits.flatten(0, -2), labels.flatten(), smoothing, IGNORED)
 
@@ -107,7 +107,7 @@ def _vector(
 
 
 class Head(nn.Module, ABC):
-    """What makes logits of a model's output, and is called as the model itself is.
+    """Turns a model's output into logits, and is called like the model itself.
 
     Attributes:
         stands_on: what the model is called in the head, and in the names of its weights.
@@ -322,7 +322,7 @@ class WordHead(nn.Module):
     def forward(
         self, states: Float[Tensor, "batch pieces d_model"], starts: Int[Tensor, "batch words"]
     ) -> Float[Tensor, "batch words classes"]:
-        """A score for each class at each word; `starts` says where each word's first piece stands."""
+        """A score for each class at each word; `starts` says where each word's first piece is."""
         places = starts.unsqueeze(-1).expand(-1, -1, states.shape[-1])
         out: Tensor = self.output(states.gather(1, places))
         return out
@@ -411,8 +411,8 @@ class GPTClassifier(nn.Module):
     def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:
         """Classification, plus `auxiliary` times language modelling of the same texts.
 
-        Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. What it brings is to be measured: it
-        helped them on large data sets, and not on small ones (section 5). Texts of one word have no next one: for a
+        Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. Measure what it brings: it
+        helped them on large data sets, but not on small ones (section 5). Texts of one word have no next one: for a
         batch of such texts it is classification alone.
         """
         states = self.gpt.states(batch.ids, batch.mask).states

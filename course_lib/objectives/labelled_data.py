@@ -42,7 +42,7 @@ class LabelledText:
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """Sequences with what is to be said of them; [batch, choices, words] where there is something to choose.
+    """Sequences with what is to be said about them; [batch, choices, words] where there is something to choose.
 
     Attributes:
         ids: the words.
@@ -75,14 +75,14 @@ def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
     """A batch of these examples, padded to the longest input.
 
     Raises:
-        ValueError: there are none, or not all have as many inputs, or labels of the same kind.
+        ValueError: there are none, or they differ in how many inputs or what kind of labels they have.
     """
     if not examples:
         raise ValueError("a batch needs at least one example, got none")
     choices = {len(example.inputs) for example in examples}
     dimensions = {example.labels.dim() for example in examples}
     if len(choices) != 1 or len(dimensions) != 1:
-        raise ValueError("the examples of a batch must have as many inputs each, and the same kind of labels")
+        raise ValueError("the examples of a batch must have the same number of inputs, and the same kind of labels")
     rows = [text for example in examples for text in example.inputs]
     lengths = torch.tensor([len(text.ids) for text in rows])
     ids = pad([torch.tensor(text.ids) for text in rows])
@@ -94,7 +94,7 @@ def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
 
 
 def labelled_data(examples: Sequence[LabelledText], max_tokens: int) -> LengthBuckets[LabelledText, LabelledBatch]:
-    """Examples to learn from, in batches of at most so many words, padding included.
+    """Examples to learn from, in batches of at most this many words, padding included.
 
     Raises:
         ValueError: there are no examples, or one is longer than a batch.

@@ -63,7 +63,7 @@ def smoothed_cross_entropy(
     With V words and a share ε, the target is
 
         "all":     1 - ε + ε / V  at the right word,  ε / V        at each other: torch, and the paper's equation
-        "others":  1 - ε          at the right word,  ε / (V - 1)  at each other: as S4 says it
+        "others":  1 - ε          at the right word,  ε / (V - 1)  at each other: as S4 has it
 
     The second with ε is the first with ε · V / (V - 1), which is how it is computed: the larger the vocabulary, the
     smaller the difference. Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4, with ε = 0.1.
@@ -91,7 +91,7 @@ def smoothed_cross_entropy(
     torch_share = min(1.0, smoothing / most) if smoothing else 0.0
     ignore = _NONE if ignored is None else ignored
     mean = cross_entropy(logits.flatten(0, -2), expected.flatten(), torch_share, ignore)
-    # Asking first whether there is anything to count would be one more wait for a GPU, too.
+    # Here too, asking first whether there is anything to count would be one more wait for a GPU.
     return mean if ignored is None else torch.where((expected != ignored).any(), mean, 0.0)
 
 

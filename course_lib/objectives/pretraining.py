@@ -20,7 +20,7 @@ from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.text.tokenization import join_pair
 
 SHARE = 0.15
-"""Of the words, how many BERT is asked for."""
+"""The share of the words that BERT is asked for."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Corrupted:
 class MaskedWords:
     """How words are chosen and hidden.
 
-    Of the words, a share is chosen. Of those 80 % are replaced by [MASK], 10 % by a random word, and 10 % stay: since
+    A share of the words is chosen. Of those, 80 % are replaced by [MASK], 10 % by a random word, and 10 % stay: since
     later texts have no [MASK], the model must not rely on it to know which words it is asked about.
 
     Attributes:
         vocabulary: how many words there are; random ones are drawn from all of them.
         mask_id: the id of [MASK].
-        special_ids: of those that are never chosen, such as padding, [CLS] and [SEP].
-        share: of the other words, how many are chosen.
+        special_ids: of words that are never chosen, such as padding, [CLS] and [SEP].
+        share: how many of the other words are chosen.
     """
 
     vocabulary: int
@@ -101,7 +101,7 @@ def mask_words(
         fate: from 0 to 1; a chosen word becomes [MASK] below 0.8, another word below 0.9, and stays above.
         anything: the other words.
         mask_id: the id of [MASK].
-        share: of the words, how many are chosen.
+        share: how many of the words are chosen.
 
     Returns:
         What the model reads; and the right word where one was chosen, `IGNORED` everywhere else.
@@ -112,9 +112,9 @@ def mask_words(
 
 
 def expected_counts(words: int) -> tuple[float, float, float]:
-    """Of so many words, how many become [MASK], how many another word, and how many are asked for as they stand.
+    """Of this many words, how many become [MASK], how many another word, and how many are asked for as they are.
 
-    On the average, and by the shares of Devlin et al. (2019), section 3.1.
+    On average, and by the shares of Devlin et al. (2019), section 3.1.
     """
     chosen = SHARE * words
     return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
@@ -129,7 +129,7 @@ FOLLOWS, RANDOM = 0, 1
 
 
 def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str, int]]:
-    """For every sentence that another one follows, it with that one or, half of the time, with a random one.
+    """Every sentence that another one follows, paired with that one or, half of the time, with a random one.
 
     Args:
         texts: each a list of sentences in their order.
@@ -173,7 +173,7 @@ def encode_pairs(
         seconds: the ids of each second text; None where there is none.
         cls_id: the id of [CLS].
         sep_id: the id of [SEP].
-        padding_id: the id that fills shorter rows up.
+        padding_id: the id that fills up shorter rows.
 
     Returns:
         The ids; the segments, 0 at the first text and at padding; and the mask, True at words.

@@ -1,7 +1,7 @@
 """Batches to learn from: examples as padded tensors of ids, like lengths together.
 
 What can be trained on says two things (`TrainingData`): how one pass through it is cut into batches, and what a batch
-holds. Between them stands only a list of numbers, so that the order of a training can be saved, resumed and shared out.
+holds. Between them is only a list of numbers, so that the order of a training can be saved, resumed and shared out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, Vocabular
 
 
 class AnyBatch(Protocol):
-    """What the training loop needs to know of a batch."""
+    """What the training loop needs to know about a batch."""
 
     @property
     def targets(self) -> int:
@@ -99,7 +99,7 @@ def examples(pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabula
 
 
 def pad(sequences: Sequence[Int[Tensor, " _"]]) -> Int[Tensor, "batch longest"]:
-    """Sequences one below the other, filled up with <pad> to the longest.
+    """Sequences one below the other, padded with <pad> to the longest.
 
     Raises:
         ValueError: there are none.
@@ -181,7 +181,7 @@ class LengthBuckets(Generic[E, B]):
 def translation_data(
     pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary, max_tokens: int
 ) -> LengthBuckets[TranslationExample, TranslationBatch]:
-    """Pairs to learn to translate, in batches of at most so many tokens (both languages, padding included).
+    """Pairs to learn to translate, in batches of at most this many tokens (both languages, padding included).
 
     Raises:
         ValueError: there are no pairs, a source has no words, or a pair is longer than a batch.
@@ -223,7 +223,7 @@ class TextBatch:
 
 @dataclass(frozen=True)
 class Windows:
-    """A long text, cut into windows: in each pass at other places, and every token to be predicted at most once.
+    """A long text, cut into windows: at other places in each pass, and every token to be predicted at most once.
 
     Attributes:
         ids: the text.

@@ -1,7 +1,7 @@
 """Published data sets, each file by an address that cannot change its content, and by its SHA-256.
 
 A file is fetched once, into a cache folder: `KATZE_CACHE`, or where this system keeps caches. Where there is no
-internet, `KATZE_DATA` names a folder with copies. Either way a file is used only if its sum is right.
+internet, `KATZE_DATA` names a folder with copies. Either way a file is used only if its checksum is right.
 
 - Multi30k: 31,014 captions of photographs, English with their German translations. Elliott et al. (2016), "Multi30K:
   Multilingual English-German Image Descriptions".
@@ -29,7 +29,7 @@ _CHUNK = 1 << 16
 
 
 class DownloadError(RuntimeError):
-    """A file cannot be had, or is not what it should be."""
+    """A file cannot be obtained, or is not what it should be."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PublishedFile:
     """One file of a data set.
 
     Attributes:
-        name: where it lies in the cache, or in a folder of copies: "set/file".
+        name: where it is in the cache, or in a folder of copies: "set/file".
         address: where it is fetched from.
         size: in bytes.
         sha256: of its content.
@@ -80,11 +80,11 @@ Part = Literal["train", "val", "test_2016_flickr"]
 
 
 def multi30k(part: Part) -> list[SentencePair]:
-    """One part of Multi30k: 29,000 pairs to train on, 1,014 to validate, 1,000 to test; fetched at the first use.
+    """One part of Multi30k: 29,000 pairs to train on, 1,014 to validate, 1,000 to test; fetched on first use.
 
     Raises:
         ValueError: there is no such part.
-        DownloadError: a file cannot be had.
+        DownloadError: a file cannot be obtained.
     """
     if part not in get_args(Part):
         raise ValueError(f"Multi30k has the parts {', '.join(get_args(Part))}, not {part!r}")
@@ -92,10 +92,10 @@ def multi30k(part: Part) -> list[SentencePair]:
 
 
 def tiny_shakespeare() -> str:
-    """The whole text, fetched at the first use.
+    """The whole text, fetched on first use.
 
     Raises:
-        DownloadError: it cannot be had.
+        DownloadError: it cannot be obtained.
     """
     return read_text(fetch(_file("tinyshakespeare/input.txt")))
 
@@ -110,7 +110,7 @@ def fetch(file: PublishedFile, console: Console | None = None) -> Path:
 
     Args:
         file: which.
-        console: where a bar shows the progress; nothing is shown where it is no terminal.
+        console: where a bar shows the progress; nothing is shown if it is not a terminal.
 
     Raises:
         DownloadError: the copy in `KATZE_DATA` is another file, or the address cannot be reached, or what it gives
@@ -122,7 +122,7 @@ def fetch(file: PublishedFile, console: Console | None = None) -> Path:
         return copy
     try:
         return _retrieve(file, cache_folder() / file.name, console or Console(stderr=True))
-    except ValueError as error:  # what pooch says of another sum
+    except ValueError as error:  # what pooch says about a wrong checksum
         raise DownloadError(f"{file.address} gives another file than expected, which is not used ({error})") from error
     except OSError as error:
         where = (
@@ -149,7 +149,7 @@ def _check(copy: Path, file: PublishedFile) -> None:
 
 
 def _retrieve(file: PublishedFile, cached: Path, console: Console) -> Path:
-    """The file in the cache, fetched where it is not there or has another sum."""
+    """The file in the cache, fetched if it is missing or has another checksum."""
     with needed_for("fetching a data set", package="pooch"):
         import pooch
     pooch.get_logger().setLevel("WARNING")  # the bar says what is fetched
@@ -182,5 +182,5 @@ class _Bar:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """The error under all that was made of it, which says the most."""
+    """The error at the bottom of the chain, which says the most."""
     return error if error.__context__ is None else _cause(error.__context__)

@@ -1,4 +1,4 @@
-"""Subwords for real work, by the `tokenizers` library: byte-pair encoding, WordPiece, and published vocabularies.
+"""Subwords for real work, with the `tokenizers` library: byte-pair encoding, WordPiece, and published vocabularies.
 
 `course_lib.text.subwords` shows how it is done. `SubwordVocabulary.train_bpe` learns the same pieces, with the same
 ids, in a small fraction of its time. GPT-2's and BERT's vocabularies are read from the files that were published with
@@ -21,7 +21,7 @@ from course_lib.text.tokenization import END, PADDING, SPECIAL, START, UNKNOWN, 
 
 BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 GPT2_END = "<|endoftext|>"
-"""GPT-2's only special token: it stands between two documents."""
+"""GPT-2's only special token: it separates two documents."""
 
 _ENDS = (END, GPT2_END)
 _HIDDEN = (PADDING, START, "[PAD]", "[CLS]", "[SEP]")
@@ -49,8 +49,8 @@ class SubwordVocabulary:
 
         Args:
             texts: what to learn from.
-            size: how many pieces, the special ones and the characters included. There are fewer where every word
-                is a single piece before, and more where the characters alone are.
+            size: how many pieces, the special ones and the characters included. There are fewer if every word
+                is a single piece before, and more if the characters alone are.
             split_punctuation: whether a punctuation mark is a word of its own, so that *dog* and *dog.* share their
                 piece. Decoding brings it back to its place.
 
@@ -100,21 +100,21 @@ class SubwordVocabulary:
 
     @classmethod
     def load_bert(cls, vocabulary: Path | str, *, lowercase: bool = True) -> SubwordVocabulary:
-        """BERT's WordPiece, from its `vocab.txt`: a piece a line, its id being the number of its line, from 0.
+        """BERT's WordPiece, from its `vocab.txt`: one piece per line, its id being the number of its line, from 0.
 
         Args:
             vocabulary: the file.
             lowercase: whether it is an *uncased* model's.
 
         Raises:
-            ValueError: the file is no such vocabulary.
+            ValueError: the file is not such a vocabulary.
             OSError: it cannot be read.
         """
         path = Path(vocabulary)
         pieces = _utf8(path).removesuffix("\n").split("\n")
         missing = [token for token in BERT_SPECIAL if token not in pieces]
         if missing:
-            raise ValueError(f"{path} is no vocabulary of BERT's: expected a piece a line, {missing[0]} among them")
+            raise ValueError(f"{path} is not BERT's vocabulary: expected one piece per line, {missing[0]} among them")
         return cls(_bert_tokenizer({piece: i for i, piece in enumerate(pieces)}, lowercase))
 
     @classmethod
@@ -129,7 +129,7 @@ class SubwordVocabulary:
             merges: the file with the pairs, in the order in which they were learned.
 
         Raises:
-            ValueError: the files are no such vocabulary, or do not belong together.
+            ValueError: the files are not such a vocabulary, or do not belong together.
             OSError: one cannot be read.
         """
         ids, pairs = _gpt2_ids(Path(vocabulary)), _gpt2_pairs(Path(merges))
@@ -147,14 +147,14 @@ class SubwordVocabulary:
         """What `save` has written, or any other `tokenizer.json`.
 
         Raises:
-            ValueError: the file is no such thing.
+            ValueError: the file is not one.
             OSError: it cannot be read.
         """
         content = _utf8(Path(path))
         try:
             return cls(Tokenizer.from_str(content))
         except Exception as error:  # the library raises bare Exceptions
-            raise ValueError(f"{path} is no tokenizer of the tokenizers library: {error}") from error
+            raise ValueError(f"{path} is not a tokenizer of the tokenizers library: {error}") from error
 
     def save(self, path: Path | str) -> None:
         """Write everything into one file, usually named `tokenizer.json`."""
@@ -250,7 +250,7 @@ def _gpt2_ids(path: Path) -> dict[str, int]:
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON, as GPT-2's vocab.json is: {error}") from error
     if not isinstance(ids, dict) or sorted(map(str, ids.values())) != sorted(map(str, range(len(ids)))):
-        raise ValueError(f"{path} is no vocabulary of GPT-2's: expected each piece with an id, from 0 without gaps")
+        raise ValueError(f"{path} is not GPT-2's vocabulary: expected each piece with an id, from 0 without gaps")
     return ids
 
 
@@ -298,4 +298,4 @@ def _utf8(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no vocabulary: it is not UTF-8 text") from error
+        raise ValueError(f"{path} is not a vocabulary: it is not UTF-8 text") from error

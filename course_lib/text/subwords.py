@@ -1,6 +1,6 @@
 """Byte-pair encoding: words cut into pieces that are learned from a text.
 
-It begins with single characters, and again and again joins the two neighbours that stand together most often:
+It begins with single characters, and again and again joins the two neighbours that occur together most often:
 frequent words become one piece, rare ones stay several, and no word of known characters is unknown.
 
 Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
@@ -14,7 +14,7 @@ fixed, so that the same text gives the same pieces and ids everywhere, and in th
 - of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has;
 - to encode a word, the pair that was learned first is joined first, from left to right.
 
-At the end stands BERT's WordPiece, which learns and cuts in another way: Schuster and Nakajima (2012), "Japanese and
+At the end is BERT's WordPiece, which learns and cuts differently: Schuster and Nakajima (2012), "Japanese and
 Korean Voice Search"; Devlin et al. (2019), section 3.
 """
 
@@ -54,7 +54,7 @@ def join(pieces: Pieces, pair: Merge) -> Pieces:
 
 
 def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
-    """How often each two pieces are neighbours, in words that occur so often. Words do not touch each other."""
+    """How often every two pieces are neighbours, in words that occur this often. Words do not touch each other."""
     counts: Counter[Merge] = Counter()
     for pieces, times in words.items():
         for pair in zip(pieces, pieces[1:], strict=False):
@@ -75,7 +75,7 @@ def learn_merges(
     choose: Callable[[Mapping[Merge, int], Mapping[str, int]], Merge] = most_frequent_pair,
     join: Callable[[Pieces, Merge], Pieces] = join,
 ) -> list[Merge]:
-    """The pairs to join, in order: count, choose, join everywhere, and begin anew. Fewer where none is left.
+    """The pairs to join, in order: count, choose, join everywhere, and start over. Fewer where none is left.
 
     Args:
         words: each word's characters, and how often it occurs.
@@ -94,7 +94,7 @@ def learn_merges(
 
 
 def cut(word: str, ranks: Mapping[Merge, int]) -> Pieces:
-    """A marked word's pieces: its characters, joined pair by pair, of the known ones always that of the lowest rank."""
+    """A marked word's pieces: its characters, joined pair by pair, always the known one of the lowest rank."""
     pieces: Pieces = tuple(word)
     while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
         pieces = join(pieces, min(known, key=ranks.__getitem__))
@@ -113,7 +113,7 @@ def decode_pieces(pieces: Sequence[str]) -> str:
 
 
 def vocabulary_size(characters: int, merges: int, special: int) -> int:
-    """How many pieces there are: joining makes a new one, and the two that it was made of stay.
+    """How many pieces there are: joining makes a new one, and the two that it was made from stay.
 
     GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.3.
     """
@@ -140,7 +140,7 @@ class BytePairVocabulary:
 
     @classmethod
     def learn(cls, texts: Iterable[str], merges: int) -> BytePairVocabulary:
-        """Learn so many pairs from texts; fewer where every word is a single piece before.
+        """Learn this many pairs from texts; fewer if every word is a single piece before.
 
         Raises:
             ValueError: the texts have no words, or `merges` is negative.
@@ -210,7 +210,7 @@ def pair_scores(words: Mapping[Pieces, int]) -> dict[Merge, float]:
     """How much likelier joining a pair makes the text: count(a b) / (count(a) · count(b)).
 
     With pieces drawn independently, the log-likelihood gains about log of this (and of a constant) for each time the
-    pair is joined; WordPiece takes the pair of the best score where byte-pair encoding takes the most frequent one.
+    pair is joined; WordPiece takes the pair with the best score where byte-pair encoding takes the most frequent one.
     """
     counts: Counter[str] = Counter()
     for pieces, times in words.items():

@@ -20,7 +20,7 @@ def read_text(path: Path | str) -> str:
     """A file as text: UTF-8, with or without a byte order mark, compressed if its name ends in .gz.
 
     Raises:
-        ValueError: the file is no such text, or has not two characters, so that there is nothing to predict.
+        ValueError: the file is not such a text, or has fewer than two characters, so that there is nothing to predict.
         OSError: it cannot be read.
     """
     path = Path(path)
@@ -28,16 +28,16 @@ def read_text(path: Path | str) -> str:
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is no UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
+        raise ValueError(f"{path} is not UTF-8 text: byte {error.start} cannot be read; save it as UTF-8") from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path} ends in .gz and is not a whole gzip file ({error}); fetch it again") from error
     if len(text) < 2:
-        raise ValueError(f"{path} has {len(text)} characters; a text to learn from needs two at the least")
+        raise ValueError(f"{path} has {len(text)} characters; a text to learn from needs at least two")
     return text
 
 
 def read_pairs(path: Path | str, columns: tuple[int, int] = (0, 1)) -> list[SentencePair]:
-    """Sentence pairs from a file with one pair a line and tabs between its columns.
+    """Sentence pairs from a file with one pair per line and tabs between its columns.
 
     Further columns (attributions, scores), empty lines and lines that begin with # are passed over. A file from
     manythings.org has its sentences in the first two columns; one from tatoeba.org has numbers before them, and
@@ -79,7 +79,7 @@ def read_parallel(source: Path | str, target: Path | str) -> list[SentencePair]:
     """
     sources, targets = _lines(source), _lines(target)
     if len(sources) != len(targets):
-        raise ValueError(f"{source} has {len(sources)} lines and {target} {len(targets)}; they must be one to one")
+        raise ValueError(f"{source} has {len(sources)} lines and {target} {len(targets)}; they must match one to one")
     pairs = [SentencePair(ours.strip(), theirs.strip()) for ours, theirs in zip(sources, targets, strict=True)]
     for number, pair in enumerate(pairs, start=1):
         if not (pair.source and pair.target):
@@ -88,5 +88,5 @@ def read_parallel(source: Path | str, target: Path | str) -> list[SentencePair]:
 
 
 def _lines(path: Path | str) -> list[str]:
-    """A file's lines. `str.splitlines` would also split at characters such as U+2028, which stand in sentences."""
+    """A file's lines. `str.splitlines` would also split at characters such as U+2028, which occur in sentences."""
     return read_text(path).removesuffix("\n").split("\n")

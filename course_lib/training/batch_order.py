@@ -49,7 +49,7 @@ class BatchOrder:
 
     @classmethod
     def at(cls, data: TrainingData[Any], state: dict[str, Any]) -> BatchOrder:
-        """The order of the same data where it stood."""
+        """The order of the same data, from where it left off."""
         generator = torch.Generator()
         generator.set_state(state["begun_at"])
         return cls(data, generator, used=state["used"])

@@ -1,6 +1,6 @@
 """Checkpoints: a training saved so that it can go on, bit for bit; and the mean of several.
 
-A file is written beside its place and moved there whole: who stops the program, or pulls the plug, finds the last one
+A file is written next to its place and moved there whole: stop the program, or pull the plug, and the last one is
 complete. Nothing in a file is run when it is read (`course_lib.ground.torch_files`).
 """
 
@@ -23,7 +23,7 @@ _NAME = re.compile(r"step-(\d{8})\.pt")
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be used: it is cut off, of something else, or of another model."""
+    """A checkpoint cannot be used: it is cut off, not a checkpoint, or from another model."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Checkpoints:
     """Where and how often a training is saved.
 
     Attributes:
-        folder: its files are named after their step; it is made where it is missing.
+        folder: its files are named after their step; it is made if it is missing.
         every: steps from one to the next; the last step is always saved.
         keep: how many of the newest stay.
     """
@@ -76,7 +76,7 @@ def read_checkpoint(path: Path | str) -> dict[str, Any]:
     """What was saved, on the CPU.
 
     Raises:
-        CheckpointError: the file is cut off or damaged, or is no checkpoint of a training.
+        CheckpointError: the file is cut off or damaged, or is not a checkpoint of a training.
         OSError: it cannot be read.
     """
     try:
@@ -85,7 +85,7 @@ def read_checkpoint(path: Path | str) -> dict[str, Any]:
         raise CheckpointError(f"{error}; remove it to go on from the checkpoint before") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise CheckpointError(f"{path} is no checkpoint of a training: expected format {FORMAT!r}, got {found!r}")
+        raise CheckpointError(f"{path} is not a checkpoint of a training: expected format {FORMAT!r}, got {found!r}")
     return content
 
 
@@ -97,13 +97,13 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor], p
     """
     for name in expected:
         if name not in found:
-            raise CheckpointError(f"{path} is of another model: it has no {name}")
+            raise CheckpointError(f"{path} is from another model: it has no {name}")
     for name, tensor in found.items():
         if name not in expected:
-            raise CheckpointError(f"{path} is of another model: it has {name}, which this one has not")
+            raise CheckpointError(f"{path} is from another model: it has {name}, which this one lacks")
         theirs, ours = list(tensor.shape), list(expected[name].shape)
         if theirs != ours:
-            raise CheckpointError(f"{path} is of another model: its {name} is {theirs}, this one's {ours}")
+            raise CheckpointError(f"{path} is from another model: its {name} is {theirs}, this one's {ours}")
 
 
 def check_optimizer(found: Mapping[str, Any], optimizer: torch.optim.Optimizer, path: Path | str) -> None:
@@ -116,7 +116,7 @@ def check_optimizer(found: Mapping[str, Any], optimizer: torch.optim.Optimizer, 
     ours = [len(group["params"]) for group in optimizer.param_groups]
     if theirs != ours:
         raise CheckpointError(
-            f"{path} is of another training: its parameters that move: {_joined(theirs)}, this one's: "
+            f"{path} is from another training: its parameters that move: {_joined(theirs)}, this one's: "
             f"{_joined(ours)}; freeze the same ones"
         )
     moved = [parameter for group in optimizer.param_groups for parameter in group["params"]]
@@ -124,7 +124,7 @@ def check_optimizer(found: Mapping[str, Any], optimizer: torch.optim.Optimizer, 
         for name, tensor in found["state"].get(number, {}).items():
             if tensor.dim() and tensor.shape != parameter.shape:
                 raise CheckpointError(
-                    f"{path} is of another training: {name} of its parameter {number} that moves is "
+                    f"{path} is from another training: {name} of its parameter {number} that moves is "
                     f"{list(tensor.shape)}, this one's is {list(parameter.shape)}; freeze the same ones"
                 )
 
@@ -136,7 +136,7 @@ def _joined(counts: Sequence[int]) -> str:
 def average_weights(paths: Sequence[Path | str]) -> dict[str, Tensor]:
     """The mean of several checkpoints' weights, such as the last ones of a training: Vaswani et al. (2017), 6.1.
 
-    It often translates better than any of them. The sum is taken in double precision; what is no fraction, such as a
+    It often translates better than any of them. The sum is taken in double precision; what is not a fraction, such as a
     counter, is the last checkpoint's.
 
     Raises:

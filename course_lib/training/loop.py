@@ -73,7 +73,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         require_at_least(1, steps=self.steps, accumulate=self.accumulate)
-        if not self.clip > 0:  # NaN is not, either
+        if not self.clip > 0:  # neither is NaN
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
         require_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
         require_shares(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)})
@@ -87,7 +87,7 @@ class Validation(Generic[B]):
     Attributes:
         data: which.
         every: steps from one measurement to the next.
-        patience: end the training after so many measurements without a new best one, and go back to the weights of
+        patience: end the training after this many measurements without a new best one, and go back to the weights of
             the best; None to train to the end and keep the last weights.
     """
 
@@ -150,12 +150,12 @@ def train(
 
     Raises:
         ValueError: the folder holds checkpoints already and `resume` is False, or the data gives no batches.
-        CheckpointError: the checkpoint is damaged, or of another model or training.
+        CheckpointError: the checkpoint is damaged, or from another model or training.
         DivergedError: a loss, the validation's too, or the gradients are not finite; the message names the step.
     """
     saved = checkpoints.files() if checkpoints else []
     if saved and not resume:
-        raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; else choose another folder")
+        raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; or choose another folder")
     content = read_checkpoint(saved[-1]) if saved else None
     world = join(device)
     torch.manual_seed(config.seed + world.rank)
@@ -319,7 +319,7 @@ class _Run(Generic[M, B]):
         return min(self.validations, key=self.validations.__getitem__, default=None)
 
     def _is_stale(self) -> bool:
-        """Whether patience is at its end."""
+        """Whether patience has run out."""
         if not self.validation or self.validation.patience is None or not self.validations:
             return False
         since = [step for step in self.validations if step > (self._best_step() or 0)]
@@ -360,7 +360,7 @@ class _Run(Generic[M, B]):
         """Go back to what was saved, once all of it is known to fit.
 
         Raises:
-            CheckpointError: it is of another model or another training.
+            CheckpointError: it is from another model or training.
         """
         check_weights(saved["model"], self.model.state_dict(), path)
         check_optimizer(saved["optimizer"], self.optimizer, path)
@@ -370,7 +370,7 @@ class _Run(Generic[M, B]):
         for name, ours in {**self._settings(), "batches in a pass": len(order.plan)}.items():
             theirs = found.get(name)
             if theirs != ours:
-                raise CheckpointError(f"{path} is of another training: its {name}: {theirs}, this one's: {ours}")
+                raise CheckpointError(f"{path} is from another training: its {name}: {theirs}, this one's: {ours}")
         self.model.load_state_dict(saved["model"])
         groups = [dict(group) for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(saved["optimizer"])

@@ -1,4 +1,4 @@
-"""The losses of a training, step by step: kept, told to whoever watches, and refused where they are no numbers."""
+"""The losses of a training, step by step: kept, told to whoever watches, and refused where they are not numbers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class LossLog:
                 self._progress(TrainingStep(number, loss, self._schedule(number), step.tokens, self.seconds))
 
     def require_finite(self, value: float, what: str, number: int) -> None:
-        """Refuse what should be a number and is none.
+        """Refuse what should be a number and is not.
 
         Args:
             value: the number.

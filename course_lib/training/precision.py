@@ -1,4 +1,4 @@
-"""In what precision a device multiplies: half of it is enough for most of a model, and much faster where it exists."""
+"""How precisely a device multiplies: half of it is enough for most of a model, and much faster where it exists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Precision = Literal["auto", "fp32", "bf16", "fp16"]
 
 
 def require_precision(precision: str) -> None:
-    """Refuse a name that is none of `Precision`.
+    """Refuse a name that is not one of `Precision`.
 
     Raises:
         ValueError: it is none.
@@ -25,7 +25,7 @@ def precision_for(device: torch.device | str) -> Precision:
     """The fastest precision that trains as well as single precision on this device.
 
     bf16 has the range of single precision and needs no care: for GPUs since Ampere, and processors with AMX. Older
-    GPUs multiply fp16, whose small range asks for a scaled loss. Others: fp32; on processors that multiply bf16
+    GPUs multiply fp16, whose small range calls for a scaled loss. Others: fp32; on processors that multiply bf16
     without AMX, converting to it and back takes about as long as it saves.
     """
     device = torch.device(device)

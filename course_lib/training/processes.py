@@ -37,7 +37,7 @@ class World:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the one that saves and tells."""
+        """Whether this is the one that saves and reports."""
         return self.rank == 0
 
     def share(self, indices: Sequence[int]) -> list[int]:
@@ -53,7 +53,7 @@ class World:
         return [float(value) for value in total.tolist()]
 
     def wait(self) -> None:
-        """Go on when all processes have come here."""
+        """Go on when all processes have got here."""
         if self.size > 1:
             dist.barrier()
 
@@ -128,7 +128,7 @@ class SharedLoss:
         return loss
 
     def exchanging(self, now: bool) -> AbstractContextManager[Any]:
-        """Within it, gradients are exchanged with the other processes, or `now` being False gathered for later."""
+        """Within it, gradients are exchanged with the other processes, or, with `now` False, gathered for later."""
         if now or not isinstance(self._module, DistributedDataParallel):
             return nullcontext()
         return self._module.no_sync()
@@ -154,7 +154,7 @@ class _LossModule(nn.Module):
         self.loss = loss
 
     def forward(self, batch: Any, counts: bool) -> Tensor:
-        """The loss; where the batch does not count 0, of all parameters, for the exchange waits for each of them."""
+        """The loss; where the batch does not count 0, of all parameters, since the exchange waits for each of them."""
         if counts:
             return self.loss(self.model, batch)
         weights = [parameter for parameter in self.model.parameters() if parameter.requires_grad]

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """What is told after a step.
+    """What is reported after a step.
 
     Attributes:
         number: counted from 1.
@@ -43,7 +43,7 @@ def progress_bar(steps: int, title: str = "training", console: Console | None = 
 
     Args:
         steps: of the whole training.
-        title: stands before the bar.
+        title: shown before the bar.
         console: where to draw.
     """
     console = console or Console(stderr=True)

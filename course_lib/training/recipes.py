@@ -118,7 +118,7 @@ def learn_to_translate(
         folder: for the checkpoints and the vocabulary.
         device: where to compute.
         seed: of weights, order and dropout.
-        compiled: whether torch compiles the model first: minutes at the beginning, faster steps then.
+        compiled: whether torch compiles the model first: minutes at the beginning, faster steps after that.
         progress: told about every step.
 
     Raises:
@@ -241,7 +241,7 @@ def learn_to_write(
         folder: for the checkpoint.
         device: where to compute.
         seed: of weights, order and dropout.
-        compiled: whether torch compiles the model first: a minute at the beginning, faster steps then.
+        compiled: whether torch compiles the model first: a minute at the beginning, faster steps after that.
         progress: told about every step.
 
     Raises:

@@ -54,7 +54,7 @@ def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
 def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
     """Up in a straight line to `peak` at step `warmup`, then down in a straight line to 0 after the last step.
 
-    For a training whose length is known: the small rates at the end are worth many steps at a larger one. Behind its
+    For a training whose length is known: the small rates at the end are worth many steps at a larger one. After its
     last step the rate stays 0.
 
     Raises:
@@ -70,7 +70,7 @@ def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) ->
 
     rate(step) = least + (peak - least) · (1 + cos(π · (step - warmup) / (steps - warmup))) / 2
 
-    Loshchilov and Hutter (2017), "SGDR", equation 5. Behind the last step it stays at `least`.
+    Loshchilov and Hutter (2017), "SGDR", equation 5. After the last step it stays at `least`.
 
     Raises:
         ValueError: `warmup` is below 1 or above `steps`, or a rate negative or not finite.

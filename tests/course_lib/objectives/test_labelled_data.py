@@ -54,7 +54,7 @@ def test_batches_hold_at_most_so_many_words_and_every_example_once() -> None:
 
 @pytest.mark.parametrize("other", [text(2, 0, choices=2), text(2, [0, 0])])
 def test_unlike_examples_are_no_batch(other: LabelledText) -> None:
-    with pytest.raises(ValueError, match="as many inputs each, and the same kind of labels"):
+    with pytest.raises(ValueError, match="the same number of inputs, and the same kind of labels"):
         collate_labelled([text(2, 0), other])
 
 

@@ -134,7 +134,7 @@ class TestBert:
     def test_other_files_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "vocab.txt"
         path.write_text("die\nKatze\n")
-        with pytest.raises(ValueError, match=r"no vocabulary of BERT's: .* \[PAD\] among them"):
+        with pytest.raises(ValueError, match=r"not BERT's vocabulary: .* \[PAD\] among them"):
             SubwordVocabulary.load_bert(path)
         path.write_bytes(b"\xff\xfe")
         with pytest.raises(ValueError, match="not UTF-8"):
@@ -209,5 +209,5 @@ class TestGPT2:
 
 def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(ValueError, match="no tokenizer of the tokenizers library"):
+    with pytest.raises(ValueError, match="not a tokenizer of the tokenizers library"):
         SubwordVocabulary.load(tmp_path / "tokenizer.json")

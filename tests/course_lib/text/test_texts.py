@@ -28,11 +28,11 @@ class TestText:
 
     @pytest.mark.parametrize("text", ["", "a"])
     def test_needs_something_to_predict(self, tmp_path: Path, text: str) -> None:
-        with pytest.raises(ValueError, match=f"has {len(text)} characters; .* needs two"):
+        with pytest.raises(ValueError, match=f"has {len(text)} characters; .* needs at least two"):
             read_text(written(tmp_path, text))
 
     def test_other_encodings_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="no UTF-8 text: byte 1 cannot be read"):
+        with pytest.raises(ValueError, match="not UTF-8 text: byte 1 cannot be read"):
             read_text(written(tmp_path, "Mäuse".encode("latin-1")))
 
     @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ class TestParallel:
         assert read_parallel(english, german) == [SentencePair("one", "eins"), SentencePair("two", "zwei")]
 
     def test_unequal_files_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="has 2 lines and .* 1; they must be one to one"):
+        with pytest.raises(ValueError, match="has 2 lines and .* 1; they must match one to one"):
             read_parallel(written(tmp_path, "one\ntwo\n", "en"), written(tmp_path, "eins\n", "de"))
 
     def test_an_empty_line_is_refused(self, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_weights_of_another_model_are_refused_by_name() -> None:
     ours = {"a": torch.zeros(2), "b": torch.zeros(3)}
     for theirs, message in [
         ({"a": torch.zeros(2)}, "it has no b"),
-        ({**ours, "c": torch.zeros(1)}, "it has c, which this one has not"),
+        ({**ours, "c": torch.zeros(1)}, "it has c, which this one lacks"),
         ({"a": torch.zeros(2), "b": torch.zeros(4)}, r"its b is \[4\], this one's \[3\]"),
     ]:
         with pytest.raises(CheckpointError, match=message):
@@ -156,7 +156,7 @@ class TestAverage:
     def test_of_different_models_is_refused(self, tmp_path: Path) -> None:
         write_checkpoint(tmp_path / "1.pt", {"model": {"a": torch.zeros(2)}})
         write_checkpoint(tmp_path / "2.pt", {"model": {"a": torch.zeros(3)}})
-        with pytest.raises(CheckpointError, match="2.pt is of another model"):
+        with pytest.raises(CheckpointError, match="2.pt is from another model"):
             average_weights([tmp_path / "1.pt", tmp_path / "2.pt"])
 
     def test_of_none_is_refused(self) -> None:

@@ -267,9 +267,9 @@ class TestResuming:
     @pytest.mark.parametrize(
         ("other", "options", "message"),
         [
-            (dataclasses.replace(SMALL, d_hidden=64), {}, "is of another model: its encoder.0"),
+            (dataclasses.replace(SMALL, d_hidden=64), {}, "is from another model: its encoder.0"),
             (dataclasses.replace(SMALL, encoder_layers=2), {}, "it has no encoder.1"),
-            (SMALL, {"config": {"seed": 1}}, "is of another training: its seed: 0, this one's: 1"),
+            (SMALL, {"config": {"seed": 1}}, "is from another training: its seed: 0, this one's: 1"),
             (SMALL, {"config": {"accumulate": 2}}, "its accumulate: 1, this one's: 2"),
             (SMALL, {"data": IN_SEVERAL}, r"its batches in a pass: 1, this one's: \d"),
         ],
