@@ -1,4 +1,4 @@
-"""Published metrics of generated text, computed by the libraries that papers report (S1, "evaluation").
+"""Published metrics of generated text, computed with the libraries that papers report (S1, "evaluation").
 
     report = evaluate_texts(hypotheses, references, ["bleu", "chrf", "ter", "rouge1", "rougeL", "wer", "meteor"])
     print(report)                 # a table; in a notebook the report shows itself
@@ -210,7 +210,7 @@ def chrf(texts: Texts, *, word_order: int = 0, lowercase: bool = False) -> Score
 
 
 def ter(texts: Texts, *, case_sensitive: bool = False) -> Score:
-    """TER (Snover et al., 2006): edits, a block of words moved being one, over reference words."""
+    """TER (Snover et al., 2006): edits over reference words; moving a block of words is one edit."""
     with needed_for("TER", package="sacrebleu"):
         from sacrebleu.metrics.ter import TER
     metric = TER(case_sensitive=case_sensitive)
@@ -225,7 +225,7 @@ def _by_sacrebleu(
     streams = [[right[i] if i < len(right) else None for right in texts.references] for i in range(most)]
     pairs = zip(texts.hypotheses, texts.references, strict=True)
     sentences = tuple(sentence.sentence_score(hypothesis, right).score for hypothesis, right in pairs)
-    # Last of all, for a signature tells the number of references that were scored last.
+    # Last of all, since a signature tells the number of references that were scored last.
     total = corpus.corpus_score(texts.hypotheses, cast(Any, streams)).score
     signature = f"sacrebleu|{corpus.get_signature()}"
     if sentence is not corpus:
@@ -241,7 +241,7 @@ def _by_sacrebleu(
 class _UnicodeWords:
     """Lower-cased runs of letters and digits.
 
-    The tokeniser that comes with rouge-score keeps a to z only, and reads *Mädchen* as *m* and *dchen*; on
+    The tokeniser that comes with rouge-score keeps only a to z, and reads *Mädchen* as *m* and *dchen*; on
     plain English the two agree.
     """
 

@@ -52,14 +52,14 @@ class TextEncoder:
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> TextEncoder:
-        """BERT, or what has its architecture, such as MiniLM, with the vocabulary beside it.
+        """BERT, or what has its architecture, such as MiniLM, with the vocabulary next to it.
 
         Args:
             name: a model on the hub, or a folder with `config.json`, `model.safetensors` and `vocab.txt`.
 
         Raises:
             FileNotFoundError: there is no such folder or model, it has no `vocab.txt`, or the hub cannot be reached.
-            ValueError: it is of another architecture, or its files do not fit.
+            ValueError: it has another architecture, or its files do not fit.
         """
         folder = find_folder(name)
         words = folder / "vocab.txt"
@@ -73,7 +73,7 @@ class TextEncoder:
 
     @classmethod
     def packaged(cls) -> TextEncoder:
-        """all-MiniLM-L6-v2 (22 million parameters) out of a Python package: nothing is downloaded when it is used.
+        """all-MiniLM-L6-v2 (22 million parameters) from a Python package: nothing is downloaded when it is used.
 
         Raises:
             ModuleNotFoundError: the package is not installed.
@@ -83,7 +83,7 @@ class TextEncoder:
         return dataclasses.replace(cls.from_pretrained(get_model_path()), name="all-MiniLM-L6-v2")
 
     def states(self, texts: Sequence[str], batch_size: int = 32) -> list[Float[Tensor, "_pieces d_model"]]:
-        """For each text a vector for each of its pieces, [CLS] first and [SEP] last, on the model's device.
+        """For each text, a vector for each of its pieces, [CLS] first and [SEP] last, on the model's device.
 
         A text of more than `max_length` pieces loses its end.
 
@@ -112,7 +112,7 @@ class TextEncoder:
     def sentence_vectors(self, texts: Sequence[str], batch_size: int = 32) -> Float[Tensor, "texts d_model"]:
         """One vector of length 1 for each text: the mean of its pieces' states, those of [CLS] and [SEP] included.
 
-        So made the vectors that MiniLM was trained for; the dot product of two is their cosine similarity.
+        MiniLM was trained for vectors made like this; the dot product of two is their cosine similarity.
         Reimers and Gurevych (2019), "Sentence-BERT", section 3.
 
         Raises:
@@ -143,7 +143,7 @@ def bertscore(texts: Texts, encoder: TextEncoder) -> Score:
 
     States are the last layer's; [CLS] and [SEP] do not count, pieces are not weighted, and scores are not rescaled.
     With several references the best counts; an empty hypothesis scores 0. The score depends on the model: compare
-    only figures of the same one.
+    only figures from the same one.
 
     This is our own, with our BERT, and not torchmetrics': that one (1.9) pairs the wrong sentences when hypotheses
     and references differ in length, so that a sentence's score depends on the others. One sentence at a time the two

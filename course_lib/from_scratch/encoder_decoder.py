@@ -63,7 +63,7 @@ def encode_and_decode(
     """How an encoder-decoder's parts are joined: logits of the word after each target word.
 
     Args:
-        source: ids, filled up with `PADDING_ID` after the words.
+        source: ids, padded with `PADDING_ID` after the words.
         target: ids from <s> on.
         embed_source, embed_target: ids to vectors, positions included.
         encoder: blocks, called as block(x, mask).

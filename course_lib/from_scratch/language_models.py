@@ -47,7 +47,7 @@ class CausalLanguageModel(nn.Module):
     """GPT in its simplest form: embeddings, positions, blocks under a causal mask, a norm, the tied output (S0, S2).
 
     Parameters:
-        embedding: [vocabulary, d_model]; its rows are the output layer's, too.
+        embedding: [vocabulary, d_model]; its rows are the output layer's as well.
         positions: a learned vector for each place.
         blocks: pre-norm, with GELU and a feed-forward network of width 4 d_model.
         norm: the final layer norm.
@@ -86,7 +86,7 @@ class CausalLanguageModel(nn.Module):
 def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... words"]:
     """The loss at each place after a long training without a mask, from that of an honest model.
 
-    Every target but the last stands in the input, to be copied (S0: "a small problem").
+    Every target but the last is in the input, to be copied (S0: "a small problem").
     """
     copied = torch.zeros_like(honest)
     copied[..., -1] = honest[..., -1]
@@ -96,7 +96,7 @@ def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... 
 def generate(
     model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " words"], new_words: int, context: int
 ) -> Int[Tensor, " longer"]:
-    """The prompt and `new_words` more, each the most probable after all that stands before it (S3).
+    """The prompt and `new_words` more, each the most probable after all that comes before it (S3).
 
     Args:
         model: from ids [batch, words] to logits [batch, words, vocabulary].

@@ -93,7 +93,7 @@ def precision_recall_f1(
 
     Args:
         predicted, expected: labels, in the same shape; of tokens or of sequences.
-        labels: those to score; leave out such as "no entity" to score how well the others are found.
+        labels: those to score; leave out some, such as "no entity", to score how well the others are found.
         mask: True at the labels that count; None counts all.
         average: how to join the labels.
 
@@ -269,7 +269,7 @@ def sequence_log_probability(
 
     Args:
         logits, expected: as for `log_likelihoods`.
-        mask: True at the words that count, and not at padding; None counts all.
+        mask: True at the words that count, not at padding; None counts all.
 
     Raises:
         TypeError: `mask` is not boolean.
@@ -317,7 +317,7 @@ def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
 
 
 def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    """How many of a hypothesis's n-grams its references have too, and how many it has, as BLEU counts them.
+    """How many of a hypothesis's n-grams its references also have, and how many it has, as BLEU counts them.
 
     Each n-gram is found at most as often as the reference that has it most often. Without this clipping
     *the the the* would match every *the* of *the cat*, and be perfect. Papineni et al. (2002), section 2.1.
@@ -335,7 +335,7 @@ def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tu
 
 
 def micro_and_macro(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
-    """A precision of many sentences, joined in both ways (S1: corpus and sentence BLEU).
+    """A precision of many sentences, joined both ways (S1: corpus and sentence BLEU).
 
     Args:
         matched: of each sentence, how many of its n-grams are right.
@@ -343,7 +343,7 @@ def micro_and_macro(matched: Sequence[int], total: Sequence[int]) -> tuple[float
 
     Returns:
         "micro", the counts added up before they are divided, and "macro", the mean of the sentences' own
-        precisions. What has no n-gram has a precision of 0.
+        precisions. A sentence without n-grams has a precision of 0.
 
     Raises:
         ValueError: there are no sentences, or not as many totals.
@@ -420,7 +420,7 @@ def corpus_bleu(hypotheses: Sequence[Words], references: Sequence[Sequence[Words
 
 
 def edit_table(hypothesis: Words, reference: Words) -> Int[Tensor, "rows columns"]:
-    """At [i, j] the fewest edits that turn the first i words of the hypothesis into the first j of the reference.
+    """At [i, j], the fewest edits that turn the first i words of the hypothesis into the first j of the reference.
 
     Its rows are counted from no word of the hypothesis to all of them, its columns likewise for the reference.
 

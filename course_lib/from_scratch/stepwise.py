@@ -1,6 +1,6 @@
 """Decoding in its plainest form, one sentence at a time: what the student writes in lesson 06.
 
-A model is here nothing but a step function: the words so far go in, a score for each next word comes out. The
+Here a model is nothing but a step function: the words so far go in, a score for each next word comes out. The
 modules of `course_lib.decoding` do the same in batches, and read each word once.
 """
 
@@ -162,7 +162,7 @@ TANZTE_WORDS = (
     "gerade",
     "dort",
 )
-"""The vocabulary of `TANZTE`, by id; the special words stand where they always do in this course."""
+"""The vocabulary of `TANZTE`, by id; the special words are where they always are in this course."""
 
 SENTENCES = {
     "A": "die Katze tanzte",
@@ -187,7 +187,7 @@ def tree_step(tree: Tree, vocabulary: tuple[str, ...]) -> Step:
 
 
 def sentence_found(beams: int) -> tuple[str, list[float]]:
-    """What a search of so many beams does with `TANZTE`; 1 is greedy decoding.
+    """What a search with this many beams does with `TANZTE`; 1 is greedy decoding.
 
     Returns:
         The letter of the sentence that it writes, and the probabilities of the beginnings that it holds after the third

@@ -19,9 +19,9 @@ class FromPretrained:
 
         Raises:
             FileNotFoundError: there is no such folder or model, or the hub cannot be reached.
-            ValueError: it is of another architecture, or its tensors do not fit.
+            ValueError: it has another architecture, or its tensors do not fit.
         """
-        # Only when called: loading stands above the models, since it has to know all of them.
+        # Only when called: loading comes after the models, since it has to know all of them.
         from course_lib.published.pretrained import load
 
         return load(cls, name)

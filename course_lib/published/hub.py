@@ -54,7 +54,7 @@ class PublishedModel:
 
         Raises:
             FileNotFoundError: there is no such folder, it lacks a file, or the hub cannot be reached.
-            ValueError: it is of another kind, or a file cannot be read as what it should be.
+            ValueError: it is another kind, or a file cannot be read as what it should be.
         """
         folder = find_folder(name)
         config = _read_config(folder)
@@ -67,7 +67,7 @@ class PublishedModel:
         """A setting that must be one of those that our models know.
 
         Raises:
-            ValueError: it is another.
+            ValueError: it is not.
         """
         value = self.config.get(key, default)
         allowed = list(choices)
@@ -83,7 +83,7 @@ class PublishedModel:
             ValueError: it does not, or it is not a positive whole number.
         """
         value = self.config.get(key)
-        if type(value) is not int or value < 1:  # True is an int, too
+        if type(value) is not int or value < 1:  # True is an int as well
             raise self._wrong(key, "a positive whole number")
         return value
 
@@ -182,7 +182,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:
-    """All weights, from one file or from the parts that an index names; other files may lie beside them."""
+    """All weights, from one file or from the parts that an index names; other files may be next to them."""
     whole, index, old = folder / WHOLE, folder / INDEX, folder / "pytorch_model.bin"
     if whole.is_file():
         return _read_safetensors(whole)
@@ -214,7 +214,7 @@ def _read_safetensors(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except SafetensorError as error:
-        raise ValueError(f"{path} is damaged or no safetensors file: {first_line(error)}") from None
+        raise ValueError(f"{path} is damaged or not a safetensors file: {first_line(error)}") from None
 
 
 def _read_pickled(path: Path) -> dict[str, Tensor]:

@@ -5,10 +5,10 @@
     Transformer.from_pretrained("Helsinki-NLP/opus-mt-en-de")
 
 The architectures are the same as ours, so that loading is a matter of names: a plan says for each of our tensors
-which published ones it is made of. What differs is in the plans:
+which published ones it is made from. What differs is in the plans:
 
 - GPT-2 stores the weights of its linear layers as [in, out]; torch's are [out, in].
-- BERT and Marian store W_q, W_k and W_v apart; ours stand one below the other, in `W_qkv` or `W_kv`.
+- BERT and Marian store W_q, W_k and W_v separately; ours are one below the other, in `W_qkv` or `W_kv`.
 - Marian's positions are all the sines, then all the cosines, where the paper's alternate. The dimensions of
   d_model have no order of their own, so those of every weight are put in the order that ours have; no score changes.
 """
@@ -42,7 +42,7 @@ ACTIVATION_NAMES: dict[str, Activation] = {
 """What published configurations call the activations."""
 
 NEVER = -1e4
-"""A score that no word is written with; finite, also in half precision, so that a loss stays so, too."""
+"""A score that no word is written with; finite even in half precision, so that a loss stays finite."""
 
 Model = TypeVar("Model")
 
@@ -68,7 +68,7 @@ def load_gpt(name: str | Path = "gpt2") -> GPT:
 
     Raises:
         FileNotFoundError: there is no such folder or model, or the hub cannot be reached.
-        ValueError: it is of another architecture, or its tensors do not fit.
+        ValueError: it has another architecture, or its tensors do not fit.
     """
     published = _without_prefix(PublishedModel.read(name, "gpt2"), "transformer.")
     with torch.device("meta"):
@@ -103,7 +103,7 @@ def _gpt_config(published: PublishedModel) -> GPTConfig:
 
 
 def _gpt_end(published: PublishedModel, vocabulary: int) -> int | None:
-    """The id that ends a text. GPT-2's own stands also where a smaller vocabulary lacks it: no text ends then."""
+    """The id that ends a text. GPT-2's own is given even where a smaller vocabulary lacks it: no text ends then."""
     gpt2s = 50_256
     found = published.config.get("eos_token_id", gpt2s)
     if found is None or (found == gpt2s and vocabulary <= gpt2s):
@@ -137,7 +137,7 @@ def load_bert(name: str | Path = "bert-base-uncased") -> BERT:
 
     Raises:
         FileNotFoundError: there is no such folder or model, or the hub cannot be reached.
-        ValueError: it is of another architecture, or its tensors do not fit.
+        ValueError: it has another architecture, or its tensors do not fit.
     """
     published = _published_bert(name)
     with torch.device("meta"):
@@ -149,7 +149,7 @@ def load_bert(name: str | Path = "bert-base-uncased") -> BERT:
 def load_masked_language_model(name: str | Path = "bert-base-uncased") -> MaskedLanguageModel:
     """BERT with the head that it was pre-trained with, to guess masked words.
 
-    A model may have been published without the pooler, of which this head makes no use; its weights are new then.
+    A model may have been published without the pooler, which this head does not use; its weights are new then.
 
     Raises:
         FileNotFoundError, ValueError: as for `load_bert`.
@@ -186,10 +186,10 @@ def save_bert(folder: Path, words: MaskedLanguageModel, sentences: NextSentenceP
         sentences: the same model with its second.
 
     Raises:
-        ValueError: the heads stand on different models.
+        ValueError: the heads are on different models.
     """
     if words.bert is not sentences.bert:
-        raise ValueError("both heads must stand on the same model, since it is written once")
+        raise ValueError("both heads must be on the same model, since it is written once")
     with needed_for("writing a model", package="safetensors"):
         from safetensors.torch import save_file
     config = words.bert.config
@@ -312,12 +312,12 @@ def load_marian(name: str | Path) -> Transformer:
 
     Raises:
         FileNotFoundError: there is no such folder or model, or the hub cannot be reached.
-        ValueError: it is of another architecture, or its tensors do not fit.
+        ValueError: it has another architecture, or its tensors do not fit.
     """
     published = _without_prefix(PublishedModel.read(name, "marian"), "model.")
     with torch.device("meta"):
         model = Transformer(_marian_config(published))
-    # The shared embedding may be stored up to three times more, and the computed positions beside it.
+    # The shared embedding may be stored up to three times more, and the computed positions next to it.
     unused = [r"(encoder|decoder)\.embed_(tokens|positions)\.weight", r"lm_head\.weight"]
     load_weights(model, published, _marian_plan(model.config), unused=unused)
     model.positions = SinusoidalPositions(model.config.d_model)  # computed, so not among the published weights

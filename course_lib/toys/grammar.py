@@ -5,9 +5,9 @@ translation fails:
 
 - articles and adjectives agree with their noun in gender, number and case;
 - the verb decides the case of its object (*sah den Hund*, but *half dem Hund*), the preposition that of its own;
-- the verb stands second in a main clause, whatever comes first (*gestern tanzte die Katze*), and last in a
+- the verb comes second in a main clause, whatever comes first (*gestern tanzte die Katze*), and last in a
   subordinate clause (*weil die Katze den Hund sah*);
-- a separable prefix stands at the end (*lud den Hund ein*), and returns to its verb there (*weil sie den Hund einlud*).
+- a separable prefix goes to the end (*lud den Hund ein*), and returns to its verb there (*weil sie den Hund einlud*).
 
 Each English sentence has exactly one translation. Words and commas are separated by spaces.
 """
@@ -283,7 +283,7 @@ def random_noun_phrase(rng: random.Random, among: Sequence[Noun]) -> NounPhrase:
 def log_probability(sentence: Sentence) -> float:
     """How probable it is that `random_sentence` draws this sentence, as a natural logarithm.
 
-    Each English sentence comes about in one way only, so this is its probability as an English sentence, too: no
+    Each English sentence comes about in one way only, so this is its probability as an English sentence as well: no
     language model of such sentences can have a lower loss on average than what follows from it.
     """
     if isinstance(sentence.opening, tuple):
@@ -311,7 +311,7 @@ def _log_probability_of_clause(clause: Clause) -> float:
 
 
 def _log_probability_of_noun_phrase(phrase: NounPhrase, among: int) -> float:
-    """As `random_noun_phrase` draws it from so many nouns."""
+    """As `random_noun_phrase` draws it from this many nouns."""
     fitting = [d for d in DETERMINERS if (d.plural if phrase.plural else d.singular) is not None]
     adjectives = ADJECTIVES + ADJECTIVES_OF_THE_LIVING if phrase.noun in LIVING else ADJECTIVES
     adjective = len(adjectives) if phrase.adjective else 1
@@ -321,7 +321,7 @@ def _log_probability_of_noun_phrase(phrase: NounPhrase, among: int) -> float:
 def is_english(text: str) -> bool:
     """Whether a text is an English sentence of this grammar: whether `random_sentence` could draw it.
 
-    But for one rule, which is not looked at: that nobody does anything to a noun like themselves.
+    Except for one rule, which is not checked: that nobody does anything to a noun like themselves.
     """
     first, _, rest = text.partition(" ")
     conjunctions = [english for english, _ in CONJUNCTIONS]
@@ -370,7 +370,7 @@ THE_CAT_DANCED = Clause(NounPhrase(THE, LIVING[0]), VERBS[0])
 """*die Katze tanzte*, the course's first sentence."""
 
 HELD_OUT_SHARE = 10
-"""One clause structure in so many is never shown in training."""
+"""One clause structure in this many is never shown in training."""
 
 
 def is_held_out(sentence: Sentence) -> bool:
@@ -399,7 +399,7 @@ class Split:
 
 
 def toy_translation(training: int = 20_000, held_out: int = 1_000, seed: int = 0) -> Split:
-    """Draw so many different sentences for each side of the split.
+    """Draw this many different sentences for each side of the split.
 
     Args:
         training: how many to train on.

@@ -1,7 +1,7 @@
 """The words of the toy grammar: English, German, and what German wants to know of each.
 
 A noun has a gender, a verb the case of its object, a preposition its case, and a determiner decides how the adjective
-behind it ends. `course_lib.toys.grammar` makes sentences of them.
+after it ends. `course_lib.toys.grammar` makes sentences from them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Noun:
 
 
 def nouns(rows: str) -> tuple[Noun, ...]:
-    """One noun a line: English, its plural, gender, German, its plural, and perhaps "weak"."""
+    """One noun per line: English, its plural, gender, German, its plural, and perhaps "weak"."""
     genders: dict[str, Column] = {"m": "m", "f": "f", "n": "n"}
     found = []
     for row in rows.strip().splitlines():

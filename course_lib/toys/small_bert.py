@@ -1,10 +1,10 @@
-"""Makes the small BERT that comes with the course: a BERT of three layers that has read of the small world.
+"""Makes the small BERT that comes with the course: a BERT of three layers that has read about the small world.
 
     python -m course_lib.toys.small_bert FOLDER
 
 It is pre-trained as BERT was, on masked words and on next sentences (Devlin et al., 2019, section 3.1), in under ten
-minutes on a processor. What lies in `SMALL_BERT` was made by this. On another machine the weights come out a little
-different, since sums are rounded in another order there, and as good.
+minutes on a processor. What is in `SMALL_BERT` was made by this. On another machine the weights come out a little
+different, since sums are rounded in another order there, and just as good.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from course_lib.training.progress import progress_bar
 from course_lib.training.schedules import linear_schedule
 
 PIECES = 590
-"""A few less than there are words, so that rare ones are cut."""
+"""A few fewer than there are words, so that rare ones are cut."""
 
 ALPHABET = [" ".join(string.ascii_lowercase), "a" + string.ascii_lowercase]
 MARKS = ", . ; : ? ! ' - 0 1 2 3 4 5 6 7 8 9"

@@ -4,7 +4,7 @@ People bake, paint and phone each other; animals chase, graze and growl; both se
 word what it is, but the company that it keeps does, which is what a language model can learn from: *she* and *he* are
 people, *it* is an animal, and who chases a mouse is probably a cat. The labelled tasks at the end ask for just that.
 
-`course_lib.toys.small_bert` is a BERT that has read such stories; it lies in `SMALL_BERT`.
+`course_lib.toys.small_bert` is a BERT that has read such stories; it is in `SMALL_BERT`.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ AFFAIRS = words("taxes schools prices trains")
 
 
 def headline(rng: random.Random) -> list[Told]:
-    """A headline of one of two kinds, and a sentence behind it that fits only this kind.
+    """A headline of one of two kinds, and a sentence after it that fits only this kind.
 
     A nation leaves dishes somewhere, or a nation's left or right disputes. Some headlines can be read both ways:
     *british left waffles on falkland islands*.
@@ -224,7 +224,7 @@ def headline(rng: random.Random) -> list[Told]:
 
 
 def texts(count: int, seed: int = 0) -> list[list[str]]:
-    """So many texts to learn a language from: stories, headlines, and questions with a text behind them.
+    """Texts to learn a language from, `count` of them: stories, headlines, and questions with a text after them.
 
     Returns:
         Each a list of sentences in their order.
@@ -288,14 +288,14 @@ def _meeting(rng: random.Random, actor: str, other: str) -> str:
 
 
 def tagged(count: int, seed: int) -> list[Told]:
-    """Sentences and headlines, as many of one as of the other, with their tags."""
+    """Sentences and headlines, in equal numbers, with their tags."""
     rng = random.Random(seed)
     return [headline(rng)[0] if rng.random() < 0.5 else story(rng)[0] for _ in range(count)]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a text, and where in the text its answer stands.
+    """A question about a text, and where in the text its answer is.
 
     Attributes:
         question, text: between spaces.
@@ -314,7 +314,7 @@ class Question:
 
 
 ASKED = ("who did it ?", "to whom ?", "where ?")
-"""What is asked of a sentence."""
+"""What is asked about a sentence."""
 
 
 def questions(count: int, seed: int) -> list[Question]:

@@ -1,6 +1,6 @@
 """Small tasks made from the toy grammar, one for each kind of head. A model learns them in seconds.
 
-Each is made such that the words alone do not answer it: a word's place and its neighbours do. So a bag of embeddings
+Each is made so that the words alone do not answer it: a word's place and its neighbours do. So a bag of embeddings
 fails where a model that sees the whole sentence does not. As for translation, the held-out sentences have clauses of
 structures that are never trained.
 """
@@ -125,13 +125,13 @@ def _joined(vocabulary: WordVocabulary, first: str, second: str | None) -> Joine
 # --- One label for a sentence ----------------------------------------------------------------------------------
 
 PEOPLE = frozenset({"woman", "queen", "man", "king", "boy", "child", "girl"})
-"""Those of the living who are no animals."""
+"""Those of the living who are not animals."""
 
 
 def person_or_animal(training: int = 6000, held_out: int = 500, seed: int = 0) -> ToyTask:
     """Sequence classification: is the subject of the main clause a person or an animal?
 
-    There is one of either kind in every sentence, such as *the dog followed the queen*, so that the words alone say
+    There is one of each kind in every sentence, such as *the dog followed the queen*, so that the words alone say
     nothing.
     """
 
@@ -164,7 +164,7 @@ ROLES = ("other", "subject", "verb", "object", "preposition", "its noun")
 
 
 def roles(training: int = 4000, held_out: int = 400, seed: int = 0) -> ToyTask:
-    """Token classification: what does each word do? *the cat* is subject, object, or behind a preposition."""
+    """Token classification: what does each word do? *the cat* is subject, object, or after a preposition."""
 
     def draw(rng: random.Random) -> tuple[Sentence, _Draft]:
         sentence = random_sentence(rng)
@@ -205,7 +205,7 @@ QUESTIONS = {"who": "who did it ?", "verb": "what did they do ?", "whom": "to wh
 def who_did_what(training: int = 6000, held_out: int = 400, seed: int = 0) -> ToyTask:
     """Question answering: where in *because a dog slept , the cat saw a bird* is the answer to *who did it ?*
 
-    Asked for is the subject, the verb or the object of the main clause; a subordinate clause has its own, which are
+    It asks for the subject, the verb or the object of the main clause; a subordinate clause has its own, which are
     wrong. The question is the first text, the sentence the second.
     """
 
@@ -218,7 +218,7 @@ def who_did_what(training: int = 6000, held_out: int = 400, seed: int = 0) -> To
         subject, complement = main.subject.in_english(), main.complement.in_english()
         begins = {"who": 0, "verb": len(subject), "whom": len(subject) + 1}[asked]
         words = {"who": len(subject), "verb": 1, "whom": len(complement)}[asked]
-        # [CLS] question [SEP] stands before the sentence, and perhaps an opening before the main clause.
+        # [CLS] question [SEP] comes before the sentence, and perhaps an opening before the main clause.
         first = 2 + len(QUESTIONS[asked].split()) + _words_before_main(sentence) + begins
         draft = _Draft(((QUESTIONS[asked], " ".join(sentence.in_english())),), [first, first + words - 1])
         return sentence, draft

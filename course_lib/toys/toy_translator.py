@@ -101,7 +101,7 @@ def one_thread() -> Iterator[None]:
     """Compute in one processor thread.
 
     Matrices as small as these gain next to nothing from a second one, and where other programs keep the cores
-    busy the two wait for each other: we measured several times the time.
+    busy the two wait for each other: we measured several times as long.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -110,7 +110,7 @@ class TestReading:
     def test_a_truncated_file_is_refused(self, folder: Path, length: int) -> None:
         path = folder / "model.safetensors"
         path.write_bytes(path.read_bytes()[:length])
-        with pytest.raises(ValueError, match="model.safetensors is damaged or no safetensors file"):
+        with pytest.raises(ValueError, match="model.safetensors is damaged or not a safetensors file"):
             PublishedModel.read(folder, "toy")
         path.unlink()
         torch.save(WEIGHTS, folder / "pytorch_model.bin")
