@@ -1,17 +1,17 @@
-"""How answers are judged that somebody wrote from the notebooks alone, and how long a check takes.
+"""How answers written from the notebooks alone are judged, and how long a check takes.
 
     python -m benchmarks.answers [--answers FOLDER] [--lesson 02_masking] [--seeds 20] [--json FILE]
 
-Every answer is checked as in a notebook, by `check`, and timed; then with the hidden cases of some seeds. Counted are
-right answers that were rejected, wrong ones that were accepted under any seed, and of the rejected ones those whose
+Every answer is checked as in a notebook, by `check`, and timed; then with the hidden cases of some seeds. It counts
+right answers that were rejected, wrong ones that were accepted under any seed, and, of the rejected ones, those whose
 mistake was named, told in a sentence, or only shown; and those whose name depends on the seed.
 
-A folder holds one file an exercise, `<exercise>.py`, in blocks; above each stands what it is:
+A folder holds one file per exercise, `<exercise>.py`, in blocks, with a line above each that says what it is:
 
     # %% right | with einsum
     # %% wrong | softmax over the queries | softmax_over_queries
 
-The third field, where it is there, is the name that the mistake should get. A block is not a module: it runs beside
+The third field, if there is one, is the name that the mistake should get. A block is not a module: it runs with
 what its lesson's notebook imports and gives.
 """
 
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="the folder (default: %(default)s)")
     parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
-    parser.add_argument("--seeds", type=int, default=3, help="so many sets of hidden cases (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, default=3, help="how many sets of hidden cases (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="write what became of every answer")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)

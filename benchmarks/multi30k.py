@@ -79,7 +79,7 @@ def _flops(translator: Translator, recipe: TranslationRecipe, pairs: Sequence[Se
 
 
 def main() -> None:
-    arguments = options(__doc__, "build/multi30k", MULTI30K.steps, "pairs", "use only the first so many of each part")
+    arguments = options(__doc__, "build/multi30k", MULTI30K.steps, "pairs", "use only the first N of each part")
     training, validation, test = (multi30k(part)[: arguments.pairs] for part in ("train", "val", "test_2016_flickr"))
     recipe = dataclasses.replace(MULTI30K, steps=arguments.steps)
     rows = run(

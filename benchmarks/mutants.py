@@ -1,8 +1,8 @@
-"""Small changes to a function: what is left of it when one operator, constant, call or statement is another.
+"""Small changes to a function: what is left of it when one operator, constant, call or statement is replaced.
 
 The changes are those that a slip makes in tensor code: another axis, a mean for a sum, a mask that is dropped or
 turned round, a keyword that is forgotten. Annotations, defaults, docstrings, decorators, texts and refusals of bad
-input stay as they are: nothing of those is asked of a student.
+input stay as they are: none of those is asked of a student.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ CALLS: dict[str, str] = {b: a for a, b in _PAIRS} | dict(_PAIRS)
 
 
 SYMMETRIC = frozenset({"max", "min", "maximum", "minimum", "transpose", "swapaxes"})
-"""Calls whose arguments may stand in any order."""
+"""Calls whose arguments may be in any order."""
 
 NOT_ASKED = ("strict", "device")
-"""Keywords of which a student's answer need know nothing: refusing bad input, and devices, for it is graded on one."""
+"""Keywords that a student's answer need not know: refusing bad input, and devices, since it is graded on one."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Mutant:
         kind: what was changed, in a word or two.
         source: the whole definition, as text.
         old: the lines that are no longer there.
-        new: the lines that stand in their place.
+        new: the lines in their place.
     """
 
     kind: str
@@ -99,7 +99,7 @@ def mutants(definition: Definition, lines: Collection[int] | None = None) -> Ite
 
     Args:
         definition: a function or a class.
-        lines: changes only what stands on these lines; None changes everything.
+        lines: changes only what is on these lines; None changes everything.
     """
     tree = copy.deepcopy(definition)
     original = ast.unparse(tree)

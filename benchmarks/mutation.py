@@ -7,11 +7,11 @@ Each exercise's reference, and what it calls in the modules that its lesson with
 ones with the public seed. Of the changes in two places of the reference itself a sample is tried, the same in every
 run; then come the ways of being wrong that need no change of what is computed (`benchmarks.wrong_ways`: detached, in
 single precision, for no batch, in place, right for a while). A mutant that differs nowhere has survived. Either it
-computes the same (its reason then stands in `mutation_survivors.toml`), or the cases have a hole.
+computes the same (its reason is then in `mutation_survivors.toml`), or the cases have a hole.
 
 mutmut (3.8) and cosmic-ray (8.4) were looked at first. Both change files and run a test suite in a process for each
 mutant: some thousand starts of torch. Their operators know numbers, comparisons and booleans, but neither axes nor
-what a call of a tensor's method could become; and what is to be run here is no test suite but the cases of one
+what a call of a tensor's method could become; and what is to be run here is not a test suite but the cases of one
 exercise, which takes a few milliseconds in this process.
 """
 
@@ -53,10 +53,10 @@ SURVIVORS = Path(__file__).with_name("mutation_survivors.toml")
 """Mutants that may survive, each with the reason."""
 
 PAIRS = 40
-"""Of the changes in two places so many are tried for each exercise."""
+"""How many of the changes in two places are tried for each exercise."""
 
 PATIENCE, LEAST_SECONDS = 20.0, 3.0
-"""A mutant may take so many times as long as its reference, and at least so long; then it never ends, and is caught."""
+"""A mutant may take this many times as long as its reference, and at least this long; past that it counts as caught."""
 
 
 ENDINGS = ("caught", "equivalent", "unexplained")
@@ -132,11 +132,11 @@ def read_explanations(path: Path = SURVIVORS) -> list[Explanation]:
 
 
 def run(exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PAIRS) -> Iterator[Result]:
-    """Every mutant of an exercise, judged, and so many of those with two changes."""
+    """Every mutant of an exercise, judged, and this many of those with two changes."""
     source = _Sources(exercise)
     key = AnswerKey(exercise, PUBLIC_SEED)
     started = time.perf_counter()
-    executed = _executed_lines(key)  # computes what is expected, too
+    executed = _executed_lines(key)  # computes what is expected as well
     patience = max(LEAST_SECONDS, PATIENCE * (time.perf_counter() - started))
 
     def judged(module: str, name: str, mutant: Mutant, build: Callable[[], Any]) -> Result:
@@ -164,7 +164,7 @@ def run(exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PA
 
 
 def _two_changes(exercise: Exercise, source: _Sources, count: int) -> Iterator[tuple[Mutant, Mutant]]:
-    """A sample of the mutants of mutants, each with the one that it was made of; the same in every run."""
+    """A sample of the mutants of mutants, each with the one that it was made from; the same in every run."""
     chosen = random.Random(exercise.id)
     definition = next(found for module, name, found in source.reached if (module, name) == source.reference)
     original = ast.unparse(definition)
@@ -361,7 +361,7 @@ def _caught(key: AnswerKey, build: Callable[[], Any], patience: float) -> bool:
                     caught = not seen.returned or difference(case, expected, seen) is not None
                 if caught:
                     return True
-    except (_TooSlow, Exception):  # a module that cannot even be made of it; or it took too long outside of a call
+    except (_TooSlow, Exception):  # a module that cannot even be made from it; or it took too long outside of a call
         return True
     return False
 
@@ -387,7 +387,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
     parser.add_argument("--exercise", action="append", help="only this exercise; may be given several times")
     parser.add_argument("--json", type=Path, help="write every mutant and what became of it")
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="so many changes in two places (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="changes in two places (default: %(default)s)")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     explanations = read_explanations()

@@ -6,7 +6,7 @@ Meant for a GPU, where it takes minutes. `--steps` and `--characters` make it sh
 same command goes on from its last checkpoint. The text is fetched once (see `course_lib.text.downloads`); `torchrun` in
 place of `python` shares the work among several GPUs.
 
-The peer is nanoGPT's published figure, 1.4697 nats in about 3 minutes of an A100.
+The peer is nanoGPT's published figure, 1.4697 nats in about 3 minutes on an A100.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _sample(written: TrainedWriter, length: int) -> str:
 
 
 def main() -> None:
-    arguments = options(__doc__, "build/shakespeare", SHAKESPEARE.steps, "characters", "use only the first so many")
+    arguments = options(__doc__, "build/shakespeare", SHAKESPEARE.steps, "characters", "use only the first N")
     recipe = dataclasses.replace(SHAKESPEARE, steps=arguments.steps)
     text = tiny_shakespeare()[: arguments.characters]
     rows = run(recipe, text, arguments.folder, arguments.device, seed=arguments.seed, compiled=arguments.compile)

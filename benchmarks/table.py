@@ -18,7 +18,7 @@ class Row:
     Attributes:
         name: what was measured.
         ours: our figure; a median where there were several runs.
-        peer: what it is held against: another program's figure, or the most that the goal allows.
+        peer: what it is compared with: another program's figure, or the most that the goal allows.
         unit: of both.
         ratio: how many times better ours is (above 1 is better).
         goal: the least ratio wanted; None where none was set.
@@ -40,7 +40,7 @@ class Row:
         Args:
             name: what was measured.
             ours: our figure.
-            peer: the figure it is held against; None if there is none.
+            peer: the figure it is compared with; None if there is none.
             unit: of both.
             more: whether more is better.
             goal: the least ratio wanted.

@@ -1,13 +1,13 @@
-"""How fast the models compute, beside the libraries a user would pick instead, side by side in one run.
+"""How fast the models compute, side by side with the libraries a user would pick instead, in one run.
 
     python -m benchmarks.transformer [--only NAME] [--text multi30k] [--device cuda] [--threads N] [--rounds N]
                                      [--shared] [--json FILE]
 
 - decoding: 200 new words by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
-  layers, for 1 and for 32 texts at once: beside `generate` of `transformers` on a GPT-2 of the same size; for one text
-  also beside our own path without a cache, and beside the limit, the bytes of the weights over measured bandwidth.
+  layers, for 1 and for 32 texts at once: against `generate` of `transformers` on a GPT-2 of the same size; for one text
+  also against our own path without a cache, and against the limit, the bytes of the weights over measured bandwidth.
 - step: one training step (forward, backward, AdamW) on the same tensors: the encoder-decoder at d=256 with 3+3 layers
-  beside `nn.Transformer`; GPT at d=384 with 6 layers and 256 words beside GPT-2 of `transformers` and beside a model
+  against `nn.Transformer`; GPT at d=384 with 6 layers and 256 words against GPT-2 of `transformers` and a model
   written as nanoGPT is.
 - memory: the most memory that such a step takes, model and optimizer included, each in a process of its own.
 - throughput, toy: how fast they learn to translate, as `benchmarks.transformer_training` says.
@@ -124,7 +124,7 @@ def generate(model: GPT2LMHeadModel, prompt: Tensor) -> Tensor:
 
 
 def limit_row(model: GPT, setup: Setup) -> Row:
-    """Steps in a second, beside how often memory could be read for the weights alone."""
+    """Steps per second, next to how often memory could be read for the weights alone."""
     device = model.embedding.weight.device
     prompt = torch.randint(VOCABULARY, (1, PROMPT), device=device)
     memory = torch.zeros(READ_BYTES // 4, device=device)

@@ -91,7 +91,7 @@ class NanoBlock(nn.Module):
 
 
 class NanoGPT(nn.Module):
-    """A small GPT of torch's own layers, without dropout."""
+    """A small GPT made from torch's own layers, without dropout."""
 
     def __init__(self, vocabulary: int, context: int, d_model: int, heads: int, layers: int) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""How fast our transformer learns to translate, beside `torch.nn.Transformer`: parts of `benchmarks.transformer`.
+"""How fast our transformer learns to translate, next to `torch.nn.Transformer`: parts of `benchmarks.transformer`.
 
 - throughput: words learned from in a second, padding left out, at d=256, 3+3 layers and the same number of them per
   batch. Each trains as its users do: ours on batches of like lengths, the other on padded, shuffled ones. Both are
-  measured in single precision; ours also in what the device multiplies fastest, where that is another.
+  measured in single precision; ours also in what the device multiplies fastest, if that differs.
 - toy: from nothing to 99 % of the toy grammar's held-out sentences translated exactly, drawing the data included.
   Both train on the same batches, with the same sizes, rates and steps.
 """
@@ -85,7 +85,7 @@ Clock = Callable[[], float]
 
 
 def ours(text: Text, precision: Precision, device: str, clock: Clock) -> Callable[[int], float]:
-    """Words a second over so many steps of the course's own loop."""
+    """Words per second over this many steps of the course's own loop."""
     torch.manual_seed(0)
     model = Transformer(text.sizes)
     seeds = iter(range(10_000))
@@ -100,7 +100,7 @@ def ours(text: Text, precision: Precision, device: str, clock: Clock) -> Callabl
 
 
 def theirs(text: Text, device: str, clock: Clock) -> Callable[[int], float]:
-    """The same of a plain loop over padded, shuffled batches, with the same number of pairs in each."""
+    """The same for a plain loop over padded, shuffled batches, with the same number of pairs in each."""
     torch.manual_seed(0)
     model = TorchTranslator(text.sizes).to(device)
     optimizer = torch.optim.Adam(model.parameters(), 3e-4, betas=(0.9, 0.98), eps=1e-9)

@@ -23,7 +23,7 @@ PEAKS = {
     "V100": 125e12,
     "T4": 65e12,
 }
-"""Dense products a second in half precision, by a part of the device's name: the vendor's data sheets."""
+"""Dense products per second in half precision, by a part of the device's name: the vendor's data sheets."""
 
 
 def peak_flops(device: torch.device | str) -> float | None:
@@ -39,7 +39,7 @@ def flops_per_token(model: GPT | Transformer, loss: Loss[Any, Any], batch: AnyBa
     """Floating-point operations of one forward and backward pass, counted by torch, for each token of the batch.
 
     Counted on a twin of the model that has shapes and no values ("meta"), where every product is one that torch
-    knows how to count. Padding is computed, too: it is counted as work, not as tokens.
+    knows how to count. Padding is computed as well: it is counted as work, not as tokens.
     """
     with torch.device("meta"):
         twin = GPT(model.config) if isinstance(model, GPT) else Transformer(model.config)

@@ -1,8 +1,8 @@
-"""Ways in which an answer that computes the right thing is wrong all the same, made of an exercise's reference.
+"""Ways in which an answer that computes the right thing is wrong all the same, made from an exercise's reference.
 
 Answers from outside were accepted that leave torch, round to single precision, refuse a batch or a mask that
-broadcasts, change what they are given, are right for a while only, or take one size for another. Each of these can be
-made of any reference without knowing what it computes.
+broadcasts, change what they are given, are right only for a while, or take one size for another. Each of these can be
+made from any reference without knowing what it computes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class WrongWay:
 
     Attributes:
         kind: its name, such as "detached"; with a number where there are several.
-        answer: makes it anew, for it may count its calls.
+        answer: makes it anew, since it may count its calls.
     """
 
     kind: str

@@ -32,7 +32,7 @@ FINDINGS = Path("build/fuzz")
 MOST_SECONDS = 30.0
 MEMORY_BYTES = 4 << 30
 BATCH = 200
-"""Inputs for one target before it is the next one's turn."""
+"""Inputs for one target before the next one's turn."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def fuzz(names: list[str], seed: int, seconds: float = math.inf, batches: float = math.inf) -> int:
-    """Fuzz these targets in turn for so long, or so often; 1 where there is a finding."""
+    """Fuzz these targets in turn for this long, or this many times; 1 where there is a finding."""
     executions: Counter[str] = Counter()
     found: set[tuple[str, str]] = set()
     end = time.monotonic() + seconds

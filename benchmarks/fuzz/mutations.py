@@ -71,7 +71,7 @@ MARKERS = (
 CODE = ("%%bash\nls", "!ls", "x = 1;" * 9, "(" * 99, "lambda: " * 99, "0x" + "f" * 50, "f'{a!r:>{b}}'", "\\\n" * 9)
 PLAIN = ("../../../etc/passwd", "a\nb", "a" * 300, " ", "", "-", "nan", "1e999", "9" * 30, "9" * 5_000, "null")
 FRAGMENTS = (*HTML, *MARKDOWN, *TEMPLATES, *CHARACTERS, *MARKERS, *CODE, *PLAIN)
-"""Texts that mean something to some program on the way of a submission."""
+"""Texts that mean something to some program on a submission's way."""
 
 _NUMBERS = (0, 1, -1, 2, 100, 1 << 31, 1 << 63, 1 << 64, -(1 << 70), 10**30, 0.0, -0.0, 1.5, 1e308, 5e-324)
 _NAMES = (

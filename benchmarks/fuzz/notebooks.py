@@ -64,7 +64,7 @@ def run_notebook(data: bytes) -> None:
 
 
 def make_folder(random: Random) -> bytes:
-    """A submission's folder: names, and what stands under them."""
+    """A submission's folder: names, and what is under them."""
     names = [f"{LESSON}.ipynb", "timestamp.txt", mutations.text(random), "other.ipynb", ".hidden.ipynb"]
     entries = []
     for name in random.sample(names, random.randint(0, 4)):

@@ -1,4 +1,4 @@
-"""The wire: a box whose answers are not what they should be, up to the verdict and the page that are made of them."""
+"""The wire: a box whose answers are not what they should be, up to the verdict and the page that are made from them."""
 
 from __future__ import annotations
 

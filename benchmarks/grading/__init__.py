@@ -1,1 +1,1 @@
-"""How fast a class is graded, beside nbgrader and Otter: `python -m benchmarks.grading --help`."""
+"""How fast a class is graded, next to nbgrader and Otter: `python -m benchmarks.grading --help`."""

@@ -1,17 +1,17 @@
-"""How fast a class is graded, beside plain `nbgrader autograde` and `otter run` on the same notebooks.
+"""How fast a class is graded, next to plain `nbgrader autograde` and `otter run` on the same notebooks.
 
     python -m benchmarks.grading [--only PART ...] [--submissions 200] [--rounds 3] [--workers 2] [--json FILE]
 
 Makes ordinary submissions of lesson 01 (right in several styles, half done, mistaken) from a seed, and has each
 program grade them as its users would: one command, start to finish, rows in the gradebook. nbgrader and Otter grade
-one after another, so they get one submission of each kind a round; the rates are compared. Rounds alternate
+one after another, so they get one submission of each kind per round; the rates are compared. Rounds alternate
 between the programs; medians count. The parts:
 
     throughput   against both peers without the cells tagged `demo`; against nbgrader with every cell run in both,
-                 also beside the limit: the cells' own processor time on the workers' cores
+                 also against the limit: the cells' own processor time on the workers' cores
     phases       where the time of one submission goes
     boxes        what a level costs over the one below it, and the memory of each additional box
-    hostile      hostile submissions, by ours alone: plain nbgrader stops at some of them
+    hostile      hostile submissions, ours only: plain nbgrader stops at some of them
     class        a large class in one run: time, memory, and a second run with nothing changed
 
 The peers run from their own packages, in environments of their own, which are made once under `--peers`.
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help="only these parts")
     parser.add_argument("--submissions", type=int, default=200, help="ordinary submissions (default: %(default)s)")
     parser.add_argument("--students", type=int, default=3000, help="of the large class (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="medians over so many rounds (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds; the medians count (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -80,7 +80,7 @@ def _measured(options: argparse.Namespace, folder: Path) -> Iterator[Row]:
 
 
 def _hostile(folder: Path, workers: int) -> Row:
-    """The hostile and broken part of the bundled class, by ours alone; two of them use up a limit of 10 s."""
+    """The hostile and broken part of the bundled class, ours only; two of them use up a limit of 10 s."""
     students = {
         student.name: student
         for student in STUDENTS[LESSON]

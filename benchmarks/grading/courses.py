@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def ordinary(count: int, seed: int) -> Students:
-    """So many ordinary students by a name of their own, in an order drawn from the seed: kinds in equal shares."""
+    """Ordinary students, each with a name of their own, in an order drawn from the seed: kinds in equal shares."""
     chosen = list(itertools.islice(itertools.cycle(KINDS), count))
     random.Random(seed).shuffle(chosen)
     return {f"{number:04d}_{student.name}": student for number, student in enumerate(chosen)}

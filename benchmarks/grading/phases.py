@@ -151,7 +151,7 @@ def levels_to_compare() -> list[Level]:
 
 
 def cost_of_levels(course: Course) -> Iterator[Row]:
-    """What each level adds to the one before, a submission: the same ones graded at each in turn; medians."""
+    """What each level adds to the one before, per submission: the same ones graded at each in turn; medians."""
     released = Release.load(course.release_notebook(LESSON))
     keys, levels = AnswerKeys(course.secret()), levels_to_compare()
     took: dict[Level, list[float]] = {level: [] for level in levels}
@@ -201,7 +201,7 @@ def _private_megabytes(process: int) -> float:
 
 
 def cells_alone(course: Course) -> Iterator[float]:
-    """For each submission the processor time of its cells themselves, in seconds, in a warm box.
+    """For each submission, the processor time of its cells themselves, in seconds, in a warm box.
 
     Less than a box's own processor time, which has answering in it; the wall-clock time inside the box bounds it.
     """

@@ -1,4 +1,4 @@
-"""Ours beside nbgrader and Otter: submissions a minute, and processor time for each."""
+"""Ours next to nbgrader and Otter: submissions per minute, and processor time for each."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def throughput(
     Args:
         folder: an empty folder to work in.
         environments: where the peers' programs are, by name.
-        submissions: how many ours grades; a peer gets one of each kind, for it grades one after another.
+        submissions: how many ours grades; a peer gets one of each kind, since it grades one after another.
         rounds: of each contest.
         workers: of ours.
         seed: of the submissions.
