@@ -101,7 +101,7 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 # Words became numbers, the **ids**. Four are special: 0 is padding, 1 is `<s>`, where every translation begins, 2 is
 # `<e>`, where it ends, 3 stands for unknown words. The source needs no `<s>` or `<e>`: nobody has to write it.
 #
-# ## 2. What is to be learned
+# ## 2. What the model learns
 #
 # ### 2.1 Shifted right
 #
@@ -1242,7 +1242,7 @@ def what_it_looks_at():
 # the very end, and both times the model turns to *invited*. Nobody told it which words belong together: these are the
 # **word alignments** that earlier translation systems needed a model of their own for.
 #
-# ## 6. Beside it
+# ## 6. How it compares
 #
 # ### 6.1 The bottleneck, measured
 #
