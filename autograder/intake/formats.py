@@ -117,7 +117,7 @@ def _what_is_broken(text: str, error: json.JSONDecodeError) -> str:
     lines = text.count("\n", 0, len(text.rstrip())) + 1
     stops = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     if text.lstrip().startswith("{") and stops:
-        return f"The notebook is not whole, it breaks off at line {lines}: {_AGAIN}"
+        return f"The notebook breaks off at line {lines}: {_AGAIN}"
     where = f"at line {error.lineno}, column {error.colno}"
     return f"The file is not a complete notebook (its JSON is broken {where}): {_AGAIN}"
 

@@ -108,7 +108,7 @@ def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
         said.append(f"{lesson}: no score, so nothing is written: {some(lost)}.")
     waiting = sum(bool(one.waiting) for one in results)
     if waiting:
-        said.append(f"{lesson}: a written answer of {waiting} has not been read yet; its points are missing.")
+        said.append(f"{lesson}: {waiting} with a written answer that has not been read yet; its points are missing.")
     return said
 
 

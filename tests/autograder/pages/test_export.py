@@ -70,7 +70,7 @@ def test_points_by_hand_are_in_it_and_what_waits_is_told() -> None:
     assert rows(made.table)[1:] == [["ada", "18.5"], ["ben", "17"]]
     assert made.remarks == [
         "01_attention: 2 graded, out of 21 points.",
-        "01_attention: a written answer of 1 has not been read yet; its points are missing.",
+        "01_attention: 1 with a written answer that has not been read yet; its points are missing.",
     ]
 
 
