@@ -93,11 +93,42 @@ def _attention_in_place(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.exp(scaled - scaled.logsumexp(dim=-1, keepdim=True)) @ v
 
 
+def _attention_by_bmm(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    flat_q, flat_k, flat_v = (t.reshape(-1, *t.shape[-2:]) for t in (q, k, v))
+    start = torch.zeros(len(flat_q), q.shape[-2], k.shape[-2], dtype=q.dtype)
+    scaled = torch.baddbmm(start, flat_q, flat_k.mT, alpha=1 / math.sqrt(q.shape[-1]))
+    return torch.bmm(torch.nn.Softmax(dim=2)(scaled), flat_v).reshape(*q.shape[:-1], v.shape[-1])
+
+
+def _attention_by_vmap(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    if q.ndim > 2:
+        return torch.func.vmap(_attention_by_vmap)(q, k, v)
+    return torch.func.vmap(lambda query: torch.softmax(k @ query / math.sqrt(k.shape[-1]), dim=0) @ v)(q)
+
+
+def _attention_by_broadcasting(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    scores = (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1)
+    alpha = torch.softmax(scores.mul(q.size(-1) ** -0.5), dim=-1)
+    return (alpha.unsqueeze(-1) * v.unsqueeze(-3)).sum(dim=-2)
+
+
+def _attention_in_chunks_of_keys(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    total, result = torch.zeros((), dtype=q.dtype), torch.zeros((), dtype=v.dtype)
+    for keys, values in zip(k.split(2, dim=-2), v.split(2, dim=-2), strict=True):
+        exps = torch.exp(q @ keys.transpose(-1, -2) / math.sqrt(q.shape[-1]))
+        total, result = total + exps.sum(dim=-1, keepdim=True), result + exps @ values
+    return result / total
+
+
 CORRECT = (
     _attention_by_loop,
     _attention_by_einsum,
+    _attention_by_bmm,
     _attention_in_double,
+    _attention_by_vmap,
     _attention_in_place,
+    _attention_by_broadcasting,
+    _attention_in_chunks_of_keys,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
@@ -71,11 +72,35 @@ def _weights_in_double(scaled: Tensor) -> Tensor:
     return (torch.exp(shifted) / torch.exp(shifted).sum(dim=-1, keepdim=True)).to(scaled.dtype)
 
 
+def _weights_in_numpy(scaled: Tensor) -> Tensor:
+    numbers = scaled.numpy()
+    exps = numpy.exp(numbers - numbers.max(axis=-1, keepdims=True))
+    return torch.from_numpy(exps / exps.sum(axis=-1, keepdims=True))
+
+
+def _weights_by_vmap(scaled: Tensor) -> Tensor:
+    def one_row(row: Tensor) -> Tensor:
+        exps = torch.exp(row - row.max())
+        return exps / exps.sum()
+
+    return torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1])).reshape(scaled.shape)
+
+
+def _weights_by_einsum(scaled: Tensor) -> Tensor:
+    exps = torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)
+    shares: Tensor = torch.einsum("...k,...->...k", exps, torch.einsum("...k->...", exps).reciprocal())
+    return shares
+
+
 CORRECT = (
     _weights_in_place,
     _weights_by_loop,
+    _weights_in_numpy,
+    _weights_by_vmap,
+    _weights_by_einsum,
     _weights_in_double,
     lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
+    lambda scaled: 1 / torch.exp(scaled.unsqueeze(-2) - scaled.unsqueeze(-1)).sum(dim=-1),
 )
 
 

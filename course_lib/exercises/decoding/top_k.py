@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy
 import torch
+import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
@@ -96,11 +98,29 @@ def _top_k_in_numpy(probabilities: Tensor, k: int) -> Tensor:
     return torch.from_numpy(kept / kept.sum(axis=-1, keepdims=True))
 
 
+def _top_k_in_place(probabilities: Tensor, k: int) -> Tensor:
+    kept = probabilities.clone()
+    order = kept.argsort(dim=-1, descending=True)
+    kept.scatter_(-1, order[..., k:], 0.0)
+    kept /= kept.sum(dim=-1, keepdim=True)
+    return kept
+
+
 CORRECT = (
     _top_k_by_threshold,
     _top_k_by_scatter,
     _top_k_by_loop,
     _top_k_in_numpy,
+    _top_k_in_place,
+    lambda probabilities, k: F.normalize(
+        probabilities * (probabilities.argsort(-1, descending=True).argsort(-1) < k), p=1.0, dim=-1
+    ),
+    lambda probabilities, k: torch.softmax(
+        probabilities.log().masked_fill(probabilities.argsort(-1, descending=True).argsort(-1) >= k, -math.inf), -1
+    ),
+    lambda probabilities, k: F.normalize(
+        probabilities * ((probabilities[..., None, :] > probabilities[..., None]).sum(-1) < k), p=1.0, dim=-1
+    ),
 )
 
 

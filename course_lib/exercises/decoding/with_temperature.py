@@ -98,7 +98,11 @@ CORRECT = (
     _temperature_by_hand,
     _temperature_by_loop,
     _temperature_in_numpy,
+    lambda logits, temperature: F.softmax(logits * (1 / temperature), dim=-1),
+    lambda logits, temperature: torch.log_softmax(logits / temperature, dim=-1).exp(),
+    lambda logits, temperature: torch.exp(logits / temperature - (logits / temperature).logsumexp(-1, keepdim=True)),
     lambda logits, temperature: torch.softmax(torch.log_softmax(logits, dim=-1) / temperature, dim=-1),
+    lambda logits, temperature: torch.distributions.Categorical(logits=logits / temperature).probs,
     lambda logits, temperature: F.normalize(
         (logits.softmax(-1) / logits.softmax(-1).amax(-1, keepdim=True)) ** (1 / temperature), p=1.0, dim=-1
     ),

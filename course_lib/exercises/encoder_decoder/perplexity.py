@@ -78,12 +78,20 @@ def _perplexity_in_place(nll: Tensor, mask: Tensor) -> Tensor:
     return words.sum().div_(mask.sum()).exp_()
 
 
+def _perplexity_by_loop(nll: Tensor, mask: Tensor) -> Tensor:
+    words = [number for row, real in zip(nll, mask, strict=True) for number in row[real]]
+    return torch.exp(sum(words, torch.zeros((), dtype=nll.dtype)) / len(words))
+
+
 CORRECT = (
+    _perplexity_by_loop,
     _perplexity_by_sentences,
     _perplexity_in_numpy,
     _perplexity_in_place,
     lambda nll, mask: ((nll * mask).sum() / mask.sum()).exp(),
+    lambda nll, mask: torch.masked_select(nll, mask).mean().exp(),
     lambda nll, mask: torch.where(mask, nll, torch.nan).nanmean().exp(),
+    lambda nll, mask: torch.exp(torch.einsum("bw,bw->", nll, mask.to(nll.dtype)) / mask.count_nonzero()),
 )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.exercises.common import as_it_is, integer, sizes
@@ -103,11 +103,30 @@ def _loss_in_double(log_probs: Tensor, targets: Tensor) -> Tensor:
     return (-picked.sum() / picked.numel()).to(log_probs.dtype)
 
 
+def _loss_by_text(log_probs: Tensor, targets: Tensor) -> Tensor:
+    criterion = nn.NLLLoss(reduction="sum")
+    total = torch.zeros((), dtype=log_probs.dtype)
+    for one, right in zip(log_probs, targets, strict=True):
+        total = total + criterion(one, right)
+    return total / targets.numel()
+
+
+def _loss_by_vmap(log_probs: Tensor, targets: Tensor) -> Tensor:
+    rows = log_probs.reshape(-1, log_probs.shape[-1])
+    picked: Tensor = torch.func.vmap(lambda row, word: row.gather(0, word[None])[0])(rows, targets.reshape(-1))
+    return -picked.mean()
+
+
 CORRECT = (
     _loss_by_loop,
+    _loss_by_text,
     _loss_in_double,
+    _loss_by_vmap,
+    lambda log_probs, targets: nn.NLLLoss()(log_probs.reshape(-1, log_probs.shape[-1]), targets.reshape(-1)),
     lambda log_probs, targets: F.nll_loss(log_probs.transpose(1, 2), targets),
     lambda log_probs, targets: F.cross_entropy(log_probs.flatten(0, 1), targets.flatten()),
+    lambda log_probs, targets: -log_probs.gather(-1, targets.unsqueeze(-1)).mean(),
+    lambda log_probs, targets: -log_probs.flatten(0, 1)[torch.arange(targets.numel()), targets.flatten()].mean(),
     lambda log_probs, targets: -log_probs[F.one_hot(targets, log_probs.shape[-1]).bool()].mean(),
 )
 

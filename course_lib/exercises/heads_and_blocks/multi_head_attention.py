@@ -212,11 +212,69 @@ def _heads_in_double(
     return found.to(x.dtype)
 
 
+def _heads_summed(
+    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
+) -> Tensor:
+    """The concatenation times W_o is a sum over the heads, each with its own rows of W_o."""
+    out = torch.zeros_like(x)
+    for Q, K, V, O in zip(  # noqa: E741
+        *(W.chunk(heads, dim=1) for W in (W_q, W_k, W_v)), W_o.chunk(heads, dim=0), strict=True
+    ):
+        scaled = (x @ Q) @ (memory @ K).mT * Q.shape[1] ** -0.5
+        bias = 0.0 if mask is None else torch.where(mask, 0.0, -1e9).to(x.dtype)
+        out = out + torch.softmax(scaled + bias, dim=-1) @ (memory @ V) @ O
+    return out
+
+
+def _heads_in_the_batch(
+    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
+) -> Tensor:
+    def folded(y: Tensor) -> Tensor:
+        return torch.cat(y.chunk(heads, dim=-1))  # [heads · batch, words, d_head]
+
+    q, k, v = folded(x @ W_q), folded(memory @ W_k), folded(memory @ W_v)
+    scaled = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scaled = scaled.masked_fill(~mask.repeat(heads, 1, 1), -1e9)
+    out = torch.bmm(F.softmax(scaled, dim=-1), v)
+    return torch.cat(out.chunk(heads), dim=-1) @ W_o
+
+
+def _heads_multiplied(
+    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
+) -> Tensor:
+    batch, queries, d_model = x.shape
+    shape = (batch, -1, heads, d_model // heads)
+    q = (x @ W_q).reshape(shape).permute(0, 2, 1, 3)
+    k = (memory @ W_k).reshape(shape).permute(0, 2, 3, 1)
+    v = (memory @ W_v).reshape(shape).permute(0, 2, 1, 3)
+    scaled = q @ k / math.sqrt(d_model // heads)
+    kept = torch.exp(scaled - scaled.amax(-1, keepdim=True)) * (1.0 if mask is None else mask[:, None].to(x.dtype))
+    alpha = kept / kept.sum(-1, keepdim=True)
+    return (alpha @ v).permute(0, 2, 1, 3).reshape(batch, queries, d_model) @ W_o
+
+
+def _heads_by_vmap(
+    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
+) -> Tensor:
+    bias = x.new_zeros(()) if mask is None else torch.where(mask, 0.0, -math.inf).to(x.dtype)
+
+    def one_head(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+        return torch.softmax((x @ Q) @ (memory @ K).mT / math.sqrt(Q.shape[1]) + bias, dim=-1) @ (memory @ V)
+
+    pieces = (W.unflatten(1, (heads, -1)).movedim(1, 0) for W in (W_q, W_k, W_v))
+    return torch.func.vmap(one_head)(*pieces).movedim(0, 2).flatten(2) @ W_o
+
+
 CORRECT = (
     _heads_by_loop,
+    _heads_summed,
     _heads_by_einsum,
+    _heads_in_the_batch,
     _heads_by_the_fused_kernel,
     _heads_in_double,
+    _heads_multiplied,
+    _heads_by_vmap,
 )
 
 

@@ -54,9 +54,24 @@ def _split_in_numpy(x: Tensor, heads: int) -> Tensor:
     return torch.from_numpy(x.numpy().reshape(batch, words, heads, d_model // heads).swapaxes(1, 2))
 
 
+def _split_by_loop(x: Tensor, heads: int) -> Tensor:
+    d_head = x.shape[-1] // heads
+    return torch.stack([x[:, :, head * d_head : (head + 1) * d_head] for head in range(heads)], dim=1)
+
+
+def _split_by_unfolding(x: Tensor, heads: int) -> Tensor:
+    d_head = x.size(2) // heads
+    return x.unfold(2, d_head, d_head).permute(0, 2, 1, 3)
+
+
 CORRECT = (
+    _split_by_loop,
     _split_in_place,
+    _split_by_unfolding,
     _split_in_numpy,
+    lambda x, heads: torch.stack(x.chunk(heads, dim=-1), dim=1),
+    lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),
+    lambda x, heads: x.reshape(x.shape[0], x.shape[1], heads, -1).permute(0, 2, 1, 3).contiguous(),
     lambda x, heads: torch.einsum("bwhd->bhwd", x.view(*x.shape[:2], heads, x.shape[2] // heads)),
     lambda x, heads: torch.func.vmap(lambda sentence: sentence.unflatten(1, (heads, -1)).movedim(1, 0))(x),
 )

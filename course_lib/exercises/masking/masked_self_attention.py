@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
@@ -104,11 +104,46 @@ def _self_attention_in_place(x: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scaled, dim=-1) @ x
 
 
+def _self_attention_by_bmm(x: Tensor, mask: Tensor) -> Tensor:
+    flat = x.reshape(-1, *x.shape[-2:])
+    words = x.shape[-2]
+    bias = torch.zeros(*x.shape[:-1], words, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, words, words)
+    scaled = torch.baddbmm(bias, flat, flat.mT, alpha=1 / math.sqrt(x.shape[-1]))
+    return torch.bmm(scaled.softmax(dim=-1), flat).reshape(x.shape)
+
+
+def _self_attention_by_vmap(x: Tensor, mask: Tensor) -> Tensor:
+    if x.ndim > 2:
+        return torch.func.vmap(_self_attention_by_vmap)(x, mask.expand(*x.shape[:-1], x.shape[-2]))
+
+    def one_word(word: Tensor, allowed: Tensor) -> Tensor:
+        scaled = torch.mv(x, word) / math.sqrt(len(word))
+        return torch.softmax(torch.where(allowed, scaled, -1e9), dim=0) @ x
+
+    return torch.func.vmap(one_word)(x, mask)
+
+
+def _self_attention_by_broadcasting(x: Tensor, mask: Tensor) -> Tensor:
+    scaled = (x.unsqueeze(-2) * x.unsqueeze(-3)).sum(dim=-1) * x.shape[-1] ** -0.5
+    alpha = torch.softmax(scaled + torch.where(mask, 0.0, -1e9).to(x.dtype), dim=-1)
+    return (alpha.unsqueeze(-1) * x.unsqueeze(-3)).sum(dim=-2)
+
+
+def _self_attention_renormalised(x: Tensor, mask: Tensor) -> Tensor:
+    forbidden = torch.where(mask, 0.0, -1e30)
+    alpha = nn.Softmax(dim=-1)(x @ x.mT / math.sqrt(x.shape[-1]) + forbidden.to(x.dtype)) * mask.to(x.dtype)
+    return F.normalize(alpha, p=1, dim=-1) @ x
+
+
 CORRECT = (
     _self_attention_by_loop,
     _self_attention_by_einsum,
     _self_attention_multiplied,
+    _self_attention_by_bmm,
+    _self_attention_by_vmap,
     _self_attention_in_place,
+    _self_attention_by_broadcasting,
+    _self_attention_renormalised,
 )
 
 

@@ -112,11 +112,31 @@ def _masked_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     return F.softmax(masked, dim=-1).masked_fill(forbidden, 0)
 
 
+def _masked_by_where(scaled: Tensor, mask: Tensor) -> Tensor:
+    alpha = torch.softmax(torch.where(mask, scaled, -1e9), dim=-1)
+    return torch.where(mask.any(dim=-1, keepdim=True), alpha, 0.0)
+
+
+def _masked_by_exp(scaled: Tensor, mask: Tensor) -> Tensor:
+    largest = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min).amax(dim=-1, keepdim=True)
+    exps = torch.exp((scaled - largest).clamp(max=0.0)) * mask
+    return exps / (exps.sum(dim=-1, keepdim=True) + ~mask.any(dim=-1, keepdim=True))
+
+
+def _masked_by_logarithms(scaled: Tensor, mask: Tensor) -> Tensor:
+    masked = scaled.masked_fill(mask.logical_not(), -1e9)
+    return (masked - masked.logsumexp(dim=-1, keepdim=True)).exp() * mask
+
+
 CORRECT = (
     _masked_by_loop,
+    _masked_by_where,
+    _masked_by_exp,
     _masked_in_place,
+    _masked_by_logarithms,
     lambda scaled, mask: torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1).nan_to_num(nan=0.0),
     lambda scaled, mask: torch.softmax(scaled + (~mask).float() * -1e9, dim=-1) * mask,
+    lambda scaled, mask: (scaled.masked_fill(~mask, -1e4)).softmax(-1).masked_fill(~mask, 0.0),
 )
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy
 import torch
+import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
@@ -59,12 +60,20 @@ def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
     return mask
 
 
+def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
+    words = [F.pad(torch.ones(int(length)), (0, max_length - int(length))) for length in lengths]
+    return torch.stack(words) > 0
+
+
 CORRECT = (
     _padding_by_loop,
     _padding_in_place,
+    _padding_by_padding,
+    lambda lengths, max_length: torch.arange(max_length).expand(len(lengths), -1) < lengths[:, None],
     lambda lengths, max_length: torch.from_numpy(numpy.arange(max_length)[None, :] < lengths.numpy()[:, None]),
     lambda lengths, max_length: torch.ones(max_length + 1, max_length).tril(diagonal=-1).bool()[lengths],
     lambda lengths, max_length: torch.ones(len(lengths), max_length).cumsum(dim=1) <= lengths.view(-1, 1),
+    lambda lengths, max_length: torch.func.vmap(lambda length: torch.arange(max_length) < length)(lengths),
 )
 
 

@@ -13,7 +13,13 @@ from torch import Generator, Tensor
 from course_lib import positions
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, clock, wrong_exponents, wrong_speeds
+from course_lib.exercises.positions.shared import (
+    LESSON,
+    WITHHELD,
+    clock,
+    wrong_exponents,
+    wrong_speeds,
+)
 from course_lib.exercises.worked_examples import A
 
 
@@ -69,7 +75,7 @@ def _of_products(length: int, d_model: int) -> Tensor:
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
-def _sinusoidal_by_loop(length: int, d_model: int) -> Tensor:
+def __sinusoidal_by_loop(length: int, d_model: int) -> Tensor:
     encoding = torch.zeros(length, d_model)
     for pos in range(length):
         for i in range(d_model // 2):
@@ -102,11 +108,58 @@ def _sinusoidal_by_phase(length: int, d_model: int) -> Tensor:
     return torch.sin(angle + dimension % 2 * math.pi / 2).float()
 
 
+def _sinusoidal_by_loop(length: int, d_model: int) -> Tensor:
+    encoding = torch.zeros(length, d_model)
+    for pos in range(length):
+        for i in range(d_model // 2):
+            angle = pos / 10_000 ** (2 * i / d_model)
+            encoding[pos, 2 * i] = math.sin(angle)
+            encoding[pos, 2 * i + 1] = math.cos(angle)
+    return encoding
+
+
+def _sinusoidal_by_complex(length: int, d_model: int) -> Tensor:
+    angle = torch.outer(torch.arange(length).double(), 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model))
+    turned = torch.polar(torch.ones_like(angle), angle)
+    return torch.view_as_real(turned).flip(-1).reshape(length, d_model).float()
+
+
+def _sinusoidal_by_turning(length: int, d_model: int) -> Tensor:
+    """Each row from the one before it, by one turn of every clock."""
+    step = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
+    sine, cosine = torch.zeros_like(step), torch.ones_like(step)
+    rows = []
+    for _ in range(length):
+        rows.append(torch.stack([sine, cosine], dim=1).flatten())
+        sine, cosine = sine * step.cos() + cosine * step.sin(), cosine * step.cos() - sine * step.sin()
+    return torch.stack(rows).float()
+
+
+def _sinusoidal_by_vmap(length: int, d_model: int) -> Tensor:
+    pairs = torch.arange(d_model // 2)
+
+    def row(pos: Tensor) -> Tensor:
+        angle = pos / torch.pow(10_000, 2 * pairs / d_model)
+        return torch.stack([torch.sin(angle), torch.cos(angle)], dim=-1).reshape(-1)
+
+    return torch.func.vmap(row)(torch.arange(length))
+
+
+def _sinusoidal_by_einsum(length: int, d_model: int) -> Tensor:
+    frequency = torch.logspace(0, -4 * (d_model - 2) / d_model, d_model // 2, dtype=torch.float64)
+    angle = torch.einsum("p,f->pf", torch.arange(length, dtype=torch.float64), frequency).repeat_interleave(2, dim=1)
+    return torch.where(torch.arange(d_model) % 2 == 1, angle.cos(), angle.sin()).float()
+
+
 CORRECT = (
     _sinusoidal_by_loop,
     _sinusoidal_by_slices,
     _sinusoidal_in_numpy,
     _sinusoidal_by_phase,
+    _sinusoidal_by_complex,
+    _sinusoidal_by_turning,
+    _sinusoidal_by_vmap,
+    _sinusoidal_by_einsum,
 )
 
 
