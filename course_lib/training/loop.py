@@ -32,7 +32,7 @@ from course_lib.training.checkpoints import (
 )
 from course_lib.training.loss_log import DivergedError, LossLog
 from course_lib.training.precision import Precision, autocast, precision_for, require_precision
-from course_lib.training.processes import SharedLoss, World, join
+from course_lib.training.processes import SharedLoss, World, join_processes
 from course_lib.training.progress import ProgressCallback
 from course_lib.training.schedules import Schedule
 
@@ -157,7 +157,7 @@ def train(
     if saved and not resume:
         raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; or choose another folder")
     content = read_checkpoint(saved[-1]) if saved else None
-    world = join(device)
+    world = join_processes(device)
     torch.manual_seed(config.seed + world.rank)
     run = _Run(model, data, loss, config, world, validation, checkpoints, progress if world.is_first else None)
     if content is not None:
@@ -193,7 +193,7 @@ def evaluate(
     Raises:
         ValueError: the data gives no batches, or none with targets.
     """
-    world = join(device)
+    world = join_processes(device)
     with torch.random.fork_rng([world.device] if world.device.type == "cuda" else []):
         return _evaluate(model, data, loss, world, precision)
 

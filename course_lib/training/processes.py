@@ -67,7 +67,7 @@ class World:
         return [one.cpu() for one in all_of_them]
 
 
-def join(device: torch.device | str) -> World:
+def join_processes(device: torch.device | str) -> World:
     """Join the processes that `torchrun` has started; without it there is only this one.
 
     Under `torchrun`, "cuda" means this process's own GPU. A process joins once, and leaves when it ends: many trainings

@@ -22,7 +22,7 @@ from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import CharacterVocabulary
 from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, train
-from course_lib.training.processes import join
+from course_lib.training.processes import join_processes
 from course_lib.training.progress import ProgressCallback
 from course_lib.training.schedules import cosine_schedule, inverse_root_schedule
 
@@ -133,7 +133,7 @@ def learn_to_translate(
     if compiled:
         model.compile(dynamic=True)  # batches have many shapes
     checkpoints = Checkpoints(folder, recipe.save_every, recipe.averaged)
-    world = join(device)
+    world = join_processes(device)
     if world.is_first:
         words.save(folder / "tokenizer.json")
     result = train(

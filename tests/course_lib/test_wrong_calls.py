@@ -30,7 +30,7 @@ from course_lib.text.batches import Windows, pad
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.training.checkpoints import Checkpoints
 from course_lib.training.loop import TrainingConfig, Validation, evaluate
-from course_lib.training.processes import join
+from course_lib.training.processes import join_processes
 from course_lib.training.schedules import (
     constant_schedule,
     cosine_schedule,
@@ -206,6 +206,9 @@ def test_a_wrong_call_is_told_what_is_wrong(call: Call, error: type[Exception], 
 
 def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    for use in (join, lambda device: evaluate(gpt, Windows(torch.arange(9), 4, 1), lambda *_: HALVES.sum(), device)):
+    for use in (
+        join_processes,
+        lambda device: evaluate(gpt, Windows(torch.arange(9), 4, 1), lambda *_: HALVES.sum(), device),
+    ):
         with pytest.raises(ValueError, match="torch finds 0 GPUs here, so there is no cuda; choose 'cpu'"):
             use("cuda")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_lib.training.processes import World, join
+from course_lib.training.processes import World, join_processes
 
 SCRIPT = """
 import json
@@ -168,7 +168,7 @@ def test_each_of_n_takes_every_nth_example() -> None:
 
 
 def test_alone_there_is_one_process() -> None:
-    world = join("cpu")
+    world = join_processes("cpu")
     assert (world.rank, world.size, world.is_first) == (0, 1, True)
     assert world.sum([1.5, 2]) == [1.5, 2]
     assert world.gather(torch.arange(2))[0].tolist() == [0, 1]
@@ -179,4 +179,4 @@ def test_a_process_without_a_gpu_is_told_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("LOCAL_RANK", "3")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     with pytest.raises(ValueError, match="process 3 of this machine has no GPU: there are 2"):
-        join("cuda")
+        join_processes("cuda")
