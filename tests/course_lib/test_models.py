@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.testing import assert_close
 
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
@@ -307,3 +310,28 @@ class TestRefusals:
 def test_shared_embeddings_are_one() -> None:
     model = Transformer(dataclasses.replace(SMALL, source_vocabulary=13, shared_embeddings=True))
     assert model.source_embedding.weight is model.target_embedding.weight is model.output.weight
+
+
+@pytest.mark.parametrize("make", [lambda: Transformer(SMALL), lambda: GPT(GPT_SIZES), lambda: BERT(BERT_SIZES)])
+class TestOrdinaryLayers:
+    """What wraps, saves or flattens a model finds layers and weights as torch makes them."""
+
+    def test_each_is_called(self, make: Callable[[], nn.Module]) -> None:
+        model = make().eval()
+        layers = {name: layer for name, layer in model.named_modules() if type(layer) is nn.Linear}
+        called: set[str] = set()
+        for name, layer in layers.items():
+            layer.register_forward_hook(lambda *_, name=name: called.add(name))
+        model(SOURCE, TARGET) if isinstance(model, Transformer) else model(IDS)
+        assert called == layers.keys()
+        assert all(type(module) is nn.Linear for module in model.modules() if isinstance(module, nn.Linear))
+
+    def test_the_weights_can_be_flattened_and_saved(self, make: Callable[[], nn.Module], tmp_path: Path) -> None:
+        model, again = make(), make()
+        assert all(parameter.is_contiguous() for parameter in model.parameters())
+        save_model(model, str(tmp_path / "model.safetensors"))
+        load_model(again, str(tmp_path / "model.safetensors"))
+        flat = parameters_to_vector(model.parameters())
+        assert torch.equal(flat, parameters_to_vector(again.parameters()))
+        vector_to_parameters(2 * flat, again.parameters())
+        assert torch.equal(parameters_to_vector(again.parameters()), 2 * flat)
