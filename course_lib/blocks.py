@@ -236,7 +236,9 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
         self.add_and_norm_1 = _add_and_norm(config)
-        self.cross_attention = CrossAttention(config.d_model, config.heads, config.attention_dropout)
+        self.cross_attention: MultiHeadAttention = CrossAttention(
+            config.d_model, config.heads, config.attention_dropout
+        )
         self.add_and_norm_2 = _add_and_norm(config)
         self.feed_forward = FeedForward(config.d_model, config.d_hidden, config.activation)
         self.add_and_norm_3 = _add_and_norm(config)

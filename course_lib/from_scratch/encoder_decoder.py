@@ -19,6 +19,7 @@ from torch import Tensor
 from course_lib import blocks
 from course_lib.blocks import BlockConfig
 from course_lib.masking import causal_mask
+from course_lib.multihead import MultiHeadAttention
 from course_lib.objectives.losses import smoothed_cross_entropy
 from course_lib.text.tokenization import PADDING_ID
 from course_lib.training.schedules import paper_schedule
@@ -28,10 +29,14 @@ BETAS, EPSILON = (0.9, 0.98), 1e-9
 
 
 class DecoderBlock(blocks.DecoderBlock):
-    """The post-norm block of `course_lib.blocks`, made from plain sizes; its output is the vectors alone."""
+    """The post-norm block of `course_lib.blocks`, made from plain sizes; its output is the vectors alone.
+
+    Both of its attentions are the one kind that lesson 04 has built.
+    """
 
     def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
         super().__init__(BlockConfig(d_model, heads, d_hidden, dropout))
+        self.cross_attention = MultiHeadAttention(d_model, heads)
 
     def forward(  # type: ignore[override]  # a narrower call of the same thing
         self,

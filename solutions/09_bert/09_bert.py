@@ -1289,7 +1289,8 @@ else:
     ours = small_bert().eval()
     with torch.no_grad():
         their_states = theirs(**inputs).last_hidden_state
-        our_states = ours(inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"].bool()).states
+        segments, mask = inputs["token_type_ids"], inputs["attention_mask"].bool()
+        our_states = ours(inputs["input_ids"], segments=segments, mask=mask).states
     print(f"largest difference of the states: {(their_states - our_states).abs().max():.1e}")
 
 # %% [markdown]
