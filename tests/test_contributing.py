@@ -46,12 +46,14 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def follow(place: Path) -> None:
-    """The page's steps 1 to 3."""
+    """The page's steps 1 to 3; where a reader is trying them, they are done already."""
+    exercises = place / "course_lib/exercises/attention"
+    if (exercises / "entropy.py").exists():
+        return
     append(place / "course_lib/attention.py", REFERENCE)
     tests = place / "tests/course_lib/test_attention.py"
     append(tests, TEST)
     insert(tests, "    attention,\n", "    attention_entropy,\n")
-    exercises = place / "course_lib/exercises/attention"
     (exercises / "entropy.py").write_text(EXERCISE, encoding="utf-8")
     insert(exercises / "__init__.py", "    softmax_jacobian,\n", "    entropy,\n", times=2)
     lesson = place / "solutions/01_attention/01_attention.py"

@@ -199,5 +199,7 @@ def test_a_name_that_means_something_else_is_refused_before_anything_is_written(
 
 def test_these_tests_could_fail(alone: Graded) -> None:
     """A right answer is paid, so it is not for want of points that nobody here has any."""
-    assert alone.submissions["ada_reference"].points == 17
-    assert {result.outcome for result in alone.submissions["ada_reference"].exercises} == {Outcome.PASSED}
+    ada = alone.submissions["ada_reference"]
+    answered = [result for result in ada.exercises if result.outcome is not Outcome.NOT_ATTEMPTED]
+    assert {result.outcome for result in answered} == {Outcome.PASSED}
+    assert ada.points == sum(result.max_points for result in answered) >= 17

@@ -183,8 +183,9 @@ def write(course: Course, statement: str) -> None:
 
 def test_scores_that_another_program_has_written_are_put_right(course: Course) -> None:
     write(course, "UPDATE grade SET auto_score = 2 WHERE auto_score = 0")
-    [task] = planned(course).tasks
-    assert (task.student, task.why) == ("hana_slides_numbers", (OVERWRITTEN,))
+    why = {task.student: task.why for task in planned(course).tasks}
+    assert why["hana_slides_numbers"] == (OVERWRITTEN,)
+    assert set(why.values()) == {(OVERWRITTEN,)}
 
 
 def test_points_by_hand_are_nobody_s_mistake(course: Course) -> None:
