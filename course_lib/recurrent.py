@@ -326,6 +326,7 @@ class _RecurrentTranslation(Continuation):
 
     def __init__(self, model: RecurrentSeq2Seq, source: Tensor, new_words: int) -> None:
         require_at_least(1, max_length=new_words)
+        require_ids(source, model.config.source_vocabulary, "source", wait=True)
         self._model = model
         encoded = model.encode(source)
         self._states, self._mask = encoded.states, encoded.mask

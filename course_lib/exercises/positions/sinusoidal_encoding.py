@@ -75,16 +75,6 @@ def _of_products(length: int, d_model: int) -> Tensor:
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
-def __sinusoidal_by_loop(length: int, d_model: int) -> Tensor:
-    encoding = torch.zeros(length, d_model)
-    for pos in range(length):
-        for i in range(d_model // 2):
-            angle = pos / 10_000 ** (2 * i / d_model)
-            encoding[pos, 2 * i] = math.sin(angle)
-            encoding[pos, 2 * i + 1] = math.cos(angle)
-    return encoding
-
-
 def _sinusoidal_by_slices(length: int, d_model: int) -> Tensor:
     """As the annotated transformer writes it."""
     encoding = torch.zeros(length, d_model)
