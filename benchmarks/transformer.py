@@ -129,7 +129,7 @@ def limit_row(model: GPT, setup: Setup) -> Row:
     prompt = torch.randint(VOCABULARY, (1, PROMPT), device=device)
     memory = torch.zeros(READ_BYTES // 4, device=device)
     decode, read = setup.medians([lambda: greedy_decode(model, prompt, NEW_WORDS), memory.sum])
-    read_each_step = sum(p.nbytes for p in model.parameters() if p is not model.positions.encoding)
+    read_each_step = sum(p.nbytes for name, p in model.named_parameters() if not name.startswith("positions."))
     limit = READ_BYTES / read / read_each_step
     name = f"decoding, d=384, batch 1: limit of {READ_BYTES / read / 1e9:.0f} GB/s"
     return Row.of(name, NEW_WORDS / decode, limit, "words/s", more=True, goal=0.7)

@@ -171,7 +171,8 @@ def fused_attention(
     """The same `out` from torch's fused kernel, without the intermediates.
 
     Args:
-        q, k, v, mask: as for `attention`.
+        q, k, v, mask: as for `attention`. With [batch, heads, ...], keys and values may have fewer heads than queries:
+            each is shared by a group of heads that follow each other.
         is_causal: in place of a causal `mask`, where there are as many queries as keys.
         dropout: the share of weights to drop; 0 unless training, since torch drops whatever the model's mode.
 
@@ -188,7 +189,10 @@ def fused_attention(
         )
     if mask is not None:
         _require_mask(mask, q.shape[-2], k.shape[-2])
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
+    grouped = q.dim() == k.dim() == 4 and q.shape[1] != k.shape[1]
+    return F.scaled_dot_product_attention(
+        q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal, enable_gqa=grouped
+    )
 
 
 def contextual_embedding(embeddings: Float[Tensor, "words d_model"], position: int) -> Float[Tensor, " d_model"]:

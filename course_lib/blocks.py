@@ -15,21 +15,28 @@ Transformer Architecture"; slides S2, S3 and S4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, nn
 
 from course_lib.ground.refusals import require_at_least, require_divisible, require_not_negative, require_shares
-from course_lib.multihead import CrossAttention, KeysAndValues, KeyValueCache, MultiHeadAttention
+from course_lib.multihead import CrossAttention, KeysAndValues, KeyValueCache, MultiHeadAttention, Rotate
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 """What stands between the feed-forward network's two layers: in the paper, BERT, GPT-2 and Marian."""
+
+Norm = Literal["layer", "rms"]
+"""What standardises a word's vector: in the paper, and since Llama."""
+
+Extension = Literal["linear", "ntk", "by_turns", "yarn"]
+"""How rotary positions meet longer texts than those of the training."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -51,7 +58,14 @@ class BlockConfig:
         attention_dropout: the share of attention weights that training drops.
         activation: of the feed-forward network.
         norm_first: pre-norm instead of post-norm.
-        norm_epsilon: added to the variance in each layer norm.
+        norm_epsilon: added to the variance, or to the mean square, in each norm.
+        norm: a layer norm or RMSNorm.
+        gated: whether the feed-forward network has a gate; with SiLU it is SwiGLU.
+        bias: whether layers and layer norms add one.
+        qkv_bias: whether W_q, W_k and W_v do; None for what `bias` says.
+        key_value_heads: how many heads of keys and values the heads of queries share; None for as many as those.
+        d_head: the length of a query; None for d_model / heads.
+        qk_norm: whether queries and keys are normalised before they meet.
     """
 
     d_model: int
@@ -62,24 +76,77 @@ class BlockConfig:
     activation: Activation = "relu"
     norm_first: bool = False
     norm_epsilon: float = 1e-5
+    norm: Norm = "layer"
+    gated: bool = False
+    bias: bool = True
+    qkv_bias: bool | None = None
+    key_value_heads: int | None = None
+    d_head: int | None = None
+    qk_norm: bool = False
 
     def __post_init__(self) -> None:
         require_at_least(1, d_model=self.d_model, heads=self.heads, d_hidden=self.d_hidden)
-        require_divisible(self.d_model, self.heads)
+        if self.d_head is None:
+            require_divisible(self.d_model, self.heads)
+        require_at_least(1, key_value_heads=self.key_shape[0], d_head=self.key_shape[1])
+        if self.heads % self.key_shape[0]:
+            raise ValueError(f"heads must be a multiple of key_value_heads, not {self.heads} for {self.key_shape[0]}")
+        if self.norm not in get_args(Norm):
+            raise ValueError(f"norm must be one of {', '.join(get_args(Norm))}, not {self.norm!r}")
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")
         require_shares(dropout=self.dropout, attention_dropout=self.attention_dropout)
         require_not_negative(norm_epsilon=self.norm_epsilon)
 
+    @property
+    def key_shape(self) -> tuple[int, int]:
+        """How many keys a word has in each block, and how long each is."""
+        heads = self.heads if self.key_value_heads is None else self.key_value_heads
+        return heads, self.d_model // self.heads if self.d_head is None else self.d_head
+
+
+@dataclass(frozen=True)
+class RotaryConfig:
+    """How queries and keys are turned by their positions: the arguments of `course_lib.modern.rotary.RotaryPositions`.
+
+    Attributes:
+        base: of the frequencies; the larger, the more slowly the slowest pairs turn.
+        extension: how longer texts than those of the training are met: every pair more slowly ("linear"), by a larger
+            base ("ntk"), only those that turned little in training ("by_turns", as in Llama 3.1), or as YaRN ("yarn").
+        factor: how many times as long texts may be.
+        trained_context: how many words the longest text in training had, for "by_turns" and "yarn".
+        few, many: turns within it from which on a pair is no longer slowed at all, and below which it is slowed in
+            full, for these two.
+    """
+
+    base: float = 10_000.0
+    extension: Extension | None = None
+    factor: float = 1.0
+    trained_context: int = 0
+    few: float = 1.0
+    many: float = 4.0
+
+    def __post_init__(self) -> None:
+        if self.extension not in (None, *get_args(Extension)):
+            raise ValueError(f"extension must be one of {', '.join(get_args(Extension))}, not {self.extension!r}")
+        if not 1 < self.base < math.inf:
+            raise ValueError(f"base must be above 1 and finite, not {self.base}")
+        if not 1 <= self.factor < math.inf:
+            raise ValueError(f"factor must be at least 1 and finite, not {self.factor}")
+        if self.extension in ("by_turns", "yarn"):
+            require_at_least(1, trained_context=self.trained_context)
+        if not 0 < self.few < self.many:
+            raise ValueError(f"few must be above 0 and below many, not {self.few} with many={self.many}")
+
 
 class FeedForward(nn.Module):
     """The same small network at every word: FFN(x) = activation(x W_1 + b_1) W_2 + b_2."""
 
-    def __init__(self, d_model: int, d_hidden: int, activation: Activation = "relu") -> None:
+    def __init__(self, d_model: int, d_hidden: int, activation: Activation = "relu", *, bias: bool = True) -> None:
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
+        self.W_1 = nn.Linear(d_model, d_hidden, bias=bias)
         self.activation = activation
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_2 = nn.Linear(d_hidden, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Each word's vector by itself; nothing passes between words here."""
@@ -161,11 +228,14 @@ class AddAndNorm(nn.Module):
     `before` gives what the sublayer reads, and the module itself joins the sublayer's output to its input.
     """
 
-    def __init__(self, d_model: int, dropout: float, *, norm_first: bool = False, epsilon: float = 1e-5) -> None:
+    def __init__(
+        self, d_model: int, dropout: float, *, norm_first: bool = False, norm: nn.Module | None = None
+    ) -> None:
+        """Around a sublayer of `d_model` inputs and outputs, with `norm` in place of torch's layer norm."""
         super().__init__()
         self.norm_first = norm_first
         self.dropout = nn.Dropout(dropout)
-        self.norm = nn.LayerNorm(d_model, epsilon)
+        self.norm = nn.LayerNorm(d_model) if norm is None else norm
 
     def before(self, x: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch words d_model"]:
         """What the sublayer reads: `x`, standardised first in pre-norm."""
@@ -195,15 +265,91 @@ class BlockOutput:
     cross_alpha: Float[Tensor, "batch heads words source"] | None = None
 
 
+def make_norm(config: BlockConfig) -> nn.Module:
+    """The norm that a configuration names, by torch."""
+    if config.norm == "rms":
+        return nn.RMSNorm(config.d_model, config.norm_epsilon)
+    return nn.LayerNorm(config.d_model, config.norm_epsilon, bias=config.bias)
+
+
+def make_attention(config: BlockConfig) -> MultiHeadAttention:
+    """The self-attention that a configuration names."""
+    d_model, heads, dropout, bias = config.d_model, config.heads, config.attention_dropout, config.bias
+    if config.key_value_heads is None and config.qkv_bias is None and not config.qk_norm:
+        return MultiHeadAttention(d_model, heads, dropout, bias=bias, d_head=config.d_head)
+    from course_lib.modern.grouped_query import GroupedQueryAttention
+
+    return GroupedQueryAttention(
+        *(d_model, heads, config.key_value_heads, dropout),
+        d_head=config.d_head,
+        bias=bias,
+        qkv_bias=config.qkv_bias,
+        norm=partial(nn.RMSNorm, eps=config.norm_epsilon) if config.qk_norm else None,
+    )
+
+
+def make_feed_forward(config: BlockConfig) -> nn.Module:
+    """The feed-forward network that a configuration names."""
+    if not config.gated:
+        return FeedForward(config.d_model, config.d_hidden, config.activation, bias=config.bias)
+    from course_lib.modern.swiglu import GatedFeedForward
+
+    return GatedFeedForward(config.d_model, config.d_hidden, ACTIVATIONS[config.activation], bias=config.bias)
+
+
+def make_rotary(config: RotaryConfig, d_head: int) -> nn.Module:
+    """What says how queries of `d_head` numbers are turned."""
+    from course_lib.modern.rotary import RotaryPositions
+
+    return RotaryPositions(d_head, **asdict(config))
+
+
+def window_mask(
+    queries: Int[Tensor, "... queries"], keys: Int[Tensor, "... keys"], window: int
+) -> Bool[Tensor, "... queries keys"]:
+    """Where words at these positions may attend with a sliding window."""
+    from course_lib.modern.sliding_window import sliding_window_mask
+
+    return sliding_window_mask(queries, keys, window)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What makes the parts of a block, each from its configuration; by default those that the configuration names.
+
+    A modern part's module is imported when one is made, so that who writes the part needs no other:
+    `Parts(norm=lambda config: MyRMSNorm(config.d_model))`.
+
+    Attributes:
+        norm: makes a norm of d_model numbers.
+        attention: makes self-attention, which is called as `MultiHeadAttention` is.
+        feed_forward: makes the network at every word, [..., d_model] to [..., d_model].
+        rotary: makes what turns queries and keys, which is called as `RotaryPositions` is.
+        window_mask: where a word may attend with a sliding window; called as `sliding_window_mask` is.
+    """
+
+    norm: Callable[[BlockConfig], nn.Module] = make_norm
+    attention: Callable[[BlockConfig], nn.Module] = make_attention
+    feed_forward: Callable[[BlockConfig], nn.Module] = make_feed_forward
+    rotary: Callable[[RotaryConfig, int], nn.Module] = make_rotary
+    window_mask: Callable[[Tensor, Tensor, int], Tensor] = window_mask
+
+    def add_and_norm(self, config: BlockConfig) -> AddAndNorm:
+        """The residual connection and the norm around one sublayer."""
+        return AddAndNorm(config.d_model, config.dropout, norm_first=config.norm_first, norm=self.norm(config))
+
+
 class EncoderBlock(nn.Module):
     """Self-attention over the words, then the feed-forward network; with a causal mask, a block of GPT."""
 
-    def __init__(self, config: BlockConfig) -> None:
+    def __init__(self, config: BlockConfig, parts: Parts | None = None) -> None:
+        """A block of these sizes, with `parts` of one's own."""
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
-        self.add_and_norm_1 = _add_and_norm(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_hidden, config.activation)
-        self.add_and_norm_2 = _add_and_norm(config)
+        parts = parts or Parts()
+        self.self_attention = parts.attention(config)
+        self.add_and_norm_1 = parts.add_and_norm(config)
+        self.feed_forward = parts.feed_forward(config)
+        self.add_and_norm_2 = parts.add_and_norm(config)
 
     def forward(
         self,
@@ -212,6 +358,7 @@ class EncoderBlock(nn.Module):
         *,
         is_causal: bool = False,
         cache: KeyValueCache | None = None,
+        rotate: Rotate | None = None,
         need_weights: bool = False,
     ) -> BlockOutput:
         """One layer of the encoder.
@@ -219,11 +366,10 @@ class EncoderBlock(nn.Module):
         Args:
             x: the words.
             mask: where a word may attend: not to padding.
-            is_causal, cache, need_weights: as for `MultiHeadAttention`.
+            is_causal, cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
-        attended = self.self_attention(
-            self.add_and_norm_1.before(x), None, mask, is_causal=is_causal, cache=cache, need_weights=need_weights
-        )
+        attending = {"is_causal": is_causal, "cache": cache, "rotate": rotate, "need_weights": need_weights}
+        attended = self.self_attention(self.add_and_norm_1.before(x), None, mask, **attending)
         x = self.add_and_norm_1(x, attended.out)
         x = self.add_and_norm_2(x, self.feed_forward(self.add_and_norm_2.before(x)))
         return BlockOutput(x, attended.alpha)
@@ -232,16 +378,18 @@ class EncoderBlock(nn.Module):
 class DecoderBlock(nn.Module):
     """Masked self-attention, then cross-attention to the encoder's words, then the feed-forward network."""
 
-    def __init__(self, config: BlockConfig) -> None:
+    def __init__(self, config: BlockConfig, parts: Parts | None = None) -> None:
+        """A block of these sizes, with `parts` of one's own."""
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
-        self.add_and_norm_1 = _add_and_norm(config)
+        parts = parts or Parts()
+        self.self_attention = parts.attention(config)
+        self.add_and_norm_1 = parts.add_and_norm(config)
         self.cross_attention: MultiHeadAttention = CrossAttention(
-            config.d_model, config.heads, config.attention_dropout
+            config.d_model, config.heads, config.attention_dropout, bias=config.bias
         )
-        self.add_and_norm_2 = _add_and_norm(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_hidden, config.activation)
-        self.add_and_norm_3 = _add_and_norm(config)
+        self.add_and_norm_2 = parts.add_and_norm(config)
+        self.feed_forward = parts.feed_forward(config)
+        self.add_and_norm_3 = parts.add_and_norm(config)
 
     def forward(
         self,
@@ -314,7 +462,3 @@ def block_parameters(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
         "feed_forward": (d_model * d_hidden + d_hidden) + (d_hidden * d_model + d_model),
         "layer_norms": 2 * (d_model + d_model),
     }
-
-
-def _add_and_norm(config: BlockConfig) -> AddAndNorm:
-    return AddAndNorm(config.d_model, config.dropout, norm_first=config.norm_first, epsilon=config.norm_epsilon)

@@ -1,17 +1,67 @@
-"""What a model has read so far, kept so that each word is read once: a key-value cache for every block."""
+"""What a model has read so far, kept so that each word is read once: a key-value cache for every block.
+
+Two caches have the same contents. `TextCache` shows its blocks the columns that are filled, which is the least to
+compute with. `StaticTextCache` shows them all its columns and a mask, so that every step has the same shapes: it can be
+compiled once and replayed (on a GPU, as a CUDA graph), and never waits for the device.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from course_lib.blocks import BlockConfig
 from course_lib.ground.text_state import TextState
 from course_lib.multihead import KeysAndValues, KeyValueCache
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where the words are that a causal model reads next, and what they may attend to.
+
+    Attributes:
+        start: the first word's column; the position of each word is below start + words.
+        seen: True at words, False at padding and at columns without a word yet; None if all the columns have words.
+        places: the position of each word, where padding keeps it from being its column; None where it does not.
+        mask: where a word may attend; None for everywhere, or if `is_causal`.
+        is_causal: whether a flag says it in place of a mask: right only where no words came before, since torch aligns
+            its own mask at the top left.
+    """
+
+    start: int
+    seen: Bool[Tensor, "batch keys"] | None = None
+    places: Int[Tensor, "batch words"] | None = None
+    mask: Bool[Tensor, "..."] | None = None
+    is_causal: bool = False
+
+    @classmethod
+    def after(cls, start: int, words: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Reading:
+        """Reading `words` words after `start` columns."""
+        if seen is None and words == 1:
+            return cls(start)
+        if seen is None and start == 0:
+            return cls(start, is_causal=True)
+        causal = torch.ones(words, start + words, dtype=torch.bool, device=device).tril(start)
+        if seen is None:
+            return cls(start, mask=causal)
+        return cls(start, seen, _positions(seen)[:, start:], causal & seen.unsqueeze(1))
+
+    def positions(self, words: int, device: torch.device) -> tuple[Int[Tensor, "... words"], Int[Tensor, "... keys"]]:
+        """The position of each of the words, and of each word that they might attend to."""
+        if self.seen is None or self.places is None:
+            keys = torch.arange(self.start + words, device=device)
+            return keys[self.start :], keys
+        return self.places, _positions(self.seen)
+
+
+def _positions(seen: Bool[Tensor, "batch keys"]) -> Int[Tensor, "batch keys"]:
+    """Words counted from 0; padding has the position of the word before it, or 0."""
+    return (seen.cumsum(dim=1) - 1).clamp(min=0)
 
 
 @dataclass
@@ -52,8 +102,8 @@ class TextCache(TextState):
         """
         if capacity < 1:
             raise ValueError(f"a cache needs room for at least one word, not for {capacity}")
-        d_head = config.d_model // config.heads
-        blocks = (KeyValueCache(batch, config.heads, capacity, d_head, like.device, like.dtype) for _ in range(layers))
+        heads, d_head = config.key_shape
+        blocks = (KeyValueCache(batch, heads, capacity, d_head, like.device, like.dtype) for _ in range(layers))
         return cls(tuple(blocks), batch, capacity, memory)
 
     @property
@@ -61,19 +111,21 @@ class TextCache(TextState):
         """How many words have been read, padding included."""
         return self.blocks[0].length if self.blocks else 0
 
-    def require_room(self, batch: int, words: int) -> None:
-        """Refuse words that do not fit, before any block has taken them.
+    def reading(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Reading:
+        """Where `ids` are among all the words; their padding is remembered.
 
         Raises:
-            ValueError: there are too many of them, or a different number of texts.
+            ValueError: there are too many words, or a different number of texts; before any block has taken them.
         """
+        batch, words = ids.shape
         if batch != self.batch:
             raise ValueError(f"the cache holds {self.batch} texts, but {batch} go on")
         if self.length + words > self.capacity:
             raise ValueError(f"the cache has room for {self.capacity} words, not {self.length + words}")
+        return Reading.after(self.length, words, self._seen(mask, ids), ids.device)
 
-    def see(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Tensor | None:
-        """Where the words up to the last of `ids` are not padding, [batch, keys]; None if none is."""
+    def _seen(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Tensor | None:
+        """Where the words up to the last of `ids` are not padding; None if none is."""
         if mask is None and self.mask is None:
             return None
         if self.mask is None:
@@ -82,3 +134,73 @@ class TextCache(TextState):
         if mask is not None:
             self.mask[:, self.length : end] = mask
         return self.mask[:, :end]
+
+    def static(self) -> StaticTextCache:
+        """The same texts, to be gone on with in steps of the same shapes; this cache is not to be used after it."""
+        filled = torch.full((1,), self.length, device=self.blocks[0].keys.device)
+        words = torch.ones(self.batch, self.capacity, dtype=torch.bool, device=filled.device)
+        mask = words if self.mask is None else self.mask
+        mask[:, self.length :] = False  # the columns that are still free
+        blocks = tuple(StaticKeyValueCache(block, filled) for block in self.blocks)
+        if filled.is_cuda:  # a CUDA graph writes to the same place in every replay
+            for tensor in (filled, mask, *(part for block in blocks for part in (block.keys, block.values))):
+                torch._dynamo.mark_static_address(tensor)
+        return StaticTextCache(blocks, self.batch, self.capacity, self.memory, mask, filled)
+
+
+@dataclass
+class StaticTextCache(TextCache):
+    """The same with fixed shapes: its blocks show all their columns, and `mask` is False at those still free.
+
+    Attributes:
+        filled: how many columns are, [1], on the device; whoever goes on knows that there is room.
+    """
+
+    filled: Int[Tensor, " 1"] = field(default_factory=partial(torch.zeros, 1, dtype=torch.long))
+
+    @property
+    def length(self) -> int:
+        """How many words have been read, padding included; the program waits for the device to say it."""
+        return int(self.filled)
+
+    def reading(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Reading:
+        """Where `ids` are among all the words, all of them words."""
+        words = ids.shape[1]
+        columns = self.filled + torch.arange(words, device=ids.device)
+        self.filled += words
+        assert self.mask is not None
+        self.mask.index_fill_(1, columns, True) if mask is None else self.mask.index_copy_(1, columns, mask)
+        before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)
+        places = _positions(self.mask).index_select(1, columns)
+        return Reading(self.capacity - words, self.mask, places, before & self.mask.unsqueeze(1))
+
+
+class StaticKeyValueCache(KeyValueCache):
+    """A block's keys and values, all columns in every step."""
+
+    def __init__(self, block: KeyValueCache, filled: Int[Tensor, " 1"]) -> None:
+        """Goes on with a cache's columns; `filled` counts them, those of the words being read included."""
+        self.batch, self.capacity, self.keys, self.values = block.batch, block.capacity, block.keys, block.values
+        self.length = 0
+        self._filled = filled
+        for held in (self.keys, self.values):
+            held[:, :, block.length :] = 0  # a weight of 0 would not make a number of what memory held before
+
+    def keys_after(self, words: int) -> int:
+        """All columns, whatever is in them."""
+        return self.capacity
+
+    def append(
+        self, k: Float[Tensor, "batch heads words d_head"], v: Float[Tensor, "batch heads words d_head"]
+    ) -> KeysAndValues:
+        """Write down the newest words' keys and values; all columns, those without words among them."""
+        words = k.shape[2]
+        columns = self._filled - words + torch.arange(words, device=k.device)
+        self.keys.index_copy_(2, columns, k)
+        self.values.index_copy_(2, columns, v)
+        return KeysAndValues(self.keys, self.values)
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        """Let text i go on from text `rows[i]`, in the same place in memory."""
+        self.keys.copy_(self.keys[rows])
+        self.values.copy_(self.values[rows])

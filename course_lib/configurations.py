@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from course_lib.blocks import Activation, BlockConfig
+from course_lib.blocks import Activation, BlockConfig, Norm, RotaryConfig
 from course_lib.ground.refusals import require_at_least, require_known
 
 
@@ -103,6 +104,10 @@ class GPTConfig:
         norm_epsilon: added to the variance in each layer norm.
         end_id: the id that ends a text; None where texts have no end.
         padding_id: the id of padding in prompts of different lengths; None where there is none.
+        norm, gated, bias, qkv_bias, key_value_heads, d_head, qk_norm: as in `BlockConfig`; GPT-2's by default.
+        rotary: how queries and keys are turned by their positions; None to learn a vector for each position instead.
+        window: how many words a word attends to, itself included; None for all before it.
+        windowed: the blocks with a window, counted from 0; None for all of them.
     """
 
     vocabulary: int
@@ -119,11 +124,27 @@ class GPTConfig:
     norm_epsilon: float = 1e-5
     end_id: int | None = None
     padding_id: int | None = None
+    norm: Norm = "layer"
+    gated: bool = False
+    bias: bool = True
+    qkv_bias: bool | None = None
+    key_value_heads: int | None = None
+    d_head: int | None = None
+    qk_norm: bool = False
+    rotary: RotaryConfig | None = None
+    window: int | None = None
+    windowed: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         require_at_least(1, vocabulary=self.vocabulary, context=self.context, layers=self.layers)
         require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
-        _block(self, norm_first=False)  # which refuses impossible sizes
+        _, d_head = self.block.key_shape  # which refuses impossible sizes
+        if self.rotary and d_head % 2:
+            raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
+        if self.window is not None:
+            require_at_least(1, window=self.window)
+        if self.windowed is not None and not set(self.windowed) <= set(range(self.layers)):
+            raise ValueError(f"windowed must name blocks from 0 to {self.layers - 1}, not {self.windowed}")
 
     @classmethod
     def gpt2(cls) -> GPTConfig:
@@ -159,10 +180,35 @@ class GPTConfig:
             end_id=50_256,
         )
 
+    @classmethod
+    def llama(
+        cls, vocabulary: int, d_model: int, heads: int, layers: int, d_hidden: int, context: int = 2048
+    ) -> GPTConfig:
+        """The block as it is since Llama: RMSNorm, rotary positions, SwiGLU, no biases (Touvron et al., 2023).
+
+        What came after it is a field more: `replace(config, key_value_heads=4, qk_norm=True, window=1024)`.
+        """
+        return cls(
+            *(vocabulary, context, d_model, heads, layers, d_hidden),
+            dropout=0.0,
+            activation="silu",
+            tied_output=False,
+            norm_epsilon=1e-6,
+            norm="rms",
+            gated=True,
+            bias=False,
+            rotary=RotaryConfig(),
+        )
+
     @property
     def block(self) -> BlockConfig:
         """The sizes of each block."""
-        return _block(self, self.norm_first)
+        modern = ("norm", "gated", "bias", "qkv_bias", "key_value_heads", "d_head", "qk_norm")
+        return _block(self, self.norm_first, **{name: getattr(self, name) for name in modern})
+
+    def window_of(self, layer: int) -> int | None:
+        """How many words a word attends to in this block, counted from 0; None for all before it."""
+        return self.window if self.windowed is None or layer in self.windowed else None
 
 
 @dataclass(frozen=True)
@@ -216,7 +262,7 @@ class BERTConfig:
         return _block(self, norm_first=False)
 
 
-def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool) -> BlockConfig:
+def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool, **modern: Any) -> BlockConfig:
     return BlockConfig(
         d_model=config.d_model,
         heads=config.heads,
@@ -226,4 +272,5 @@ def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool)
         activation=config.activation,
         norm_first=norm_first,
         norm_epsilon=config.norm_epsilon,
+        **modern,
     )

@@ -13,20 +13,19 @@ Devlin et al. (2019), "BERT"; slides S1 to S4.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, FeedForward
-from course_lib.caching import TextCache
+from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, Parts
+from course_lib.caching import Reading, TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import require_batch, require_ids, require_mask
-from course_lib.masking import causal_mask
-from course_lib.multihead import MultiHeadAttention
+from course_lib.multihead import MultiHeadAttention, Rotate
 from course_lib.positions import LearnedPositions, SinusoidalPositions
 from course_lib.published.from_pretrained import FromPretrained
 
@@ -97,15 +96,23 @@ class Transformer(FromPretrained, nn.Module):
             self.output.weight = self.target_embedding.weight
 
     def forward(
-        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+        self,
+        source: Int[Tensor, "batch source"] | Encoded,
+        target: Int[Tensor, "batch target"],
+        cache: TextCache | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Logits of the word after each target word: position t has seen target words 0..t and all the source.
+
+        Args:
+            source: its ids, or what `encode` made of them.
+            target: the ids of the target's words.
+            cache: the words before `target`; those of `target` are added.
 
         Raises:
             TypeError: ids that are not whole numbers.
             ValueError: ids outside the vocabulary, no words, or not as many targets as sources.
         """
-        return self.decode(target, self.encode(source))
+        return self.decode(target, source if isinstance(source, Encoded) else self.encode(source), cache)
 
     def encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         """Read the source. Every word may attend to every other, but not to padding.
@@ -115,7 +122,7 @@ class Transformer(FromPretrained, nn.Module):
         """
         require_ids(source, self.config.source_vocabulary, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
-        x = self._embed(source, self.source_embedding)
+        x = self._embed(source, self.source_embedding, Reading(0))
         for block in self.encoder:
             x = block(x, mask).out
         return Encoded(self.encoder_norm(x), mask)
@@ -151,14 +158,13 @@ class Transformer(FromPretrained, nn.Module):
         require_batch(target, "target")
         if len(target) != len(encoded.states):
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
-        start = _start(cache, target, self.decoder)
-        mask, is_causal = _causal(target.shape[1], start, None, target.device)
-        x = self._embed(target, self.target_embedding, start)
+        reading = _reading(target, None, cache, self.decoder)
+        x = self._embed(target, self.target_embedding, reading)
         outputs = []
         for i, block in enumerate(self.decoder):
             memory = cache.memory[i] if cache else encoded.states
-            own = cache.blocks[i] if cache else None
-            output = block(x, memory, mask, encoded.mask, is_causal=is_causal, cache=own, need_weights=need_weights)
+            how = {"is_causal": reading.is_causal, "cache": cache.blocks[i] if cache else None}
+            output = block(x, memory, reading.mask, encoded.mask, need_weights=need_weights, **how)
             x = output.out
             if need_weights:
                 outputs.append(output)
@@ -182,10 +188,10 @@ class Transformer(FromPretrained, nn.Module):
         )
 
     def _embed(
-        self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding, start: int = 0
+        self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding, reading: Reading
     ) -> Float[Tensor, "batch words d_model"]:
         scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
-        x: Tensor = self.dropout(self.positions(embedding(ids) * scale, start))
+        x: Tensor = self.dropout(self.positions(embedding(ids) * scale, reading.start, reading.places))
         return x
 
 
@@ -195,14 +201,16 @@ class GPT(FromPretrained, nn.Module):
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
     """
 
-    def __init__(self, config: GPTConfig) -> None:
+    def __init__(self, config: GPTConfig, parts: Parts | None = None) -> None:
+        """A model of these sizes with new weights; `parts` of one's own take the place of the library's."""
         super().__init__()
         self.config = config
+        self._parts = parts = parts or Parts()
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
-        self.positions = LearnedPositions(config.d_model, config.context)
+        self.positions = _positions(config, parts)
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
-        self.norm = _final_norm(config)
+        self.blocks = nn.ModuleList(EncoderBlock(config.block, parts) for _ in range(config.layers))
+        self.norm = parts.norm(config.block) if config.norm_first else nn.Identity()
         self.output = nn.Linear(config.d_model, config.vocabulary, bias=False)
         _initialise_as_gpt(self)
         if config.tied_output:
@@ -245,21 +253,38 @@ class GPT(FromPretrained, nn.Module):
         """
         require_batch(ids, "ids")
         require_mask(mask, ids)
-        start = _start(cache, ids, self.blocks)
-        if start + ids.shape[1] > self.config.context:
-            raise ValueError(f"{start + ids.shape[1]} words are more than the context of {self.config.context}")
-        seen = cache.see(mask, ids) if cache else mask
-        places = None if seen is None else (seen.cumsum(dim=1)[:, start:] - 1).clamp(min=0)
-        attend, is_causal = _causal(ids.shape[1], start, seen, ids.device)
-        x = self.dropout(self.positions(self.embedding(ids), start, places))
+        reading = _reading(ids, mask, cache, self.blocks)
+        if reading.start + ids.shape[1] > self.config.context:
+            raise ValueError(f"{reading.start + ids.shape[1]} words are more than the context of {self.config.context}")
+        x, rotate = self._embed(ids, reading)
+        nearby = self._nearby(ids, reading)
         outputs = []
         for i, block in enumerate(self.blocks):
-            own = cache.blocks[i] if cache else None
-            output = block(x, attend, is_causal=is_causal, cache=own, need_weights=need_weights)
+            attend = reading if self.config.window_of(i) is None else nearby
+            how = {"is_causal": attend.is_causal, "cache": cache.blocks[i] if cache else None, "rotate": rotate}
+            output = block(x, attend.mask, need_weights=need_weights, **how)
             x = output.out
             if need_weights:
                 outputs.append(output)
         return _states(self.norm(x), outputs)
+
+    def _embed(self, ids: Int[Tensor, "batch words"], reading: Reading) -> tuple[Tensor, Rotate | None]:
+        """The words' vectors, with learned positions added; or what turns queries and keys by rotary positions."""
+        x = self.embedding(ids)
+        if not self.config.rotary:
+            return self.dropout(self.positions(x, reading.start, reading.places)), None
+        places, _ = reading.positions(ids.shape[1], ids.device)
+        return self.dropout(x), self.positions(places, reading.start + ids.shape[1], x.dtype)
+
+    def _nearby(self, ids: Int[Tensor, "batch words"], reading: Reading) -> Reading:
+        """The same, for blocks in which a word attends only to those within its window."""
+        words, window = ids.shape[1], self.config.window
+        if window is None or reading.start + words <= window:
+            return reading
+        mask = self._parts.window_mask(*reading.positions(words, ids.device), window)
+        if reading.mask is not None:
+            mask = mask & reading.mask
+        return replace(reading, mask=mask, is_causal=False)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
         """The output layer: a score for each word of the vocabulary."""
@@ -312,29 +337,24 @@ class BERT(FromPretrained, Reader):
         return BERTOutput(x, torch.tanh(self.pooler(x[:, 0])))
 
 
-def _start(cache: TextCache | None, ids: Tensor, blocks: nn.ModuleList) -> int:
-    """The position of the next word; the cache must be of such a model, and have room for all of them."""
+def _reading(
+    ids: Int[Tensor, "batch words"],
+    mask: Bool[Tensor, "batch words"] | None,
+    cache: TextCache | None,
+    blocks: nn.ModuleList,
+) -> Reading:
+    """Where these words are; the cache must be of such a model, and have room for all of them."""
     if cache is None:
-        return 0
+        return Reading.after(0, ids.shape[1], mask, ids.device)
     if len(cache.blocks) != len(blocks):
         raise ValueError(f"the cache is of a model with {len(cache.blocks)} blocks, but this one has {len(blocks)}")
-    cache.require_room(*ids.shape)
-    return cache.length
+    return cache.reading(mask, ids)
 
 
-def _causal(
-    words: int, start: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device
-) -> tuple[Bool[Tensor, "..."] | None, bool]:
-    """The mask for `words` queries that follow `start` other words, or None; and whether it is causal by a flag.
-
-    The flag is right only where no words came before: torch aligns its mask at the top left.
-    """
-    if seen is None and words == 1:
-        return None, False
-    if seen is None and start == 0:
-        return None, True
-    causal = causal_mask(start + words, device)[start:]
-    return causal if seen is None else causal & seen.unsqueeze(1), False
+def _positions(config: GPTConfig, parts: Parts) -> nn.Module:
+    if config.rotary:
+        return parts.rotary(config.rotary, config.block.key_shape[1])
+    return LearnedPositions(config.d_model, config.context)
 
 
 def _states(states: Tensor, outputs: list[BlockOutput]) -> States:
@@ -343,7 +363,7 @@ def _states(states: Tensor, outputs: list[BlockOutput]) -> States:
     return States(states, own, cross)
 
 
-def _final_norm(config: TransformerConfig | GPTConfig) -> nn.Module:
+def _final_norm(config: TransformerConfig) -> nn.Module:
     """In pre-norm nothing standardises the last block's output; in post-norm the block itself does."""
     return nn.LayerNorm(config.d_model, config.norm_epsilon) if config.norm_first else nn.Identity()
 
@@ -378,8 +398,6 @@ def _initialise_as_gpt(model: GPT) -> None:
     """
     model.apply(_initialise_normally)
     deviation = 0.02 / math.sqrt(2 * len(model.blocks))
-    for module in model.modules():
-        if isinstance(module, MultiHeadAttention):
-            nn.init.normal_(module.W_o.weight, std=deviation)
-        if isinstance(module, FeedForward):
-            nn.init.normal_(module.W_2.weight, std=deviation)
+    for name, weight in model.blocks.named_parameters():
+        if name.endswith((".W_o.weight", ".W_2.weight")):
+            nn.init.normal_(weight, std=deviation)

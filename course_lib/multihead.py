@@ -13,6 +13,7 @@ has W_q apart.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -94,6 +95,10 @@ class KeysAndValues:
     values: Float[Tensor, "batch heads keys d_head"]
 
 
+Rotate = Callable[[Float[Tensor, "batch heads words d_head"]], Float[Tensor, "batch heads words d_head"]]
+"""Turns each query, or each key, by its word's position."""
+
+
 class KeyValueCache(TextState):
     """The keys and values of the words read so far, so that each word is projected once.
 
@@ -103,9 +108,10 @@ class KeyValueCache(TextState):
         batch: how many texts there are.
         length: how many columns are filled, padding included.
         capacity: how many there are.
+        keys, values: all columns, filled or not, [batch, heads, capacity, d_head].
     """
 
-    of_words = ("_keys", "_values")
+    of_words = ("keys", "values")
 
     def __init__(
         self,
@@ -119,8 +125,12 @@ class KeyValueCache(TextState):
         self.batch = batch
         self.length = 0
         self.capacity = capacity
-        self._keys = torch.empty(batch, heads, capacity, d_head, device=device, dtype=dtype)
-        self._values = torch.empty_like(self._keys)
+        self.keys = torch.empty(batch, heads, capacity, d_head, device=device, dtype=dtype)
+        self.values = torch.empty_like(self.keys)
+
+    def keys_after(self, words: int) -> int:
+        """How many keys so many new words meet, their own included."""
+        return self.length + words
 
     def append(
         self, k: Float[Tensor, "batch heads words d_head"], v: Float[Tensor, "batch heads words d_head"]
@@ -134,10 +144,10 @@ class KeyValueCache(TextState):
         start, end = self.length, self.length + words
         if end > self.capacity:
             raise ValueError(f"the cache has room for {self.capacity} words, not {end}: make it larger at the start")
-        self._keys.narrow(2, start, words).copy_(k)
-        self._values.narrow(2, start, words).copy_(v)
+        self.keys.narrow(2, start, words).copy_(k)
+        self.values.narrow(2, start, words).copy_(v)
         self.length = end
-        return KeysAndValues(self._keys.narrow(2, 0, end), self._values.narrow(2, 0, end))
+        return KeysAndValues(self.keys.narrow(2, 0, end), self.values.narrow(2, 0, end))
 
 
 @dataclass(frozen=True)
@@ -158,35 +168,41 @@ class MultiHeadAttention(nn.Module):
     """Self-attention in several heads; with `memory` cross-attention, for which `CrossAttention` computes less.
 
     Parameters:
-        W_qkv: one linear layer from d_model to 3 d_model: the rows of its weight are those of W_q, then of W_k,
-            then of W_v. Head i owns the i-th d_head rows of each.
-        W_o: a linear layer from d_model to d_model; head i owns the i-th d_head columns of its weight.
+        W_qkv: one linear layer from d_model to 3 · heads · d_head: the rows of its weight are those of W_q, then of
+            W_k, then of W_v. Head i owns the i-th d_head rows of each.
+        W_o: a linear layer from heads · d_head to d_model; head i owns the i-th d_head columns of its weight.
     """
 
-    def __init__(self, d_model: int, heads: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self, d_model: int, heads: int, dropout: float = 0.0, *, bias: bool = True, d_head: int | None = None
+    ) -> None:
         """Four projections.
 
         Args:
             d_model: the length of a word's vector.
             heads: how many; they divide `d_model` among them.
             dropout: the share of attention weights that training drops: 0 in the paper, 0.1 in GPT-2 and BERT.
+            bias: whether each layer adds one.
+            d_head: the length of a query, a key and a value in each head; None for d_model / heads.
 
         Raises:
             ValueError: `d_model` cannot be divided by `heads`.
         """
         super().__init__()
-        require_divisible(d_model, heads)
+        if d_head is None:
+            require_divisible(d_model, heads)
         self.d_model = d_model
         self.heads = heads
+        self.d_head = d_model // heads if d_head is None else d_head
         self.dropout = dropout
-        self._make_projections()
-        self.W_o = nn.Linear(d_model, d_model)
+        self._make_projections(bias)
+        self.W_o = nn.Linear(heads * self.d_head, d_model, bias=bias)
 
-    def _make_projections(self) -> None:
-        self.W_qkv = nn.Linear(self.d_model, 3 * self.d_model)
+    def _make_projections(self, bias: bool) -> None:
+        self.W_qkv = nn.Linear(self.d_model, 3 * self.heads * self.d_head, bias=bias)
 
     def projections(self) -> tuple[Tensor, ...]:
-        """The weights of W_q, W_k and W_v, each [d_model, d_model]."""
+        """The weights of W_q, W_k and W_v, each [heads · d_head, d_model]."""
         return self.W_qkv.weight.chunk(3)
 
     def forward(
@@ -197,6 +213,7 @@ class MultiHeadAttention(nn.Module):
         *,
         is_causal: bool = False,
         cache: KeyValueCache | None = None,
+        rotate: Rotate | None = None,
         need_weights: bool = False,
     ) -> MultiHeadOutput:
         """Attend from every word of `x`.
@@ -209,6 +226,7 @@ class MultiHeadAttention(nn.Module):
                 heads, or [batch, heads, queries, keys]. Each dimension may also be 1.
             is_causal: in place of a causal `mask`, where there are as many queries as keys.
             cache: for self-attention, the words before `x`; the words of `x` are added, and keys are all of them.
+            rotate: turns queries and keys by the positions of the words of `x`; None where positions were added.
             need_weights: take the explicit path and return alpha too; `out` is the same.
 
         Raises:
@@ -218,6 +236,8 @@ class MultiHeadAttention(nn.Module):
         """
         self._require_fitting(x, memory, mask, is_causal, cache)
         q, pairs = self._queries_and_pairs(x, memory)
+        if rotate is not None:
+            q, pairs = rotate(q), KeysAndValues(rotate(pairs.keys), pairs.values)
         if cache is not None:
             pairs = cache.append(pairs.keys, pairs.values)
         return self._attend(q, pairs, _for_every_head(mask), is_causal, need_weights)
@@ -275,7 +295,7 @@ class MultiHeadAttention(nn.Module):
         if cache is not None and cache.batch != batch:
             raise ValueError(f"the cache holds {cache.batch} texts, but {batch} go on")
         memory = memory.keys if isinstance(memory, KeysAndValues) else memory
-        keys = (cache.length if cache else 0) + queries if memory is None else memory.shape[-2]
+        keys = (cache.keys_after(queries) if cache else queries) if memory is None else memory.shape[-2]
         if is_causal and mask is not None:
             raise ValueError("is_causal stands in place of a causal mask: give one of them, not both")
         if is_causal and keys != queries:
@@ -295,17 +315,18 @@ class CrossAttention(MultiHeadAttention):
     """Attention to other words, the memory: the same as `MultiHeadAttention` with a memory, in two layers.
 
     Parameters:
-        W_q: a linear layer from d_model to d_model, for the words that ask.
-        W_kv: one from d_model to 2 d_model, for the memory: the rows of W_k, then those of W_v.
+        W_q: a linear layer from d_model to heads · d_head, for the words that ask.
+        W_kv: one to 2 · heads · d_head, for the memory: the rows of W_k, then those of W_v.
         W_o: as there.
     """
 
-    def _make_projections(self) -> None:
-        self.W_q = nn.Linear(self.d_model, self.d_model)
-        self.W_kv = nn.Linear(self.d_model, 2 * self.d_model)
+    def _make_projections(self, bias: bool) -> None:
+        width = self.heads * self.d_head
+        self.W_q = nn.Linear(self.d_model, width, bias=bias)
+        self.W_kv = nn.Linear(self.d_model, 2 * width, bias=bias)
 
     def projections(self) -> tuple[Tensor, ...]:
-        """The weights of W_q, W_k and W_v, each [d_model, d_model]."""
+        """The weights of W_q, W_k and W_v, each [heads · d_head, d_model]."""
         return (self.W_q.weight, *self.W_kv.weight.chunk(2))
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:

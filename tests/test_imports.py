@@ -29,6 +29,7 @@ WINGS = {
     "masking": [],
     "positions": [],
     "multihead": [],
+    "modern": ["rms_norm", "rotary", "swiglu", "grouped_query", "sliding_window"],
     "blocks": [],
     "caching": [],
     "configurations": [],

@@ -21,7 +21,7 @@ def gpt() -> GPT:
 
 def test_without_padding_there_is_no_mask() -> None:
     cache = gpt().cache(2, 5)
-    assert cache.see(None, IDS) is None
+    assert cache.reading(None, IDS).seen is None
 
 
 def test_padding_is_remembered_and_what_follows_is_words() -> None:
@@ -29,14 +29,14 @@ def test_padding_is_remembered_and_what_follows_is_words() -> None:
     cache = model.cache(2, 5)
     model(IDS, MASK, cache)
     assert cache.length == 3
-    assert cache.see(None, IDS[:, :1]).tolist() == [[True] * 4, [False, True, True, True]]
+    assert cache.reading(None, IDS[:, :1]).seen.tolist() == [[True] * 4, [False, True, True, True]]
 
 
 def test_padding_can_come_later() -> None:
     model = gpt()
     cache = model.cache(2, 6)
     model(IDS, cache=cache)
-    seen = cache.see(torch.tensor([[False], [True]]), IDS[:, :1])
+    seen = cache.reading(torch.tensor([[False], [True]]), IDS[:, :1]).seen
     assert seen.tolist() == [[True, True, True, False], [True] * 4]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -258,7 +258,8 @@ class _BlockByHand(_Layers):
 
     def _join(self, layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
         total = x + F.dropout(y, layer.dropout.p, self.training)
-        return F.layer_norm(total, x.shape[-1:], layer.norm.weight, layer.norm.bias, layer.norm.eps)
+        norm = cast(nn.LayerNorm, layer.norm)
+        return F.layer_norm(total, x.shape[-1:], norm.weight, norm.bias, norm.eps)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
         x = self._join(self.add_and_norm_1, x, self.self_attention(x, x, mask).out)

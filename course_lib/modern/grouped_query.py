@@ -1,0 +1,109 @@
+"""Grouped-query attention: several query heads share the keys and values of one head, so that a cache holds fewer.
+
+    head_i = attention(x W_q_i, x W_k_g, x W_v_g)   g = ⌊i / group⌋
+
+Ainslie et al. (2023), "GQA", section 2.2. As many groups as heads are multi-head attention; one group is multi-query
+attention (Shazeer, 2019, "Fast Transformer Decoding"). Queries and keys may be normalised first (QK-norm), so that no
+score grows too large: Dehghani et al. (2023), "Scaling Vision Transformers to 22 Billion Parameters", section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from course_lib.ground.refusals import require_at_least
+from course_lib.multihead import KeysAndValues, MultiHeadAttention, MultiHeadOutput
+
+
+def repeat_groups(x: Float[Tensor, "batch groups keys d_head"], heads: int) -> Float[Tensor, "batch heads keys d_head"]:
+    """Each group's keys, or values, once for every head that shares them: a b with four heads is a a b b."""
+    return x.repeat_interleave(heads // x.shape[1], dim=1)
+
+
+class GroupedQueryAttention(MultiHeadAttention):
+    """Self-attention in which `heads` queries share `key_value_heads` keys and values.
+
+    Parameters:
+        W_qkv: one linear layer from d_model to (heads + 2 key_value_heads) d_head: the rows of its weight are those of
+            W_q, then of W_k, then of W_v.
+        W_o: a linear layer from heads · d_head to d_model.
+        q_norm, k_norm: of each query and key, where there is QK-norm.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        key_value_heads: int | None = None,
+        dropout: float = 0.0,
+        *,
+        d_head: int | None = None,
+        bias: bool = False,
+        qkv_bias: bool | None = None,
+        norm: Callable[[int], nn.Module] | None = None,
+    ) -> None:
+        """Projections for queries, and for fewer keys and values.
+
+        Args:
+            d_model: the length of a word's vector.
+            heads: of queries.
+            key_value_heads: of keys and values, a divisor of `heads`; None for as many.
+            dropout: the share of attention weights that training drops.
+            d_head: the length of a query; None for d_model / heads.
+            bias: whether the layers add one.
+            qkv_bias: whether W_qkv does; None for what `bias` says.
+            norm: makes the norm of queries and keys, from d_head; None for no QK-norm.
+
+        Raises:
+            ValueError: the heads cannot be divided by `key_value_heads`, or d_model by the heads.
+        """
+        self.key_value_heads = heads if key_value_heads is None else key_value_heads
+        require_at_least(1, heads=heads, key_value_heads=self.key_value_heads)
+        if heads % self.key_value_heads:
+            raise ValueError(f"heads must be a multiple of key_value_heads, not {heads} for {self.key_value_heads}")
+        self.qkv_bias = bias if qkv_bias is None else qkv_bias
+        super().__init__(d_model, heads, dropout, bias=bias, d_head=d_head)
+        self.q_norm = norm(self.d_head) if norm else nn.Identity()
+        self.k_norm = norm(self.d_head) if norm else nn.Identity()
+
+    def _make_projections(self, bias: bool) -> None:
+        self.W_qkv = nn.Linear(self.d_model, sum(self._heads) * self.d_head, bias=self.qkv_bias)
+
+    @property
+    def _heads(self) -> list[int]:
+        """Of queries, keys and values."""
+        return [self.heads, self.key_value_heads, self.key_value_heads]
+
+    def projections(self) -> tuple[Tensor, ...]:
+        """The weights of W_q, W_k and W_v, each [its heads · d_head, d_model]."""
+        weights: tuple[Tensor, ...] = self.W_qkv.weight.split([heads * self.d_head for heads in self._heads])
+        return weights
+
+    def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
+        """The memory's keys and values, those of each group once."""
+        return self._queries_and_pairs(memory, None)[1]
+
+    def _queries_and_pairs(
+        self, x: Float[Tensor, "batch queries d_model"], memory: Tensor | KeysAndValues | None
+    ) -> tuple[Float[Tensor, "batch heads queries d_head"], KeysAndValues]:
+        every_head = self.W_qkv(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)
+        q, k, v = every_head.split(self._heads, dim=1)
+        q, pairs = self.q_norm(q), KeysAndValues(self.k_norm(k), v)
+        if memory is None:
+            return q, pairs
+        return q, memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
+
+    def _attend(
+        self,
+        q: Float[Tensor, "batch heads queries d_head"],
+        pairs: KeysAndValues,
+        mask: Bool[Tensor, "..."] | None,
+        is_causal: bool,
+        need_weights: bool,
+    ) -> MultiHeadOutput:
+        if need_weights:  # the fused kernel shares keys and values without a copy
+            pairs = KeysAndValues(repeat_groups(pairs.keys, self.heads), repeat_groups(pairs.values, self.heads))
+        return super()._attend(q, pairs, mask, is_causal, need_weights)

@@ -1,0 +1,182 @@
+"""Rotary positions: queries and keys are turned by their words' positions, so that a score depends on the distance.
+
+Each pair of a query's numbers is a point in the plane, and turns by its own angle with every word:
+
+    rotated[2i]     = cos(pos f_i) x[2i] - sin(pos f_i) x[2i + 1]
+    rotated[2i + 1] = sin(pos f_i) x[2i] + cos(pos f_i) x[2i + 1]     f_i = base^(-2i / d_head)
+
+Turning both by pos and by pos' leaves a dot product that knows only pos - pos' (the shift matrix of
+`course_lib.positions` is the same rotation). Su et al. (2021), "RoFormer", section 3.2 and equation 34. Llama's
+published weights pair x[i] with x[i + d_head / 2] instead; `course_lib.published` puts them in this order.
+
+A model meets positions beyond those it was trained on by turning more slowly: `interpolated`, `ntk_base`, `by_turns`
+and `yarn_frequencies` say how much, each for a longer text at less cost to short ones than the one before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+def rotary_frequencies(d_head: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
+    """By how much each pair turns with every word, in radians: base^(-2i / d_head).
+
+    Raises:
+        ValueError: `d_head` is odd, so that its last number has no other to turn with.
+    """
+    if d_head % 2:
+        raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
+    return base ** (-torch.arange(0, d_head, 2) / d_head)
+
+
+def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> Float[Tensor, " pairs"]:
+    """Every pair `factor` times as slow: a text `factor` times as long covers the angles of the training.
+
+    Chen et al. (2023), "Extending Context Window of Large Language Models via Positional Interpolation", equation 4.
+    """
+    return frequencies / factor
+
+
+def ntk_base(base: float, factor: float, d_head: int) -> float:
+    """The base with which the slowest pair is `factor` times as slow, and the fastest as fast as before.
+
+    Peng et al. (2023), "YaRN", section 3.1, equation 16.
+    """
+    return float(base * factor ** (d_head / (d_head - 2)))
+
+
+def by_turns(
+    frequencies: Float[Tensor, " pairs"], factor: float, trained_context: int, few: float = 1.0, many: float = 4.0
+) -> Float[Tensor, " pairs"]:
+    """Pairs that turned fewer than `few` times in training are interpolated, those of `many` turns or more left alone.
+
+    Between the two, the share that is left alone grows evenly with the turns: YaRN's "NTK-by-parts" (section 3.2) as
+    Llama 3.1 computes it (Grattafiori et al., 2024, "The Llama 3 Herd of Models", section 3.4.2, for the context).
+
+    Args:
+        frequencies: of each pair, in radians per word.
+        factor: how many times as long texts may be.
+        trained_context: how many words the longest text in training had.
+        few, many: turns in that many words.
+    """
+    turns = trained_context * frequencies / (2 * math.pi)
+    left_alone = ((turns - few) / (many - few)).clamp(0, 1)
+    return left_alone * frequencies + (1 - left_alone) * interpolated(frequencies, factor)
+
+
+def yarn_frequencies(
+    frequencies: Float[Tensor, " pairs"],
+    factor: float,
+    trained_context: int,
+    base: float,
+    few: float = 1.0,
+    many: float = 32.0,
+) -> Float[Tensor, " pairs"]:
+    """As `by_turns`, but the share grows evenly from pair to pair, as in the models that YaRN's authors published.
+
+    Args:
+        frequencies, factor, trained_context, few, many: as for `by_turns`.
+        base: of the frequencies.
+    """
+    pairs = len(frequencies)
+    first, last = (_pair_of(turns, trained_context, base, pairs) for turns in (many, few))
+    first, last = max(math.floor(first), 0), min(math.ceil(last), 2 * pairs - 1)
+    interpolate = ((torch.arange(pairs) - first) / max(last - first, 0.001)).clamp(0, 1)
+    return (1 - interpolate) * frequencies + interpolate * interpolated(frequencies, factor)
+
+
+def _pair_of(turns: float, context: int, base: float, pairs: int) -> float:
+    """Which pair, counted from 0, turns this often in so many words: where base^(-i / pairs) context = 2π turns."""
+    return pairs * math.log(context / (2 * math.pi * turns)) / math.log(base)
+
+
+def yarn_scale(factor: float) -> float:
+    """By what YaRN multiplies queries and keys, so that a longer text does not flatten alpha: 0.1 ln(factor) + 1.
+
+    Peng et al. (2023), section 3.4, equation 22: the square root of 1 / t.
+    """
+    return 0.1 * math.log(factor) + 1.0
+
+
+def rotate(
+    x: Float[Tensor, "... words d_head"],
+    cosine: Float[Tensor, "... words pairs"],
+    sine: Float[Tensor, "... words pairs"],
+) -> Float[Tensor, "... words d_head"]:
+    """The formula above: each pair of neighbouring numbers turned by its angle."""
+    a, b = x.unflatten(-1, (-1, 2)).unbind(-1)
+    return torch.stack([a * cosine - b * sine, a * sine + b * cosine], dim=-1).flatten(-2)
+
+
+class RotaryPositions(nn.Module):
+    """Says how to turn queries and keys. Nothing is learned, and there is no longest text.
+
+    Cosines and sines are kept in single precision whatever the model's: in half, far words would share their angles.
+    """
+
+    def __init__(
+        self,
+        d_head: int,
+        base: float = 10_000.0,
+        *,
+        extension: str | None = None,
+        factor: float = 1.0,
+        trained_context: int = 0,
+        few: float = 1.0,
+        many: float = 4.0,
+    ) -> None:
+        """For queries of `d_head` numbers.
+
+        Args:
+            d_head: the length of a query.
+            base: of the frequencies.
+            extension: how to meet longer texts than those of the training: "linear", "ntk", "by_turns", "yarn" or None.
+            factor: how many times as long they may be.
+            trained_context: how many words the longest text in training had, for "by_turns" and "yarn".
+            few, many: in how many turns a pair is no longer interpolated, for these two.
+
+        Raises:
+            ValueError: `d_head` is odd.
+        """
+        super().__init__()
+        self.scale = yarn_scale(factor) if extension == "yarn" else 1.0
+        if extension == "ntk":
+            base = ntk_base(base, factor, d_head)
+        frequencies = rotary_frequencies(d_head, base)
+        if extension == "linear":
+            frequencies = interpolated(frequencies, factor)
+        if extension == "by_turns":
+            frequencies = by_turns(frequencies, factor, trained_context, few, many)
+        if extension == "yarn":
+            frequencies = yarn_frequencies(frequencies, factor, trained_context, base, few, many)
+        self.frequencies: list[float] = frequencies.tolist()
+        self._table = torch.empty(2, 0, len(self.frequencies))  # computed when it is needed, where it is needed
+
+    def forward(
+        self, places: Int[Tensor, "... words"], longest: int, dtype: torch.dtype
+    ) -> Callable[[Float[Tensor, "batch heads words d_head"]], Float[Tensor, "batch heads words d_head"]]:
+        """What turns the queries and keys of these words.
+
+        Args:
+            places: the position of each word, the same in all texts, or with a row for each.
+            longest: a number that no position reaches.
+            dtype: of queries and keys.
+        """
+        if self._table.shape[1] < longest or self._table.device != places.device:
+            self._table = self._computed(max(longest, 2 * self._table.shape[1]), places.device)
+        cosine, sine = self._table[:, places].to(dtype)
+        if places.dim() > 1:  # a text's angles are the same in every head
+            cosine, sine = cosine.unsqueeze(-3), sine.unsqueeze(-3)
+        return partial(rotate, cosine=cosine, sine=sine)
+
+    def _computed(self, length: int, device: torch.device) -> Float[Tensor, "2 length pairs"]:
+        with torch.inference_mode(False):  # else it would be of no use to a later training
+            frequencies = torch.tensor(self.frequencies, device=device)
+            angle = torch.arange(length, device=device).unsqueeze(-1) * frequencies
+            return torch.stack([angle.cos(), angle.sin()]) * self.scale

@@ -1,0 +1,246 @@
+"""The modern block in a whole language model: cached, padded, in steps of fixed shape, with parts of one's own."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from course_lib.blocks import BlockConfig, Parts, RotaryConfig
+from course_lib.models import GPT, GPTConfig
+from course_lib.modern.rms_norm import rms_norm
+from course_lib.modern.swiglu import GatedFeedForward
+
+LLAMA = replace(GPTConfig.llama(31, 16, 4, 3, 24, context=12), end_id=2)
+CONFIGS = {
+    "llama": LLAMA,
+    "grouped queries": replace(LLAMA, key_value_heads=2),
+    "heads of their own length": replace(LLAMA, d_head=6, qk_norm=True, key_value_heads=1),
+    "biases": replace(LLAMA, qkv_bias=True),
+    "window": replace(LLAMA, window=3),
+    "window in one block": replace(LLAMA, window=2, windowed=(1,)),
+    "window and learned positions": GPTConfig(31, 12, 16, 4, 2, 24, window=3),
+    "yarn": replace(LLAMA, rotary=RotaryConfig(extension="yarn", factor=2.0, trained_context=6)),
+    "no biases": GPTConfig(31, 12, 16, 4, 2, 24, bias=False),
+}
+IDS = torch.tensor([[5, 17, 30, 9, 4, 11, 8, 3], [7, 12, 3, 3, 25, 6, 1, 19]])
+PADDED = torch.tensor([[True] * 8, [False] * 3 + [True] * 5])
+
+
+def model(config: GPTConfig, **how: Any) -> GPT:
+    torch.manual_seed(0)
+    gpt = GPT(config, **how).eval()
+    with torch.no_grad():
+        for parameter in gpt.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return gpt
+
+
+@pytest.fixture(params=CONFIGS.values(), ids=CONFIGS.keys())
+def gpt(request: pytest.FixtureRequest) -> GPT:
+    return model(request.param)
+
+
+@pytest.mark.parametrize("first", [1, 3, 7])
+def test_cached_or_not_the_logits_are_the_same(gpt: GPT, first: int) -> None:
+    cache = gpt.cache(2, 8)
+    steps = [gpt(IDS[:, :first], cache=cache), *(gpt(IDS[:, i : i + 1], cache=cache) for i in range(first, 8))]
+    assert_close(torch.cat(steps, dim=1), gpt(IDS), atol=1e-5, rtol=1e-4)
+
+
+def test_padding_before_a_text_changes_nothing(gpt: GPT) -> None:
+    alone = gpt(IDS[1:, 3:])
+    assert_close(gpt(IDS, PADDED)[1:, 3:], alone, atol=1e-5, rtol=1e-4)
+    cache = gpt.cache(2, 8)
+    gpt(IDS[:, :6], PADDED[:, :6], cache)
+    steps = [gpt(IDS[:, i : i + 1], cache=cache) for i in (6, 7)]
+    assert_close(torch.cat(steps, dim=1)[1:], alone[:, 3:], atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_steps_of_fixed_shape_give_the_same(gpt: GPT, padded: bool) -> None:
+    mask = PADDED if padded else None
+    cache = gpt.cache(2, 11)  # more room than there are words
+    gpt(IDS[:, :5], None if mask is None else mask[:, :5], cache)
+    static = cache.static()
+    steps = [gpt(IDS[:, 5:6], cache=static), gpt(IDS[:, 6:8], cache=static)]
+    assert_close(torch.cat(steps, dim=1), gpt(IDS, mask)[:, 5:], atol=1e-5, rtol=1e-4)
+    assert static.length == 8
+
+
+def test_the_explicit_path_gives_the_same(gpt: GPT) -> None:
+    shown = gpt.states(IDS, need_weights=True)
+    assert_close(gpt.logits(shown.states), gpt(IDS), atol=1e-5, rtol=1e-4)
+    assert shown.self_alpha[0].shape == (2, 4, 8, 8)
+
+
+def test_no_word_sees_a_later_one(gpt: GPT) -> None:
+    changed = IDS.clone()
+    changed[:, 5] = 29
+    assert_close(gpt(changed)[:, :5], gpt(IDS)[:, :5])
+
+
+def test_a_window_ends_what_a_word_sees() -> None:
+    gpt = model(replace(LLAMA, window=2, layers=1))
+    changed = IDS.clone()
+    changed[:, 3] = 29
+    same = (gpt(changed) - gpt(IDS)).abs().amax(dim=(0, 2)) < 1e-6
+    assert same.tolist() == [True, True, True, False, False, True, True, True]
+
+
+def test_rotary_positions_tell_words_apart_by_distance_alone() -> None:
+    gpt = model(replace(LLAMA, layers=1))
+    far = gpt(torch.tensor([[9, 9, 9, 5, 7]]))
+    assert not torch.allclose(far[:, 3], gpt(torch.tensor([[9, 5, 7]]))[:, 1])
+    alone, later = gpt(torch.tensor([[5]])), gpt(torch.tensor([[5, 5, 5]]))
+    assert_close(later[:, 2:], alone)  # equal values, whatever the weights
+
+
+def test_there_are_no_biases_where_there_should_be_none() -> None:
+    names = [name for name, _ in GPT(LLAMA).named_parameters()]
+    assert not [name for name in names if name.endswith("bias")]
+    assert not [name for name in names if name.startswith("positions")]
+
+
+def test_what_is_added_to_the_residual_path_begins_small() -> None:
+    gpt = GPT(replace(GPTConfig.llama(31, 64, 4, 8, 128), key_value_heads=2))
+    for name, weight in gpt.blocks.named_parameters():
+        if weight.dim() == 2:
+            small = name.endswith(("W_o.weight", "W_2.weight"))
+            assert float(weight.detach().std()) == pytest.approx(0.02 / (4 if small else 1), rel=0.1)
+
+
+class OwnNorm(nn.Module):
+    """RMSNorm as a student writes it."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(config.d_model))
+        self.epsilon = config.norm_epsilon
+
+    def forward(self, x: Tensor) -> Tensor:
+        return rms_norm(x, self.weight, self.epsilon)
+
+
+class OwnFeedForward(GatedFeedForward):
+    """SwiGLU as a student writes it, with the same names."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__(config.d_model, config.d_hidden)
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate = F.linear(x, self.W_1.weight)
+        return F.linear(gate * torch.sigmoid(gate) * F.linear(x, self.V.weight), self.W_2.weight)
+
+
+class OwnRotary(nn.Module):
+    """Rotary positions as a student writes them: by complex numbers."""
+
+    def __init__(self, config: RotaryConfig, d_head: int) -> None:
+        super().__init__()
+        self.frequencies = config.base ** (-torch.arange(0, d_head, 2) / d_head)
+
+    def forward(self, places: Tensor, longest: int, dtype: torch.dtype) -> Any:
+        angle = places.unsqueeze(-1) * self.frequencies
+        turn = torch.polar(torch.ones_like(angle), angle)
+        turn = turn.unsqueeze(1) if places.dim() == 2 else turn
+        return lambda x: torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turn).flatten(-2)
+
+
+def own_window(queries: Tensor, keys: Tensor, window: int) -> Tensor:
+    return (keys[..., None, :] <= queries[..., None]) & (keys[..., None, :] > queries[..., None] - window)
+
+
+def test_parts_of_ones_own_take_the_place_of_the_librarys() -> None:
+    config = replace(LLAMA, window=3)
+    own = model(config, parts=Parts(OwnNorm, feed_forward=OwnFeedForward, rotary=OwnRotary, window_mask=own_window))
+    assert isinstance(own.norm, OwnNorm)
+    whole = model(config)
+    whole.load_state_dict(own.state_dict())
+    for mask in (None, PADDED):
+        assert_close(own(IDS, mask), whole(IDS, mask), atol=1e-5, rtol=1e-4)
+
+
+def test_a_model_needs_none_of_the_modern_modules_until_it_has_such_a_part() -> None:
+    program = (
+        "import sys; from course_lib.models import GPT, GPTConfig; GPT(GPTConfig(9, 8, 8, 2, 1, 8)); "
+        "print([name for name in sys.modules if name.startswith('course_lib.modern')])"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
+def test_the_language_model_by_its_formulas() -> None:
+    """Everything once more without the library: RMSNorm, rotary positions, SwiGLU, causal attention, two blocks."""
+    gpt = model(replace(LLAMA, layers=2))
+    state = gpt.state_dict()
+
+    def norm(x: Tensor, name: str) -> Tensor:
+        return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt() * state[f"{name}.weight"]
+
+    def heads(x: Tensor) -> Tensor:
+        return x.unflatten(-1, (4, 4)).transpose(1, 2)
+
+    def turn(x: Tensor) -> Tensor:
+        out = torch.empty_like(x)
+        for place in range(x.shape[2]):
+            for i in range(2):
+                angle = place * 10_000 ** (-2 * i / 4)
+                a, b = x[:, :, place, 2 * i], x[:, :, place, 2 * i + 1]
+                out[:, :, place, 2 * i] = math.cos(angle) * a - math.sin(angle) * b
+                out[:, :, place, 2 * i + 1] = math.sin(angle) * a + math.cos(angle) * b
+        return out
+
+    x = state["embedding.weight"][IDS]
+    for i in range(2):
+        name = f"blocks.{i}"
+        y = norm(x, f"{name}.add_and_norm_1.norm") @ state[f"{name}.self_attention.W_qkv.weight"].T
+        q, k, v = (heads(part) for part in y.chunk(3, dim=-1))
+        scores = turn(q) @ turn(k).mT / 2
+        scores = scores.masked_fill(torch.ones(8, 8).triu(1).bool(), -math.inf)
+        out = (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+        x = x + out @ state[f"{name}.self_attention.W_o.weight"].T
+        y = norm(x, f"{name}.add_and_norm_2.norm")
+        W_1, V, W_2 = (state[f"{name}.feed_forward.{layer}.weight"].T for layer in ("W_1", "V", "W_2"))
+        gate = y @ W_1
+        x = x + (gate * gate.sigmoid() * (y @ V)) @ W_2
+    assert_close(norm(x, "norm") @ state["output.weight"].T, gpt(IDS), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"heads": 16}, "d_head must be even, not 1"),
+        ({"key_value_heads": 3}, "heads must be a multiple of key_value_heads, not 4 for 3"),
+        ({"norm": "batch"}, "norm must be one of layer, rms, not 'batch'"),
+        ({"window": 0}, "window must be at least 1, not 0"),
+        ({"window": 2, "windowed": (3,)}, r"windowed must name blocks from 0 to 2, not \(3,\)"),
+        ({"d_head": 0}, "d_head must be at least 1, not 0"),
+    ],
+)
+def test_impossible_sizes_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        replace(LLAMA, **changes)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"extension": "longrope"}, "extension must be one of linear, ntk, by_turns, yarn, not 'longrope'"),
+        ({"extension": "yarn"}, "trained_context must be at least 1, not 0"),
+        ({"base": 1.0}, "base must be above 1 and finite, not 1.0"),
+        ({"factor": math.nan}, "factor must be at least 1 and finite, not nan"),
+        ({"few": 4.0}, "few must be above 0 and below many, not 4.0 with many=4.0"),
+    ],
+)
+def test_impossible_rotations_are_refused(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        RotaryConfig(**how)

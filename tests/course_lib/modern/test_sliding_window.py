@@ -1,0 +1,27 @@
+"""A sliding window: the last few words, by position."""
+
+from __future__ import annotations
+
+import torch
+
+from course_lib.modern.sliding_window import sliding_window_mask
+
+
+def test_each_word_sees_itself_and_the_words_just_before() -> None:
+    places = torch.arange(4)
+    assert sliding_window_mask(places, places, 2).int().tolist() == [
+        [1, 0, 0, 0],
+        [1, 1, 0, 0],
+        [0, 1, 1, 0],
+        [0, 0, 1, 1],
+    ]
+
+
+def test_a_wide_window_is_causal() -> None:
+    places = torch.arange(5)
+    assert torch.equal(sliding_window_mask(places, places, 5), torch.ones(5, 5, dtype=torch.bool).tril())
+
+
+def test_later_queries_and_texts_of_their_own() -> None:
+    queries, keys = torch.tensor([[3], [1]]), torch.tensor([[0, 1, 2, 3], [0, 0, 0, 1]])
+    assert sliding_window_mask(queries, keys, 2).int().tolist() == [[[0, 0, 1, 1]], [[1, 1, 1, 1]]]
