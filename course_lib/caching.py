@@ -136,7 +136,7 @@ class TextCache(TextState):
         return self.mask[:, :end]
 
     def static(self) -> StaticTextCache:
-        """The same texts, to be gone on with in steps of the same shapes; this cache is not to be used after it."""
+        """The same texts, to go on with in steps of the same shapes; this cache itself is not to be used any more."""
         filled = torch.full((1,), self.length, device=self.blocks[0].keys.device)
         words = torch.ones(self.batch, self.capacity, dtype=torch.bool, device=filled.device)
         mask = words if self.mask is None else self.mask
@@ -163,11 +163,22 @@ class StaticTextCache(TextCache):
         """How many words have been read, padding included; the program waits for the device to say it."""
         return int(self.filled)
 
+    def static(self) -> StaticTextCache:
+        """The same cache."""
+        return self
+
+    def select(self, rows: Int[Tensor, " batch"]) -> None:
+        """Let text i go on from text `rows[i]`, in the same place in memory."""
+        assert self.mask is not None
+        self.mask.copy_(self.mask[rows])
+        for block in self.blocks:
+            block.select(rows)
+
     def reading(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Reading:
-        """Where `ids` are among all the words, all of them words."""
+        """Where `ids` are among all the words; that there is room for them is not checked."""
         words = ids.shape[1]
         columns = self.filled + torch.arange(words, device=ids.device)
-        self.filled += words
+        self.filled.add_(words)
         assert self.mask is not None
         self.mask.index_fill_(1, columns, True) if mask is None else self.mask.index_copy_(1, columns, mask)
         before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)

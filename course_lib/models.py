@@ -74,7 +74,7 @@ class Transformer(FromPretrained, nn.Module):
     """The encoder-decoder transformer.
 
     `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
-    for translating.
+    for translating; `forward` does the latter, too, so that `compile()` has an effect on it.
     """
 
     def __init__(self, config: TransformerConfig) -> None:

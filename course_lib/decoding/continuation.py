@@ -6,6 +6,7 @@ know no more about a model than this.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import singledispatch
@@ -14,6 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from course_lib.ground.modules import is_compiled
 from course_lib.ground.refusals import require_at_least, require_ids
 from course_lib.ground.text_state import TextState
 from course_lib.masking import at_last_word
@@ -92,17 +94,22 @@ class _Translation(Continuation):
         require_ids(source, model.config.source_vocabulary, "source", wait=True)
         self._model, self._weights = model, weights
         self._encoded = model.encode(source)
-        self._cache = model.cache(self._encoded, new_words) if cached else None
+        self._cache = model.cache(self._encoded, _capacity(model, new_words)) if cached else None
         self.batch, self.device = len(source), source.device
         self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
         self.first = (model.config.start_id,)
         self._words = torch.empty(self.batch, 0, dtype=torch.long, device=self.device)
 
     def start(self) -> Next:
-        return self.read(torch.full((self.batch,), self._model.config.start_id, device=self.device))
+        return self._read(torch.full((self.batch, 1), self._model.config.start_id, device=self.device))
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        target = words.unsqueeze(1)
+        if self._cache is not None and _in_compiled_steps(self._model, self._weights):
+            self._cache = self._cache.static()
+            return Next(self._model(self._encoded, words.unsqueeze(1), self._cache)[:, -1])
+        return self._read(words.unsqueeze(1))
+
+    def _read(self, target: Int[Tensor, "batch 1"]) -> Next:
         if self._cache is None:
             target = self._words = torch.cat([self._words, target], dim=1)
         states = self._model.target_states(target, self._encoded, self._cache, need_weights=self._weights)
@@ -137,6 +144,7 @@ class _Writing(Continuation):
                 f"a prompt of {prompt.shape[-1]} words leaves no room for {new_words} more "
                 f"in the context of {model.config.context}"
             )
+        capacity = min(_capacity(model, capacity), model.config.context)
         self._cache = model.cache(self.batch, capacity) if cached else None
 
     def start(self) -> Next:
@@ -145,6 +153,9 @@ class _Writing(Continuation):
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
         ids, mask = words.unsqueeze(1), None
+        if self._cache is not None and _in_compiled_steps(self._model, self._weights):
+            self._cache = self._cache.static()
+            return Next(self._model(ids, cache=self._cache)[:, -1])
         if self._cache is None:
             ids = self._words = torch.cat([self._words, ids], dim=1)
             if self._mask is not None:
@@ -180,6 +191,23 @@ def _words(
     if not mask.any(dim=1).all():
         raise ValueError("a prompt has no words: one of the inputs is all padding")
     return mask
+
+
+def _in_compiled_steps(model: Transformer | GPT, weights: bool) -> bool:
+    """Whether each word is read by a compiled model, with a cache of fixed shape; then a new step begins here."""
+    compiled = is_compiled(model) and not weights
+    if compiled:
+        torch.compiler.cudagraph_mark_step_begin()  # the logits of the step before are not needed any more
+    return compiled
+
+
+def _capacity(model: Transformer | GPT, words: int) -> int:
+    """Room for so many words; for a compiled model in few sizes, since it is compiled anew for each."""
+    return math.ceil(words / SIZES_APART) * SIZES_APART if is_compiled(model) else words
+
+
+SIZES_APART = 64
+"""How far apart a compiled model's caches are in size, in words."""
 
 
 def _next(model: Transformer | GPT, states: States, mask: Bool[Tensor, "batch words"] | None = None) -> Next:

@@ -23,6 +23,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+FIRST_TABLE = 256
+"""How many positions' cosines and sines are computed at first; more when they are needed."""
+
 
 def rotary_frequencies(d_head: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
     """By how much each pair turns with every word, in radians: base^(-2i / d_head).
@@ -169,7 +172,7 @@ class RotaryPositions(nn.Module):
             dtype: of queries and keys.
         """
         if self._table.shape[1] < longest or self._table.device != places.device:
-            self._table = self._computed(max(longest, 2 * self._table.shape[1]), places.device)
+            self._table = self._computed(max(longest, 2 * self._table.shape[1], FIRST_TABLE), places.device)
         cosine, sine = self._table[:, places].to(dtype)
         if places.dim() > 1:  # a text's angles are the same in every head
             cosine, sine = cosine.unsqueeze(-3), sine.unsqueeze(-3)
