@@ -29,7 +29,6 @@ from course_lib.ground.refusals import require_at_least, require_texts
 from course_lib.masking import padding_mask
 from course_lib.models import BERT
 from course_lib.published.hub import find_folder, read_json
-from course_lib.published.pretrained import load_bert
 from course_lib.text.batches import pad
 from course_lib.text.fast_subwords import SubwordVocabulary
 
@@ -66,7 +65,7 @@ class TextEncoder:
         if not words.is_file():
             raise FileNotFoundError(f"{folder} has no vocab.txt, the vocabulary of a BERT")
         vocabulary = SubwordVocabulary.load_bert(words, lowercase=_is_uncased(folder))
-        bert = load_bert(folder)
+        bert = BERT.from_pretrained(folder)
         if len(vocabulary) > bert.config.vocabulary:
             raise ValueError(f"{words} has {len(vocabulary)} words, more than the model's {bert.config.vocabulary}")
         return cls(bert, vocabulary, str(name), _max_length(folder))

@@ -63,12 +63,17 @@ def require_unicode(text: str) -> None:
 
 
 def require_device(device: torch.device | str) -> torch.device:
-    """Refuse a GPU where torch finds none, or not so many.
+    """Refuse a GPU where torch finds none, or not so many, and what is no device at all.
 
     Raises:
         ValueError: it says which there are.
     """
-    device = torch.device(device)
+    try:
+        device = torch.device(device)
+    except RuntimeError:
+        raise ValueError(f"there is no device {device!r}; choose 'cpu', 'cuda' or 'mps'") from None
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError("torch finds no Apple GPU here, so there is no mps; choose 'cpu'")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ValueError(f"torch finds {torch.cuda.device_count()} GPUs here, so there is no {device}; choose 'cpu'")
     return device

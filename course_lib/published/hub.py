@@ -1,33 +1,33 @@
-"""Published models: found on the hub or in a folder, read as plain tensors, and checked name by name.
+"""Published models: found on the hub or in a folder, read as plain tensors, and written as they are read.
 
 A published model is a folder with `config.json` and the weights, as safetensors or, where only that exists, as torch's
-older file. Nothing in either is run. `course_lib.published.pretrained` says which of its tensors is which of ours.
+older file. Nothing in either is run. `course_lib.published.plans` says which of its tensors is which of ours.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from course_lib.ground.optional import needed_for
 from course_lib.ground.torch_files import first_line, read_torch_file
+
+CONFIG = "config.json"
+"""What a model is: its kind and its sizes."""
 
 WHOLE = "model.safetensors"
 """The weights in one file."""
 
 INDEX = "model.safetensors.index.json"
 """Where the weights are in several files: which tensor is in which."""
-
-SHOWN = 4
-"""How many names an error lists before it says how many more there are."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class PublishedModel:
     tensors: Mapping[str, Tensor]
 
     @classmethod
-    def read(cls, name: str | Path, model_type: str) -> PublishedModel:
-        """Find and read a model of one kind.
+    def read(cls, name: str | Path, *model_types: str) -> PublishedModel:
+        """Find and read a model of one kind, or of one of several.
 
         Args:
             name: a folder, or a model's name on the hub, such as "gpt2"; it is downloaded once.
-            model_type: the kind that `config.json` must name, such as "bert".
+            model_types: the kinds that `config.json` may name, such as "bert".
 
         Raises:
             FileNotFoundError: there is no such folder, it lacks a file, or the hub cannot be reached.
@@ -59,9 +59,35 @@ class PublishedModel:
         folder = find_folder(name)
         config = _read_config(folder)
         found = config.get("model_type")
-        if found != model_type:
-            raise ValueError(f"{name} holds a model of type {found!r}, not of {model_type!r}")
+        if found not in model_types:
+            wanted = " or ".join(repr(model_type) for model_type in model_types)
+            raise ValueError(f"{name} holds a model of type {found!r}, not of {wanted}")
         return cls(str(name), config, _read_tensors(folder))
+
+    def renamed(self, rename: Callable[[str], str]) -> PublishedModel:
+        """The same tensors under other names."""
+        return replace(self, tensors={rename(name): tensor for name, tensor in self.tensors.items()})
+
+    def write(self, folder: str | Path) -> None:
+        """Write both files, each next to its place first: what was there stays until both are whole.
+
+        Args:
+            folder: made if need be; other files in it are left alone.
+
+        Raises:
+            OSError: it cannot be written to.
+        """
+        with needed_for("writing a model", package="safetensors"):
+            from safetensors import SafetensorError
+            from safetensors.torch import save_file
+        folder = Path(folder).expanduser()
+        folder.mkdir(parents=True, exist_ok=True)
+        with _put_in_place(folder / WHOLE) as weights, _put_in_place(folder / CONFIG) as config:
+            try:
+                save_file(dict(self.tensors), weights, metadata={"format": "pt"})
+            except SafetensorError as error:
+                raise OSError(f"{folder} cannot be written to: {first_line(error)}") from None
+            config.write_text(json.dumps(self.config, indent=2) + "\n", encoding="utf-8")
 
     def option(self, key: str, choices: Iterable[Any], default: Any) -> Any:
         """A setting that must be one of those that our models know.
@@ -114,6 +140,19 @@ class PublishedModel:
         return ValueError(f"config.json of {self.name} must give {key} as {expected}, not {found!r}")
 
 
+@contextmanager
+def _put_in_place(path: Path) -> Iterator[Path]:
+    """Where to write what becomes this file, unless the block fails."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield unfinished
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 # --- Finding and reading ---------------------------------------------------------------------------------------
 
 
@@ -136,7 +175,7 @@ def _from_hub(name: str) -> Path:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
     texts = [
-        "config.json",
+        CONFIG,
         "*.txt",
         "tokenizer*.json",
         "vocab.json",
@@ -147,7 +186,7 @@ def _from_hub(name: str) -> Path:
     try:
         folder = Path(snapshot_download(name, allow_patterns=texts))
         if not (folder / WHOLE).is_file() and not (folder / INDEX).is_file():
-            folder = Path(snapshot_download(name, allow_patterns=["config.json", "pytorch_model.bin"]))
+            folder = Path(snapshot_download(name, allow_patterns=[CONFIG, "pytorch_model.bin"]))
     except LocalEntryNotFoundError:
         raise FileNotFoundError(
             f"{name} is neither a folder nor in the cache, and the hub cannot be reached: "
@@ -159,7 +198,7 @@ def _from_hub(name: str) -> Path:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
+    path = folder / CONFIG
     if not path.is_file():
         raise FileNotFoundError(f"{folder} has no config.json, so it holds no model")
     return read_json(path)
@@ -222,98 +261,3 @@ def _read_pickled(path: Path) -> dict[str, Tensor]:
     if not isinstance(tensors, dict) or not all(isinstance(value, Tensor) for value in tensors.values()):
         raise ValueError(f"{path} must hold tensors by name, and nothing else")
     return tensors
-
-
-# --- Their tensors as ours -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where one of our tensors comes from.
-
-    Attributes:
-        names: published tensors; several are put one below the other.
-        change: what is done to each of them first.
-    """
-
-    names: tuple[str, ...]
-    change: Callable[[Tensor], Tensor] = torch.Tensor.float
-
-
-Plan = dict[str, Source]
-"""For each of our tensors, by its name in the model's state, where it comes from."""
-
-
-def weights_and_bias(ours: str, *theirs: str, change: Callable[[Tensor], Tensor] = torch.Tensor.float) -> Plan:
-    """The two tensors of a layer, under the same endings in both; only the weight is changed."""
-    return {
-        f"{ours}.weight": Source(tuple(f"{name}.weight" for name in theirs), change),
-        f"{ours}.bias": Source(tuple(f"{name}.bias" for name in theirs)),
-    }
-
-
-def load_weights(model: nn.Module, published: PublishedModel, plan: Plan, *, unused: Sequence[str] = ()) -> None:
-    """Give a model its published weights, all of them or none, in single precision.
-
-    They replace the model's own, so that those need no memory: the model may be made on the device "meta". What was
-    one parameter under two names, such as a tied output, is one again.
-
-    Args:
-        model: ours; every tensor of its state must be in the plan.
-        published: where from.
-        plan: which tensor is which.
-        unused: patterns of published names that our model has no use for.
-
-    Raises:
-        ValueError: a tensor is missing, is not known, or has another shape; nothing was changed then.
-    """
-    state = model.state_dict()
-    if plan.keys() != state.keys():
-        raise ValueError(f"the plan and the model disagree about {_listed(plan.keys() ^ state.keys())}")
-    wanted = {name for source in plan.values() for name in source.names}
-    missing = wanted - published.tensors.keys()
-    if missing:
-        raise ValueError(f"{published.name} lacks {_listed(missing)}")
-    ignored = re.compile("|".join(f"(?:{pattern})" for pattern in unused) or "(?!)")
-    unexpected = {name for name in published.tensors.keys() - wanted if not ignored.fullmatch(name)}
-    if unexpected:
-        raise ValueError(f"{published.name} has tensors that this model has no place for: {_listed(unexpected)}")
-    converted = {ours: _converted(source, published, state[ours].shape) for ours, source in plan.items()}
-    for ours, tensor in converted.items():
-        if tensor.shape != state[ours].shape:
-            names = " and ".join(plan[ours].names)
-            raise ValueError(
-                f"{names} of {published.name} would be {list(tensor.shape)} here, "
-                f"but config.json asks for {list(state[ours].shape)}"
-            )
-    tied = _tied_names(model)
-    model.load_state_dict({ours: tensor.contiguous() for ours, tensor in converted.items()}, assign=True)
-    for first, others in tied.items():
-        for name in others:
-            owner, _, attribute = name.rpartition(".")
-            setattr(model.get_submodule(owner), attribute, model.get_parameter(first))
-
-
-def _converted(source: Source, published: PublishedModel, wanted: torch.Size) -> Tensor:
-    tensors = {name: published.tensors[name] for name in source.names}
-    try:
-        parts = [source.change(tensor).float() for tensor in tensors.values()]
-        return parts[0] if len(parts) == 1 else torch.cat(parts)
-    except RuntimeError:  # of torch, for too many dimensions, or different widths
-        found = " and ".join(f"{name} {list(tensor.shape)}" for name, tensor in tensors.items())
-        raise ValueError(
-            f"{found} of {published.name} cannot become {list(wanted)}, which config.json asks for"
-        ) from None
-
-
-def _tied_names(model: nn.Module) -> dict[str, list[str]]:
-    """For each parameter with several names the first one, and the others."""
-    names: dict[nn.Parameter, list[str]] = {}
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        names.setdefault(parameter, []).append(name)
-    return {first: others for first, *others in names.values() if others}
-
-
-def _listed(names: Iterable[str]) -> str:
-    first, more = sorted(names)[:SHOWN], len(set(names)) - SHOWN
-    return ", ".join(first) + (f" and {more} more" if more > 0 else "")

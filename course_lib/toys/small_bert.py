@@ -21,7 +21,7 @@ from course_lib.models import BERT, BERTConfig
 from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor, head_loss
 from course_lib.objectives.labelled_data import LabelledBatch, LabelledText, labelled_data
 from course_lib.objectives.pretraining import MaskedWords, sentence_pairs
-from course_lib.published.pretrained import save_bert
+from course_lib.published.bert import save_bert
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.toys.small_world import texts
 from course_lib.training.loop import TrainingConfig, train

@@ -190,7 +190,12 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: Validation([], every=0), ValueError, "every and patience must be at least 1"),  # type: ignore[arg-type]
     (lambda: Checkpoints(Path("none"), every=0), ValueError, "every and keep must be at least 1"),
     (lambda: cross_entropy(torch.randn(2, 3), torch.tensor([0, 7])), ValueError, "7"),
-    (lambda: load(SequenceClassifier, "gpt2"), TypeError, "no published weights for SequenceClassifier"),
+    # published weights
+    (lambda: load(SequenceClassifier, "gpt2"), TypeError, "no published weights for SequenceClassifier, only for GPT"),
+    (lambda: GPT.from_pretrained("gpt2", dtype="float16"), TypeError, "dtype must be one of .*, not 'float16'"),  # type: ignore[arg-type]
+    (lambda: GPT.from_pretrained("gpt2", dtype=torch.int8), ValueError, "dtype must be one of .*, not torch.int8"),
+    (lambda: GPT.from_pretrained("gpt2", device="gpu"), ValueError, "there is no device 'gpu'; choose 'cpu', 'cuda'"),
+    (lambda: GPT.from_pretrained("./gpt2"), FileNotFoundError, "there is no folder ./gpt2"),
 ]
 
 
@@ -208,6 +213,7 @@ def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     for use in (
         join_processes,
+        lambda device: GPT.from_pretrained("gpt2", device=device),
         lambda device: evaluate(gpt, Windows(torch.arange(9), 4, 1), lambda *_: HALVES.sum(), device),
     ):
         with pytest.raises(ValueError, match="torch finds 0 GPUs here, so there is no cuda; choose 'cpu'"):

@@ -37,6 +37,7 @@ IDS = torch.tensor([[1, 2], [3, 0]])
         (lambda: refusals.require_ids(IDS[:, :0], 4, "ids"), ValueError, r"ids has no words: \[2, 0\]"),
         (lambda: refusals.require_ids(IDS, 3, "ids"), ValueError, "from 0 to 2, .* but there is a 3"),
         (lambda: refusals.require_ids(-IDS, 4, "ids"), ValueError, "but there is a -3"),
+        (lambda: refusals.require_device("elsewhere"), ValueError, "there is no device 'elsewhere'; choose 'cpu', "),
         (lambda: refusals.require_mask(IDS > 0, IDS[:, :1]), ValueError, r"mask must be \[2, 1\] as ids are"),
         (lambda: refusals.require_mask(IDS, IDS), TypeError, r"True = a word, False = padding"),
     ],

@@ -14,7 +14,7 @@ from torch.testing import assert_close
 from course_lib.models import BERT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch, LabelledText, collate_labelled
 from course_lib.objectives.pretraining import MaskedWords, sentence_pairs
-from course_lib.published.pretrained import load_masked_language_model, load_next_sentence_predictor
+from course_lib.published.bert import load_masked_language_model, load_next_sentence_predictor
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.toys import small_bert
 from course_lib.toys.small_world import SMALL_BERT, texts

@@ -1,0 +1,115 @@
+"""GPT-2's weights in `GPT` (Radford et al., 2019).
+
+GPT-2 stores the weights of its linear layers as [in, out]; torch's are [out, in].
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from course_lib.models import GPT, GPTConfig
+from course_lib.published.families import Family
+from course_lib.published.hub import PublishedModel
+from course_lib.published.plans import TURNED, Plan, Source, activation_name, read_activation, weights_and_bias
+
+END = 50_256
+"""GPT-2's own end of a text, where the configuration does not say another."""
+
+BODY, OUTPUT = "transformer.", "lm_head.weight"
+"""What the names of all tensors begin with but for the head's, where a model has its head; and the head's."""
+
+
+def _read_config(published: PublishedModel) -> GPTConfig:
+    published.option("scale_attn_weights", [True], default=True)
+    published.option("scale_attn_by_inverse_layer_idx", [False], default=False)
+    published.option("add_cross_attention", [False], default=False)
+    d_model, vocabulary = published.size("n_embd"), published.size("vocab_size")
+    config = published.config
+    end_id = _end(published, vocabulary)
+    return GPTConfig(
+        vocabulary=vocabulary,
+        context=published.size("n_positions"),
+        d_model=d_model,
+        heads=published.size("n_head"),
+        layers=published.size("n_layer"),
+        d_hidden=4 * d_model if config.get("n_inner") is None else published.size("n_inner"),
+        dropout=published.number("resid_pdrop", 0.1),
+        attention_dropout=published.number("attn_pdrop", 0.1),
+        activation=read_activation(published, "activation_function", default="gelu_new"),
+        norm_epsilon=published.number("layer_norm_epsilon", 1e-5),
+        tied_output=published.option("tie_word_embeddings", [True, False], default=True),
+        end_id=end_id,
+        padding_id=_padding(config.get("pad_token_id"), end_id, vocabulary),
+    )
+
+
+def _end(published: PublishedModel, vocabulary: int) -> int | None:
+    """The id that ends a text. GPT-2's own is given even where a smaller vocabulary lacks it: no text ends then."""
+    found = published.config.get("eos_token_id", END)
+    if found is None or (found == END and vocabulary <= END):
+        return None
+    return published.word("eos_token_id", END, vocabulary)
+
+
+def _padding(found: Any, end_id: int | None, vocabulary: int) -> int | None:
+    """The id of padding, if there is one of its own: the end of a text, or an id that no word has, is none."""
+    return found if type(found) is int and 0 <= found < vocabulary and found != end_id else None
+
+
+def _write_config(config: GPTConfig) -> dict[str, Any]:
+    return {
+        "vocab_size": config.vocabulary,
+        "n_positions": config.context,
+        "n_embd": config.d_model,
+        "n_head": config.heads,
+        "n_layer": config.layers,
+        "n_inner": config.d_hidden,
+        "resid_pdrop": config.dropout,
+        "embd_pdrop": config.dropout,
+        "attn_pdrop": config.attention_dropout,
+        "activation_function": activation_name(config.activation),
+        "layer_norm_epsilon": config.norm_epsilon,
+        "tie_word_embeddings": config.tied_output,
+        "bos_token_id": config.end_id,
+        "eos_token_id": config.end_id,
+        "pad_token_id": config.padding_id,
+    }
+
+
+def _plan(model: GPT) -> Plan:
+    config = model.config
+    plan = {
+        "embedding.weight": Source(("wte.weight",)),
+        "positions.encoding": Source(("wpe.weight",)),
+        "output.weight": Source(("wte.weight" if config.tied_output else OUTPUT,)),
+        **weights_and_bias("norm", "ln_f"),
+    }
+    for i in range(config.layers):
+        ours, theirs = f"blocks.{i}", f"h.{i}"
+        plan |= weights_and_bias(f"{ours}.add_and_norm_1.norm", f"{theirs}.ln_1")
+        plan |= weights_and_bias(f"{ours}.self_attention.W_qkv", f"{theirs}.attn.c_attn", change=TURNED)
+        plan |= weights_and_bias(f"{ours}.self_attention.W_o", f"{theirs}.attn.c_proj", change=TURNED)
+        plan |= weights_and_bias(f"{ours}.add_and_norm_2.norm", f"{theirs}.ln_2")
+        plan |= weights_and_bias(f"{ours}.feed_forward.W_1", f"{theirs}.mlp.c_fc", change=TURNED)
+        plan |= weights_and_bias(f"{ours}.feed_forward.W_2", f"{theirs}.mlp.c_proj", change=TURNED)
+    return plan
+
+
+def _unused(model: GPT) -> list[str]:
+    """Causal masks were once stored with the weights; a tied output is the embedding once more."""
+    return [r"h\.\d+\.attn\.(bias|masked_bias)"] + [re.escape(OUTPUT)] * model.config.tied_output
+
+
+GPT2 = Family(
+    model=GPT,
+    model_type="gpt2",
+    architecture="GPT2LMHeadModel",
+    read_config=_read_config,
+    write_config=_write_config,
+    plan=_plan,
+    plain_name=lambda name: name.removeprefix(BODY),
+    full_name=lambda name: name if name == OUTPUT else BODY + name,
+    unused=_unused,
+)
+"""GPT-2 of any size."""

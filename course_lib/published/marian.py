@@ -1,0 +1,183 @@
+"""MarianMT's weights in `Transformer` (Junczys-Dowmunt et al., 2018), such as "Helsinki-NLP/opus-mt-en-de".
+
+- Marian stores W_q, W_k and W_v separately; ours are one below the other, in `W_qkv` or `W_kv`.
+- Its positions are all the sines, then all the cosines, where the paper's alternate. The dimensions of d_model have no
+  order of their own, so those of every weight are put in the order that ours have; no score changes.
+- A translation begins with padding's id: that is what Marian's decoder reads first. It must not write it, though, and
+  padding's embedding is published as zeros, so that its score, 0, would often be the largest: here it is far below all
+  others. (The `transformers` library forbids it when it generates.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.models import Transformer, TransformerConfig
+from course_lib.published.families import Family
+from course_lib.published.hub import PublishedModel
+from course_lib.published.plans import Change, Plan, Source, activation_name, read_activation, weights_and_bias
+
+NEVER = -1e4
+"""A score that no word is written with; finite even in half precision, so that a loss stays finite."""
+
+KEPT = "keep_padding_bias"
+"""The setting in `config.json` that says that padding's score is to stay as it is: ours were trained with it."""
+
+POSITIONS = 1024
+"""How many positions a saved model is said to have; ours compute any number."""
+
+
+def _read_config(published: PublishedModel) -> TransformerConfig:
+    published.option("scale_embedding", [True], default=False)
+    published.option("share_encoder_decoder_embeddings", [True], default=True)
+    published.option("tie_word_embeddings", [True], default=True)
+    published.option("normalize_before", [False], default=False)
+    published.option("normalize_embedding", [False], default=False)
+    published.option("add_final_layer_norm", [False], default=False)
+    heads, d_hidden = published.size("encoder_attention_heads"), published.size("encoder_ffn_dim")
+    published.option("decoder_attention_heads", [heads], default=heads)
+    published.option("decoder_ffn_dim", [d_hidden], default=d_hidden)
+    vocabulary = published.size("vocab_size")
+    padding_id = published.word("pad_token_id", vocabulary - 1, vocabulary)
+    return TransformerConfig(
+        source_vocabulary=vocabulary,
+        target_vocabulary=vocabulary,
+        d_model=published.size("d_model"),
+        heads=heads,
+        d_hidden=d_hidden,
+        encoder_layers=published.size("encoder_layers"),
+        decoder_layers=published.size("decoder_layers"),
+        dropout=published.number("dropout", 0.1),
+        attention_dropout=published.number("attention_dropout", 0.0),
+        activation=read_activation(published, "activation_function", default="gelu"),
+        tied_output=True,
+        shared_embeddings=True,
+        output_bias=True,
+        padding_id=padding_id,
+        start_id=published.word("decoder_start_token_id", padding_id, vocabulary),
+        end_id=published.word("eos_token_id", 0, vocabulary),
+    )
+
+
+def _write_config(config: TransformerConfig) -> dict[str, Any]:
+    return {
+        "vocab_size": config.target_vocabulary,
+        "d_model": config.d_model,
+        "encoder_attention_heads": config.heads,
+        "decoder_attention_heads": config.heads,
+        "encoder_ffn_dim": config.d_hidden,
+        "decoder_ffn_dim": config.d_hidden,
+        "encoder_layers": config.encoder_layers,
+        "decoder_layers": config.decoder_layers,
+        "dropout": config.dropout,
+        "attention_dropout": config.attention_dropout,
+        "activation_dropout": 0.0,
+        "activation_function": activation_name(config.activation),
+        "scale_embedding": True,
+        "share_encoder_decoder_embeddings": True,
+        "tie_word_embeddings": True,
+        "normalize_before": False,
+        "normalize_embedding": False,
+        "add_final_layer_norm": False,
+        "static_position_embeddings": True,
+        "max_position_embeddings": POSITIONS,
+        "is_encoder_decoder": True,
+        "pad_token_id": config.padding_id,
+        "decoder_start_token_id": config.start_id,
+        "eos_token_id": config.end_id,
+        "forced_eos_token_id": None,
+        KEPT: True,
+    }
+
+
+def _plan(model: Transformer) -> Plan:
+    shared = Source(("shared.weight",), LAST)
+    plan = {f"{name}.weight": shared for name in ("source_embedding", "target_embedding", "output")}
+    plan["output.bias"] = Source((BIAS,), Change(torch.flatten, lambda bias: bias.unsqueeze(0)))
+    for i in range(model.config.encoder_layers):
+        ours, theirs = f"encoder.{i}", f"encoder.layers.{i}"
+        plan |= _attention(f"{ours}.self_attention", f"{theirs}.self_attn")
+        plan |= _writing(f"{ours}.add_and_norm_1.norm", f"{theirs}.self_attn_layer_norm")
+        plan |= _feed_forward(f"{ours}.feed_forward", theirs)
+        plan |= _writing(f"{ours}.add_and_norm_2.norm", f"{theirs}.final_layer_norm")
+    for i in range(model.config.decoder_layers):
+        ours, theirs = f"decoder.{i}", f"decoder.layers.{i}"
+        plan |= _attention(f"{ours}.self_attention", f"{theirs}.self_attn")
+        plan |= _writing(f"{ours}.add_and_norm_1.norm", f"{theirs}.self_attn_layer_norm")
+        plan |= _cross_attention(f"{ours}.cross_attention", f"{theirs}.encoder_attn")
+        plan |= _writing(f"{ours}.add_and_norm_2.norm", f"{theirs}.encoder_attn_layer_norm")
+        plan |= _feed_forward(f"{ours}.feed_forward", theirs)
+        plan |= _writing(f"{ours}.add_and_norm_3.norm", f"{theirs}.final_layer_norm")
+    return plan
+
+
+def _attention(ours: str, theirs: str) -> Plan:
+    projections = [f"{theirs}.{name}" for name in ("q_proj", "k_proj", "v_proj")]
+    plan = weights_and_bias(f"{ours}.W_qkv", *projections, change=LAST)
+    return plan | _writing(f"{ours}.W_o", f"{theirs}.out_proj")
+
+
+def _cross_attention(ours: str, theirs: str) -> Plan:
+    plan = weights_and_bias(f"{ours}.W_q", f"{theirs}.q_proj", change=LAST)
+    plan |= weights_and_bias(f"{ours}.W_kv", f"{theirs}.k_proj", f"{theirs}.v_proj", change=LAST)
+    return plan | _writing(f"{ours}.W_o", f"{theirs}.out_proj")
+
+
+def _feed_forward(ours: str, theirs: str) -> Plan:
+    reading = weights_and_bias(f"{ours}.W_1", f"{theirs}.fc1", change=LAST)
+    return reading | _writing(f"{ours}.W_2", f"{theirs}.fc2")
+
+
+def _writing(ours: str, theirs: str) -> Plan:
+    """A layer whose outputs are d_model, or a norm: the rows of its weight and its bias are put in our order."""
+    return {f"{ours}.{part}": Source((f"{theirs}.{part}",), FIRST) for part in ("weight", "bias")}
+
+
+def _alternate(halves: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
+    """From first half, second half to alternating: a b c | x y z becomes a x b y c z."""
+    two_rows: Tensor = halves.unflatten(-1, (2, -1))
+    return two_rows.transpose(-1, -2).flatten(-2)
+
+
+def _halve(alternating: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
+    """Back again: a x b y c z becomes a b c | x y z."""
+    pairs: Tensor = alternating.unflatten(-1, (-1, 2))
+    return pairs.transpose(-1, -2).flatten(-2)
+
+
+LAST = Change(_alternate, _halve)
+"""The last dimension is d_model, and in the other order."""
+
+FIRST = Change(
+    lambda halves: _alternate(halves.movedim(0, -1)).movedim(-1, 0),
+    lambda alternating: _halve(alternating.movedim(0, -1)).movedim(-1, 0),
+)
+"""The first dimension is."""
+
+
+def _forbid_padding(model: Transformer, published: PublishedModel) -> None:
+    if not published.option(KEPT, [True, False], default=False):
+        model.output.bias[model.config.padding_id] = NEVER
+
+
+BODY, BIAS = "model.", "final_logits_bias"
+"""What the names of all tensors begin with but for the output's bias; and that."""
+
+MARIAN = Family(
+    model=Transformer,
+    model_type="marian",
+    architecture="MarianMTModel",
+    read_config=_read_config,
+    write_config=_write_config,
+    plan=_plan,
+    plain_name=lambda name: name.removeprefix(BODY),
+    full_name=lambda name: name if name == BIAS else BODY + name,
+    # The shared embedding may be stored up to three times more, and the computed positions next to it.
+    unused=lambda _model: [r"(encoder|decoder)\.embed_(tokens|positions)\.weight", r"lm_head\.weight"],
+    finish=_forbid_padding,
+)
+"""Marian's translators of any size."""

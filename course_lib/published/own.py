@@ -1,0 +1,51 @@
+"""Our own layout, for models that have no published counterpart: our configuration, our names of the tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from typing import Any
+
+from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from course_lib.published.families import Family, Model
+from course_lib.published.hub import PublishedModel
+from course_lib.published.plans import Plan, Source, tied_names
+
+HEADER = {"architectures", "model_type", "dtype"}
+"""What `config.json` says besides the configuration."""
+
+
+def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
+    def read(published: PublishedModel) -> Any:
+        settings = {key: value for key, value in published.config.items() if key not in HEADER}
+        unknown = settings.keys() - {field.name for field in fields(config)}
+        if unknown:
+            raise ValueError(f"{published.name} was made with {min(unknown)}, which this version does not know")
+        try:
+            return config(**settings)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"config.json of {published.name} is wrong: {error}") from None
+
+    return read
+
+
+def _plan(model: GPT | BERT | Transformer) -> Plan:
+    """Every tensor is its own source; what is tied is there once."""
+    plan = {name: Source((name,)) for name in model.state_dict()}
+    return plan | {name: plan[first] for first, names in tied_names(model).items() for name in names}
+
+
+def _own(model: type[Model], config: type[Any]) -> Family[Model]:
+    return Family(
+        model=model,
+        model_type=f"katze-{model.__name__.lower()}",
+        architecture=model.__name__,
+        read_config=_reader(config),
+        write_config=asdict,
+        plan=_plan,
+    )
+
+
+OWN_GPT = _own(GPT, GPTConfig)
+OWN_BERT = _own(BERT, BERTConfig)
+OWN_TRANSFORMER = _own(Transformer, TransformerConfig)

@@ -1,0 +1,208 @@
+"""Which published tensor is which of ours, and what turns one into the other: plans, read in both directions.
+
+A plan says for each of our tensors which published ones it is made from. The architectures are the same as ours, so
+that loading and saving are a matter of names; what else differs is a `Change`, which can be undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.blocks import Activation
+from course_lib.published.hub import PublishedModel
+
+SHOWN = 4
+"""How many names an error lists before it says how many more there are."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a published tensor becomes ours, and ours a published one again.
+
+    Attributes:
+        ours: from theirs.
+        theirs: from ours, which undoes it.
+    """
+
+    ours: Callable[[Tensor], Tensor]
+    theirs: Callable[[Tensor], Tensor]
+
+
+def _as_it_is(tensor: Tensor) -> Tensor:
+    return tensor
+
+
+SAME = Change(_as_it_is, _as_it_is)
+"""Nothing differs."""
+
+TURNED = Change(torch.t, torch.t)
+"""[in, out] in place of torch's [out, in]."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where one of our tensors comes from.
+
+    Attributes:
+        names: published tensors; several, of one size, are put one below the other.
+        change: what is done to each of them first.
+    """
+
+    names: tuple[str, ...]
+    change: Change = SAME
+
+
+Plan = dict[str, Source]
+"""For each of our tensors, by its name in the model's state, where it comes from."""
+
+
+def weights_and_bias(ours: str, *theirs: str, change: Change = SAME) -> Plan:
+    """The two tensors of a layer, under the same endings in both; only the weight is changed."""
+    return {
+        f"{ours}.weight": Source(tuple(f"{name}.weight" for name in theirs), change),
+        f"{ours}.bias": Source(tuple(f"{name}.bias" for name in theirs)),
+    }
+
+
+def within(name: str, plan: Plan) -> Plan:
+    """The plan of a model that is a part of another, under this name."""
+    return {f"{name}.{ours}": source for ours, source in plan.items()}
+
+
+# --- From theirs to ours ---------------------------------------------------------------------------------------
+
+
+def load_weights(
+    model: nn.Module,
+    published: PublishedModel,
+    plan: Plan,
+    *,
+    unused: Sequence[str] = (),
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> None:
+    """Give a model its published weights, all of them or none.
+
+    They replace the model's own, so that those need no memory: the model may be made on the device "meta". What was
+    one parameter under two names, such as a tied output, is one again.
+
+    Args:
+        model: ours; every tensor of its state must be in the plan.
+        published: where from.
+        plan: which tensor is which.
+        unused: patterns of published names that our model has no use for.
+        dtype: what the weights become.
+        device: where to.
+
+    Raises:
+        ValueError: a tensor is missing, is not known, or has another shape; nothing was changed then.
+    """
+    state = model.state_dict()
+    if plan.keys() != state.keys():
+        raise ValueError(f"the plan and the model disagree about {_listed(plan.keys() ^ state.keys())}")
+    wanted = {name for source in plan.values() for name in source.names}
+    missing = wanted - published.tensors.keys()
+    if missing:
+        raise ValueError(f"{published.name} lacks {_listed(missing)}")
+    ignored = re.compile("|".join(f"(?:{pattern})" for pattern in unused) or "(?!)")
+    unexpected = {name for name in published.tensors.keys() - wanted if not ignored.fullmatch(name)}
+    if unexpected:
+        raise ValueError(f"{published.name} has tensors that this model has no place for: {_listed(unexpected)}")
+    tied = tied_names(model)
+    again = {name for names in tied.values() for name in names}
+    converted = {
+        ours: _converted(source, published, state[ours].shape, dtype, device)
+        for ours, source in plan.items()
+        if ours not in again
+    }
+    converted |= {name: converted[first] for first, names in tied.items() for name in names}
+    model.load_state_dict(converted, assign=True)
+    for first, others in tied.items():
+        for name in others:
+            owner, _, attribute = name.rpartition(".")
+            setattr(model.get_submodule(owner), attribute, model.get_parameter(first))
+
+
+def _converted(
+    source: Source, published: PublishedModel, wanted: torch.Size, dtype: torch.dtype, device: torch.device | str
+) -> Tensor:
+    tensors = {name: published.tensors[name] for name in source.names}
+    try:
+        parts = [source.change.ours(tensor).to(device, dtype) for tensor in tensors.values()]
+        found = parts[0] if len(parts) == 1 else torch.cat(parts)
+    except RuntimeError:  # of torch, for too many dimensions, or different widths
+        shapes = " and ".join(f"{name} {list(tensor.shape)}" for name, tensor in tensors.items())
+        raise ValueError(
+            f"{shapes} of {published.name} cannot become {list(wanted)}, which config.json asks for"
+        ) from None
+    if found.shape != wanted:
+        names = " and ".join(source.names)
+        raise ValueError(
+            f"{names} of {published.name} would be {list(found.shape)} here, but config.json asks for {list(wanted)}"
+        )
+    return found.contiguous()
+
+
+def tied_names(model: nn.Module) -> dict[str, list[str]]:
+    """For each parameter with several names the first one, and the others."""
+    names: dict[nn.Parameter, list[str]] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(parameter, []).append(name)
+    return {first: others for first, *others in names.values() if others}
+
+
+def _listed(names: Iterable[str]) -> str:
+    first, more = sorted(names)[:SHOWN], len(set(names)) - SHOWN
+    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
+
+
+# --- From ours to theirs ---------------------------------------------------------------------------------------
+
+
+def published_tensors(model: nn.Module, plan: Plan) -> dict[str, Tensor]:
+    """A model's weights under their published names, on the CPU: what `load_weights` reads.
+
+    Raises:
+        ValueError: two of our tensors are one in the plan, but differ.
+    """
+    tensors: dict[str, Tensor] = {}
+    state = model.state_dict()
+    for ours, source in plan.items():
+        for name, part in zip(source.names, state[ours].cpu().chunk(len(source.names)), strict=True):
+            tensor = source.change.theirs(part).contiguous()
+            if name in tensors and not torch.equal(tensors[name], tensor):
+                raise ValueError(f"{ours} should be tied to what is saved as {name}, but differs from it")
+            tensors[name] = tensor
+    return tensors
+
+
+# --- Settings --------------------------------------------------------------------------------------------------
+
+ACTIVATION_NAMES: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
+}
+"""What published configurations call the activations."""
+
+
+def read_activation(published: PublishedModel, key: str, default: str) -> Activation:
+    """Our name of the activation that a published configuration names.
+
+    Raises:
+        ValueError: it names one that we lack.
+    """
+    return ACTIVATION_NAMES[published.option(key, ACTIVATION_NAMES, default)]
+
+
+def activation_name(activation: Activation) -> str:
+    """What published configurations call one of our activations."""
+    return next(theirs for theirs, ours in ACTIVATION_NAMES.items() if ours == activation)

