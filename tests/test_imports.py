@@ -43,7 +43,7 @@ WINGS = {
         *("schedules", "precision", "processes", "progress", "loss_log", "checkpoints", "batch_order", "loop"),
         "recipes",
     ],
-    "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "own", "pretrained"],
+    "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
     "evaluation": ["metrics", "similarity"],
     "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert"],
     "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring"],

@@ -35,7 +35,7 @@ def rotary_frequencies(d_head: int, base: float = 10_000.0) -> Float[Tensor, " p
     """
     if d_head % 2:
         raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
-    return base ** (-torch.arange(0, d_head, 2) / d_head)
+    return 1 / base ** (torch.arange(0, d_head, 2, device="cpu") / d_head)
 
 
 def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> Float[Tensor, " pairs"]:
@@ -90,7 +90,7 @@ def yarn_frequencies(
     pairs = len(frequencies)
     first, last = (_pair_of(turns, trained_context, base, pairs) for turns in (many, few))
     first, last = max(math.floor(first), 0), min(math.ceil(last), 2 * pairs - 1)
-    interpolate = ((torch.arange(pairs) - first) / max(last - first, 0.001)).clamp(0, 1)
+    interpolate = ((torch.arange(pairs, device="cpu") - first) / max(last - first, 0.001)).clamp(0, 1)
     return (1 - interpolate) * frequencies + interpolate * interpolated(frequencies, factor)
 
 

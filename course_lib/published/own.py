@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any
 
+from course_lib.blocks import RotaryConfig
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published.families import Family, Model
 from course_lib.published.hub import PublishedModel
@@ -22,11 +23,18 @@ def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
         if unknown:
             raise ValueError(f"{published.name} was made with {min(unknown)}, which this version does not know")
         try:
-            return config(**settings)
+            return config(**{key: _as_it_was(key, value) for key, value in settings.items()})
         except (TypeError, ValueError) as error:
             raise ValueError(f"config.json of {published.name} is wrong: {error}") from None
 
     return read
+
+
+def _as_it_was(key: str, value: Any) -> Any:
+    """A setting, from what JSON made of it: it knows no dataclasses, and no tuples."""
+    if key == "rotary" and isinstance(value, dict):
+        return RotaryConfig(**value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _plan(model: GPT | BERT | Transformer) -> Plan:

@@ -49,12 +49,28 @@ class Source:
     """Where one of our tensors comes from.
 
     Attributes:
-        names: published tensors; several, of one size, are put one below the other.
-        change: what is done to each of them first.
+        names: published tensors; several are put one below the other.
+        change: what is done to each of them first, or a change for each.
+        rows: how many rows each of them has in ours; None for equally many.
     """
 
     names: tuple[str, ...]
-    change: Change = SAME
+    change: Change | tuple[Change, ...] = SAME
+    rows: tuple[int, ...] | None = None
+
+    def ours(self, theirs: Sequence[Tensor]) -> Tensor:
+        """Our tensor, from the published ones."""
+        parts = [change.ours(tensor) for change, tensor in zip(self._changes, theirs, strict=True)]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def theirs(self, ours: Tensor) -> list[Tensor]:
+        """The published tensors, from ours."""
+        parts = ours.chunk(len(self.names)) if self.rows is None else ours.split(list(self.rows))
+        return [change.theirs(part).contiguous() for change, part in zip(self._changes, parts, strict=True)]
+
+    @property
+    def _changes(self) -> tuple[Change, ...]:
+        return self.change if isinstance(self.change, tuple) else (self.change,) * len(self.names)
 
 
 Plan = dict[str, Source]
@@ -133,8 +149,7 @@ def _converted(
 ) -> Tensor:
     tensors = {name: published.tensors[name] for name in source.names}
     try:
-        parts = [source.change.ours(tensor).to(device, dtype) for tensor in tensors.values()]
-        found = parts[0] if len(parts) == 1 else torch.cat(parts)
+        found = source.ours([tensor.to(device, dtype) for tensor in tensors.values()])
     except RuntimeError:  # of torch, for too many dimensions, or different widths
         shapes = " and ".join(f"{name} {list(tensor.shape)}" for name, tensor in tensors.items())
         raise ValueError(
@@ -173,8 +188,7 @@ def published_tensors(model: nn.Module, plan: Plan) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     state = model.state_dict()
     for ours, source in plan.items():
-        for name, part in zip(source.names, state[ours].cpu().chunk(len(source.names)), strict=True):
-            tensor = source.change.theirs(part).contiguous()
+        for name, tensor in zip(source.names, source.theirs(state[ours].cpu()), strict=True):
             if name in tensors and not torch.equal(tensors[name], tensor):
                 raise ValueError(f"{ours} should be tied to what is saved as {name}, but differs from it")
             tensors[name] = tensor

@@ -1,6 +1,7 @@
 """Models loaded and saved: the family that fits is found here.
 
     GPT.from_pretrained("gpt2")
+    GPT.from_pretrained("Qwen/Qwen3-0.6B")
     BERT.from_pretrained("bert-base-uncased")
     Transformer.from_pretrained("Helsinki-NLP/opus-mt-en-de")
     model.save_pretrained("folder")
@@ -24,13 +25,14 @@ from course_lib.published.bert import BERTS
 from course_lib.published.families import Family
 from course_lib.published.gpt2 import GPT2
 from course_lib.published.hub import PublishedModel
+from course_lib.published.llama import LLAMAS
 from course_lib.published.marian import MARIAN
 from course_lib.published.own import OWN_BERT, OWN_GPT, OWN_TRANSFORMER
 
 Families = tuple[Family[Any], ...]
 
 FAMILIES: dict[type[nn.Module], Families] = {
-    GPT: (GPT2, OWN_GPT),
+    GPT: (GPT2, *LLAMAS, OWN_GPT),
     BERT: (BERTS, OWN_BERT),
     Transformer: (MARIAN, OWN_TRANSFORMER),
 }

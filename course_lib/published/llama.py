@@ -1,0 +1,235 @@
+"""Llama's weights in `GPT`, and those of its relatives Mistral, Qwen2 and Qwen3.
+
+All are the block of `GPTConfig.llama` (Touvron et al., 2023, "LLaMA"), with grouped queries. Mistral adds a sliding
+window (Jiang et al., 2023), Qwen2 biases of queries, keys and values (Yang et al., 2024), Qwen3 a norm of queries and
+keys (Yang et al., 2025). Their rotary positions turn number i of a query with number i + d_head / 2; ours turn
+neighbours, as in the paper. A query's numbers have no order of their own, so the rows of W_q and W_k are put in the
+order that ours have; no score changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from torch import Tensor
+
+from course_lib.blocks import RotaryConfig
+from course_lib.models import GPT, GPTConfig
+from course_lib.published.families import Family
+from course_lib.published.hub import PublishedModel
+from course_lib.published.plans import SAME, Change, Plan, Source, activation_name, read_activation
+
+BODY, OUTPUT = "model.", "lm_head.weight"
+"""What the names of all tensors begin with but for the head's, where a model has its head; and the head's."""
+
+EXTENSIONS = {"linear": "linear", "llama3": "by_turns", "yarn": "yarn"}
+"""What published configurations call the ways to longer texts; "default" is none."""
+
+TURNS = {"llama3": ("low_freq_factor", 1.0, "high_freq_factor", 4.0), "yarn": ("beta_slow", 1.0, "beta_fast", 32.0)}
+"""What they call our `few` and `many`, with their defaults."""
+
+
+# --- Configurations --------------------------------------------------------------------------------------------
+
+
+def _read_config(published: PublishedModel) -> GPTConfig:
+    """What all of them have in common."""
+    published.option("attention_bias", [False], default=False)
+    published.option("mlp_bias", [False], default=False)
+    config = published.config
+    d_model, heads, vocabulary = (published.size(key) for key in ("hidden_size", "num_attention_heads", "vocab_size"))
+    groups = heads if config.get("num_key_value_heads") is None else published.size("num_key_value_heads")
+    d_head = d_model // heads if config.get("head_dim") is None else published.size("head_dim")
+    return replace(
+        GPTConfig.llama(
+            *(vocabulary, d_model, heads, published.size("num_hidden_layers"), published.size("intermediate_size")),
+            context=published.size("max_position_embeddings"),
+        ),
+        attention_dropout=published.number("attention_dropout", 0.0),
+        activation=read_activation(published, "hidden_act", default="silu"),
+        norm_epsilon=published.number("rms_norm_eps", 1e-6),
+        tied_output=published.option("tie_word_embeddings", [True, False], default=False),
+        end_id=_first(published, "eos_token_id", vocabulary),
+        padding_id=_first(published, "pad_token_id", vocabulary),
+        key_value_heads=None if groups == heads else groups,
+        d_head=None if d_head * heads == d_model else d_head,
+        rotary=_read_rotary(published),
+    )
+
+
+def _first(published: PublishedModel, key: str, vocabulary: int) -> int | None:
+    """The id of a special word, the first where there are several; None where it has none, or one that no word has."""
+    found = published.config.get(key)
+    found = found[0] if isinstance(found, list) and found else found
+    return found if type(found) is int and 0 <= found < vocabulary else None
+
+
+def _read_rotary(published: PublishedModel) -> RotaryConfig:
+    """From `rope_parameters`, or from the two settings that it was before."""
+    settings = published.config.get("rope_parameters") or published.config.get("rope_scaling") or {}
+    config = {"rope_theta": published.config.get("rope_theta", 10_000.0), **settings}
+    rotary = PublishedModel(published.name, config, {})
+    rotary.option("partial_rotary_factor", [1.0], default=1.0)
+    kind = rotary.option("rope_type" if "rope_type" in config else "type", ["default", *EXTENSIONS], default="default")
+    base = rotary.number("rope_theta", 10_000.0)
+    if kind == "default":
+        return RotaryConfig(base)
+    factor = rotary.number("factor", 1.0)
+    if kind == "linear":
+        return RotaryConfig(base, "linear", factor)
+    for key in ("attention_factor", "mscale", "mscale_all_dim"):
+        rotary.option(key, [None], default=None)
+    few, few_default, many, many_default = TURNS[kind]
+    trained = config.get("original_max_position_embeddings", published.config.get("max_position_embeddings"))
+    return RotaryConfig(
+        *(base, EXTENSIONS[kind], factor),  # type: ignore[arg-type]  # one of the literals
+        trained_context=PublishedModel(published.name, {"trained": trained}, {}).size("trained"),
+        few=rotary.number(few, few_default),
+        many=rotary.number(many, many_default),
+    )
+
+
+def _write_config(config: GPTConfig) -> dict[str, Any]:
+    groups, d_head = config.block.key_shape
+    return {
+        "vocab_size": config.vocabulary,
+        "max_position_embeddings": config.context,
+        "hidden_size": config.d_model,
+        "num_attention_heads": config.heads,
+        "num_key_value_heads": groups,
+        "head_dim": d_head,
+        "num_hidden_layers": config.layers,
+        "intermediate_size": config.d_hidden,
+        "attention_dropout": config.attention_dropout,
+        "hidden_act": activation_name(config.activation),
+        "rms_norm_eps": config.norm_epsilon,
+        "tie_word_embeddings": config.tied_output,
+        "bos_token_id": None,
+        "eos_token_id": config.end_id,
+        "pad_token_id": config.padding_id,
+        "rope_parameters": _write_rotary(config.rotary or RotaryConfig()),
+    }
+
+
+def _write_rotary(rotary: RotaryConfig) -> dict[str, Any]:
+    kinds = {ours: theirs for theirs, ours in EXTENSIONS.items()}
+    kind = kinds.get(rotary.extension or "", "default")
+    settings: dict[str, Any] = {"rope_type": kind, "rope_theta": rotary.base}
+    if kind != "default":
+        settings["factor"] = rotary.factor
+    if kind in TURNS:
+        few, _, many, _ = TURNS[kind]
+        settings |= {few: rotary.few, many: rotary.many, "original_max_position_embeddings": rotary.trained_context}
+    return settings
+
+
+def _read_mistral(published: PublishedModel) -> GPTConfig:
+    window = published.config.get("sliding_window")
+    return replace(_read_config(published), window=None if window is None else published.size("sliding_window"))
+
+
+def _write_mistral(config: GPTConfig) -> dict[str, Any]:
+    return {**_write_config(config), "sliding_window": config.window}
+
+
+def _read_qwen(published: PublishedModel, **own: Any) -> GPTConfig:
+    config = replace(_read_config(published), **own)
+    if not published.option("use_sliding_window", [True, False], default=False):
+        return config
+    first = published.config.get("max_window_layers", config.layers)
+    every_kind = ["sliding_attention" if layer >= first else "full_attention" for layer in range(config.layers)]
+    kinds = published.config.get("layer_types") or every_kind
+    windowed = tuple(layer for layer, kind in enumerate(kinds) if kind == "sliding_attention")
+    if len(kinds) != config.layers or {*kinds} - {"sliding_attention", "full_attention"}:
+        raise ValueError(f"{published.name} was made with layer_types={kinds}; this library knows full and sliding")
+    return replace(config, window=published.size("sliding_window"), windowed=windowed)
+
+
+def _write_qwen(config: GPTConfig) -> dict[str, Any]:
+    windowed = [config.window_of(layer) is not None for layer in range(config.layers)]
+    return {
+        **_write_config(config),
+        "use_sliding_window": config.window is not None,
+        "sliding_window": config.window,
+        "max_window_layers": config.layers,
+        "layer_types": ["sliding_attention" if near else "full_attention" for near in windowed],
+    }
+
+
+# --- Tensors ---------------------------------------------------------------------------------------------------
+
+
+def _plan(model: GPT) -> Plan:
+    config = model.config
+    heads, (groups, d_head) = config.heads, config.block.key_shape
+    paired = Change(partial(_as_neighbours, d_head=d_head), partial(_as_halves, d_head=d_head))
+    rows = (heads * d_head, groups * d_head, groups * d_head)
+    plan = {
+        "embedding.weight": Source(("embed_tokens.weight",)),
+        "norm.weight": Source(("norm.weight",)),
+        "output.weight": Source(("embed_tokens.weight" if config.tied_output else OUTPUT,)),
+    }
+    for i in range(config.layers):
+        ours, theirs = f"blocks.{i}", f"layers.{i}"
+        for part in ("weight", "bias") if config.qkv_bias else ("weight",):
+            names = tuple(f"{theirs}.self_attn.{name}_proj.{part}" for name in "qkv")
+            plan[f"{ours}.self_attention.W_qkv.{part}"] = Source(names, (paired, paired, SAME), rows)
+        if config.qk_norm:
+            for name in ("q_norm", "k_norm"):
+                plan[f"{ours}.self_attention.{name}.weight"] = Source((f"{theirs}.self_attn.{name}.weight",), paired)
+        alike = {
+            "add_and_norm_1.norm": "input_layernorm",
+            "self_attention.W_o": "self_attn.o_proj",
+            "add_and_norm_2.norm": "post_attention_layernorm",
+            "feed_forward.W_1": "mlp.gate_proj",
+            "feed_forward.V": "mlp.up_proj",
+            "feed_forward.W_2": "mlp.down_proj",
+        }
+        plan |= {f"{ours}.{our}.weight": Source((f"{theirs}.{their}.weight",)) for our, their in alike.items()}
+    return plan
+
+
+def _as_neighbours(halves: Tensor, d_head: int) -> Tensor:
+    """Each head's rows from first half, second half to alternating: a b | x y becomes a x b y."""
+    heads: Tensor = halves.unflatten(0, (-1, 2, d_head // 2))
+    return heads.transpose(1, 2).flatten(0, 2)
+
+
+def _as_halves(neighbours: Tensor, d_head: int) -> Tensor:
+    heads: Tensor = neighbours.unflatten(0, (-1, d_head // 2, 2))
+    return heads.transpose(1, 2).flatten(0, 2)
+
+
+def _unused(model: GPT) -> list[str]:
+    """The frequencies were once stored with the weights; a tied output is the embedding once more."""
+    return [r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq"] + [r"lm_head\.weight"] * model.config.tied_output
+
+
+def _family(
+    name: str,
+    read_config: Callable[[PublishedModel], GPTConfig] = _read_config,
+    write_config: Callable[[GPTConfig], dict[str, Any]] = _write_config,
+) -> Family[GPT]:
+    return Family(
+        model=GPT,
+        model_type=name.lower(),
+        architecture=f"{name}ForCausalLM",
+        read_config=read_config,
+        write_config=write_config,
+        plan=_plan,
+        plain_name=lambda tensor: tensor.removeprefix(BODY),
+        full_name=lambda tensor: tensor if tensor == OUTPUT else BODY + tensor,
+        unused=_unused,
+    )
+
+
+LLAMAS = (
+    _family("Llama"),
+    _family("Mistral", _read_mistral, _write_mistral),
+    _family("Qwen2", partial(_read_qwen, qkv_bias=True), _write_qwen),
+    _family("Qwen3", partial(_read_qwen, qk_norm=True), _write_qwen),
+)
+"""Llama and its relatives, of any size."""
