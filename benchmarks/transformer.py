@@ -6,6 +6,10 @@
 - decoding: 200 new words by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
   layers, for 1 and for 32 texts at once: against `generate` of `transformers` on a GPT-2 of the same size; for one text
   also against our own path without a cache, and against the limit, the bytes of the weights over measured bandwidth.
+- compiled: the same at d=384 for one text after `model.compile()`, on a GPU with CUDA graphs, against the uncompiled
+  model and the limit.
+- modern: the block as it is since Llama, at d=384 with 6 layers and 2 heads of keys for 6 of queries, against Llama of
+  `transformers` of the same size: reading 8 texts of 128 words, writing, and a training step as below.
 - step: one training step (forward, backward, AdamW) on the same tensors: the encoder-decoder at d=256 with 3+3 layers
   against `nn.Transformer`; GPT at d=384 with 6 layers and 256 words against GPT-2 of `transformers` and a model
   written as nanoGPT is.
@@ -25,13 +29,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from benchmarks.table import Row, report
 from benchmarks.transformer_peers import NanoGPT, TorchTranslator
@@ -88,8 +94,21 @@ def decoding(setup: Setup) -> list[Row]:
         for batch, goal in zip((1, 32), by_batch, strict=True):
             rows += decoding_rows(f"d={d_model}, batch {batch}", ours, theirs, batch, goal, setup)
         if d_model == 384:
-            rows.append(limit_row(ours, setup))
+            rows.append(limit_row("decoding, d=384, batch 1", ours, setup))
     return rows
+
+
+def compiled(setup: Setup) -> list[Row]:
+    """The figures of the second round on: the first one compiles."""
+    ours, _ = decoders(384, 6, 6, setup.device)
+    faster = decoders(384, 6, 6, setup.device)[0]
+    faster.compile(mode="reduce-overhead" if setup.device.type == "cuda" else None)
+    prompt = torch.randint(VOCABULARY, (1, PROMPT), device=setup.device)
+    runs: list[Run] = [lambda: greedy_decode(faster, prompt, NEW_WORDS), lambda: greedy_decode(ours, prompt, NEW_WORDS)]
+    fast, slow = setup.medians(runs)
+    name = "compiled decoding, d=384, batch 1"
+    row = Row.of(f"{name}: not compiled", NEW_WORDS / fast, NEW_WORDS / slow, "words/s", more=True)
+    return [row, limit_row(name, faster, setup)]
 
 
 def decoders(d_model: int, layers: int, heads: int, device: torch.device) -> tuple[GPT, GPT2LMHeadModel]:
@@ -100,7 +119,7 @@ def decoders(d_model: int, layers: int, heads: int, device: torch.device) -> tup
     return ours.to(device).eval(), theirs.to(device).eval()  # type: ignore[arg-type]  # wrapped without its first argument
 
 
-def decoding_rows(name: str, ours: GPT, theirs: GPT2LMHeadModel, batch: int, goal: float, setup: Setup) -> list[Row]:
+def decoding_rows(name: str, ours: GPT, theirs: Any, batch: int, goal: float, setup: Setup) -> list[Row]:
     prompt = torch.randint(VOCABULARY, (batch, PROMPT), device=ours.embedding.weight.device)
     seconds = setup.medians([lambda: greedy_decode(ours, prompt, NEW_WORDS), lambda: generate(theirs, prompt)])
     speed = [batch * NEW_WORDS / each for each in seconds]
@@ -111,8 +130,8 @@ def decoding_rows(name: str, ours: GPT, theirs: GPT2LMHeadModel, batch: int, goa
     return rows
 
 
-def generate(model: GPT2LMHeadModel, prompt: Tensor) -> Tensor:
-    words: Tensor = model.generate(  # type: ignore[misc, assignment]  # typed for what mixes it in; one tensor comes
+def generate(model: Any, prompt: Tensor) -> Tensor:
+    words: Tensor = model.generate(
         prompt,
         attention_mask=torch.ones_like(prompt),
         max_new_tokens=NEW_WORDS,
@@ -123,7 +142,7 @@ def generate(model: GPT2LMHeadModel, prompt: Tensor) -> Tensor:
     return words
 
 
-def limit_row(model: GPT, setup: Setup) -> Row:
+def limit_row(name: str, model: GPT, setup: Setup) -> Row:
     """Steps per second, next to how often memory could be read for the weights alone."""
     device = model.embedding.weight.device
     prompt = torch.randint(VOCABULARY, (1, PROMPT), device=device)
@@ -131,8 +150,31 @@ def limit_row(model: GPT, setup: Setup) -> Row:
     decode, read = setup.medians([lambda: greedy_decode(model, prompt, NEW_WORDS), memory.sum])
     read_each_step = sum(p.nbytes for name, p in model.named_parameters() if not name.startswith("positions."))
     limit = READ_BYTES / read / read_each_step
-    name = f"decoding, d=384, batch 1: limit of {READ_BYTES / read / 1e9:.0f} GB/s"
+    name = f"{name}: limit of {READ_BYTES / read / 1e9:.0f} GB/s"
     return Row.of(name, NEW_WORDS / decode, limit, "words/s", more=True, goal=0.7)
+
+
+# --- the modern block -------------------------------------------------------------------------------------------
+
+
+def modern(setup: Setup) -> list[Row]:
+    ours, theirs = (language_model(name).to(setup.device).eval() for name in ("modern", "Llama"))
+    texts = torch.randint(VOCABULARY, (8, 128), device=setup.device)
+    seconds = setup.medians([partial(read, ours, texts), partial(read, theirs, texts)])
+    mine, peers = (texts.numel() / each for each in seconds)
+    rows = [Row.of("modern, reading 8 texts: transformers' Llama", mine, peers, "words/s", more=True, goal=1.0)]
+    for batch in (1, 32):
+        name = f"modern, batch {batch}"
+        rows += decoding_rows(name, cast(GPT, ours), theirs, batch, 1.0, setup)
+    seconds = setup.medians([training_step(name, setup.device) for name in ("modern", "Llama")])
+    mine, peers = (1 / each for each in seconds)
+    name = "training step, modern, d=384: transformers' Llama"
+    return [*rows, Row.of(name, mine, peers, "steps/s", more=True, goal=1.0)]
+
+
+@torch.inference_mode()
+def read(model: nn.Module, texts: Tensor) -> object:
+    return model(texts)
 
 
 # --- training step ---------------------------------------------------------------------------------------------
@@ -167,6 +209,10 @@ def training_step(name: str, device: torch.device) -> Run:
 
 
 def language_model(name: str) -> nn.Module:
+    if name == "modern":
+        return GPT(replace(GPTConfig.llama(VOCABULARY, 384, 6, 6, 1024, 256), key_value_heads=2))
+    if name == "Llama":
+        return LlamaForCausalLM(llama())
     if name == "GPT":
         return GPT(GPTConfig(65, 256, 384, 6, 6, 1536, dropout=0.0))
     return NanoGPT(65, 256, 384, 6, 6) if name == "nanoGPT" else GPT2LMHeadModel(gpt2(65, 256, 384, 6, 6))
@@ -200,6 +246,20 @@ def gpt2(vocabulary: int, context: int, d_model: int, heads: int, layers: int) -
     )
 
 
+def llama() -> LlamaConfig:
+    return LlamaConfig(
+        vocab_size=VOCABULARY,
+        max_position_embeddings=256,
+        hidden_size=384,
+        num_hidden_layers=6,
+        num_attention_heads=6,
+        num_key_value_heads=2,
+        intermediate_size=1024,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+
+
 # --- memory ----------------------------------------------------------------------------------------------------
 
 
@@ -207,6 +267,7 @@ def memory(setup: Setup) -> list[Row]:
     groups = {
         "3+3 layers, d=256": ("Transformer", ["nn.Transformer"]),
         "GPT, d=384": ("GPT", ["GPT-2", "nanoGPT"]),
+        "modern, d=384": ("modern", ["Llama"]),
     }
     rows = []
     for sizes, (ours, peers) in groups.items():
@@ -249,6 +310,8 @@ def resident(field: str) -> float:
 
 PARTS: dict[str, Callable[[Setup], list[Row]]] = {
     "decoding": decoding,
+    "compiled": compiled,
+    "modern": modern,
     "step": step,
     "memory": memory,
     "throughput": lambda setup: throughput(setup.text, setup.rounds, str(setup.device), setup.clock),

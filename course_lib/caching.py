@@ -26,37 +26,52 @@ class Reading:
 
     Attributes:
         start: the first word's column; the position of each word is below start + words.
-        seen: True at words, False at padding and at columns without a word yet; None if all the columns have words.
-        places: the position of each word, where padding keeps it from being its column; None where it does not.
+        places: the position of each word; None where it is the word's column.
+        keys: the position of each word that might be attended to; None likewise.
         mask: where a word may attend; None for everywhere, or if `is_causal`.
         is_causal: whether a flag says it in place of a mask: right only where no words came before, since torch aligns
             its own mask at the top left.
     """
 
     start: int
-    seen: Bool[Tensor, "batch keys"] | None = None
     places: Int[Tensor, "batch words"] | None = None
+    keys: Int[Tensor, "batch keys"] | None = None
     mask: Bool[Tensor, "..."] | None = None
     is_causal: bool = False
 
     @classmethod
     def after(cls, start: int, words: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Reading:
-        """Reading `words` words after `start` columns."""
+        """Reading `words` words after `start` columns; `seen` is True at words, False at padding, if there is any."""
         if seen is None and words == 1:
             return cls(start)
         if seen is None and start == 0:
             return cls(start, is_causal=True)
-        causal = torch.ones(words, start + words, dtype=torch.bool, device=device).tril(start)
+        causal = _causal(start, words, device)
         if seen is None:
             return cls(start, mask=causal)
-        return cls(start, seen, _positions(seen)[:, start:], causal & seen.unsqueeze(1))
+        keys = _positions(seen)
+        return cls(start, keys[:, start:], keys, causal & seen.unsqueeze(1))
+
+    @classmethod
+    def packed(cls, documents: Int[Tensor, "batch words"]) -> Reading:
+        """Reading several texts in each row, one after the other: none attends to another, and each begins at 0."""
+        words = documents.shape[1]
+        column = torch.arange(words, device=documents.device).expand_as(documents)
+        begins = documents.diff(dim=1, prepend=documents[:, :1] - 1) != 0
+        begin = column.masked_fill(~begins, 0).cummax(dim=1).values  # of the text that each word is in
+        places, same = column - begin, begin.unsqueeze(2) == begin.unsqueeze(1)
+        return cls(0, places, places, same & _causal(0, words, documents.device))
 
     def positions(self, words: int, device: torch.device) -> tuple[Int[Tensor, "... words"], Int[Tensor, "... keys"]]:
         """The position of each of the words, and of each word that they might attend to."""
-        if self.seen is None or self.places is None:
+        if self.places is None or self.keys is None:
             keys = torch.arange(self.start + words, device=device)
             return keys[self.start :], keys
-        return self.places, _positions(self.seen)
+        return self.places, self.keys
+
+
+def _causal(start: int, words: int, device: torch.device) -> Bool[Tensor, "words keys"]:
+    return torch.ones(words, start + words, dtype=torch.bool, device=device).tril(start)
 
 
 def _positions(seen: Bool[Tensor, "batch keys"]) -> Int[Tensor, "batch keys"]:
@@ -182,8 +197,9 @@ class StaticTextCache(TextCache):
         assert self.mask is not None
         self.mask.index_fill_(1, columns, True) if mask is None else self.mask.index_copy_(1, columns, mask)
         before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)
-        places = _positions(self.mask).index_select(1, columns)
-        return Reading(self.capacity - words, self.mask, places, before & self.mask.unsqueeze(1))
+        keys = _positions(self.mask)
+        places = keys.index_select(1, columns)
+        return Reading(self.capacity - words, places, keys, before & self.mask.unsqueeze(1))
 
 
 class StaticKeyValueCache(KeyValueCache):

@@ -221,6 +221,8 @@ class GPT(FromPretrained, nn.Module):
         ids: Int[Tensor, "batch words"],
         mask: Bool[Tensor, "batch words"] | None = None,
         cache: TextCache | None = None,
+        *,
+        documents: Int[Tensor, "batch words"] | None = None,
     ) -> Float[Tensor, "batch words vocabulary"]:
         """Logits of the word after each word: position t has seen words 0..t.
 
@@ -228,13 +230,15 @@ class GPT(FromPretrained, nn.Module):
             ids: the words.
             mask: True at words, False at padding, before or after them; None where there is none.
             cache: the words before `ids`; those of `ids` are added.
+            documents: a number for each word that changes where another text begins, for several texts in a row without
+                padding: a word has seen its own text alone, from position 0. In place of mask and cache.
 
         Raises:
-            TypeError: ids that are not whole numbers, or a mask that is not boolean.
+            TypeError: ids or documents that are not whole numbers, or a mask that is not boolean.
             ValueError: ids outside the vocabulary, no words, more words than the context, or a mask of another shape.
         """
         require_ids(ids, self.config.vocabulary, "ids")
-        return self.logits(self.states(ids, mask, cache).states)
+        return self.logits(self.states(ids, mask, cache, documents=documents).states)
 
     def states(
         self,
@@ -242,6 +246,7 @@ class GPT(FromPretrained, nn.Module):
         mask: Bool[Tensor, "batch words"] | None = None,
         cache: TextCache | None = None,
         *,
+        documents: Int[Tensor, "batch words"] | None = None,
         need_weights: bool = False,
     ) -> States:
         """The blocks' vectors, without the output layer; `need_weights` adds the attention weights.
@@ -253,7 +258,11 @@ class GPT(FromPretrained, nn.Module):
         """
         require_batch(ids, "ids")
         require_mask(mask, ids)
-        reading = _reading(ids, mask, cache, self.blocks)
+        if documents is None:
+            reading = _reading(ids, mask, cache, self.blocks)
+        else:
+            _require_packed(documents, ids, mask, cache)
+            reading = Reading.packed(documents)
         if reading.start + ids.shape[1] > self.config.context:
             raise ValueError(f"{reading.start + ids.shape[1]} words are more than the context of {self.config.context}")
         x, rotate = self._embed(ids, reading)
@@ -274,7 +283,7 @@ class GPT(FromPretrained, nn.Module):
         if not self.config.rotary:
             return self.dropout(self.positions(x, reading.start, reading.places)), None
         places, _ = reading.positions(ids.shape[1], ids.device)
-        return self.dropout(x), self.positions(places, reading.start + ids.shape[1], x.dtype)
+        return self.dropout(x), self.positions(places, reading.start + ids.shape[1])
 
     def _nearby(self, ids: Int[Tensor, "batch words"], reading: Reading) -> Reading:
         """The same, for blocks in which a word attends only to those within its window."""
@@ -349,6 +358,14 @@ def _reading(
     if len(cache.blocks) != len(blocks):
         raise ValueError(f"the cache is of a model with {len(cache.blocks)} blocks, but this one has {len(blocks)}")
     return cache.reading(mask, ids)
+
+
+def _require_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, cache: TextCache | None) -> None:
+    require_batch(documents, "documents")
+    if documents.shape != ids.shape:
+        raise ValueError(f"documents must be {list(ids.shape)} as ids are, not {list(documents.shape)}")
+    if mask is not None or cache is not None:
+        raise ValueError("documents stand in place of mask and cache: number the padding as a text of its own")
 
 
 def _positions(config: GPTConfig, parts: Parts) -> nn.Module:

@@ -21,7 +21,8 @@ def gpt() -> GPT:
 
 def test_without_padding_there_is_no_mask() -> None:
     cache = gpt().cache(2, 5)
-    assert cache.reading(None, IDS).seen is None
+    assert cache.reading(None, IDS).places is None
+    assert cache.mask is None
 
 
 def test_padding_is_remembered_and_what_follows_is_words() -> None:
@@ -29,15 +30,20 @@ def test_padding_is_remembered_and_what_follows_is_words() -> None:
     cache = model.cache(2, 5)
     model(IDS, MASK, cache)
     assert cache.length == 3
-    assert cache.reading(None, IDS[:, :1]).seen.tolist() == [[True] * 4, [False, True, True, True]]
+    next_word = cache.reading(None, IDS[:, :1])
+    assert next_word.mask is not None
+    assert next_word.mask.tolist() == [[[True] * 4], [[False, True, True, True]]]
+    assert next_word.places is not None
+    assert next_word.places.tolist() == [[3], [2]]
 
 
 def test_padding_can_come_later() -> None:
     model = gpt()
     cache = model.cache(2, 6)
     model(IDS, cache=cache)
-    seen = cache.reading(torch.tensor([[False], [True]]), IDS[:, :1]).seen
-    assert seen.tolist() == [[True, True, True, False], [True] * 4]
+    mask = cache.reading(torch.tensor([[False], [True]]), IDS[:, :1]).mask
+    assert mask is not None
+    assert mask.tolist() == [[[True, True, True, False]], [[True] * 4]]
 
 
 def test_copies_stand_behind_each_other_and_go_their_own_ways() -> None:

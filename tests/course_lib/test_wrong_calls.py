@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from course_lib.attention import attention, fused_attention
-from course_lib.blocks import BlockConfig
+from course_lib.blocks import BlockConfig, RotaryConfig
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.decoding.sampling import keep_nucleus, keep_top_k, sample
@@ -81,11 +81,25 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     ),
     (lambda: replace(READER, segments=0), ValueError, "segments must be at least 1, not 0"),
     (lambda: replace(READER, layers=0), ValueError, "layers must be at least 1, not 0"),
+    (lambda: replace(SIZES, key_value_heads=3), ValueError, "heads must be a multiple of key_value_heads, not 2 for 3"),
+    (lambda: replace(SIZES, key_value_heads=0), ValueError, "key_value_heads must be at least 1, not 0"),
+    (lambda: replace(SIZES, d_head=0), ValueError, "d_head must be at least 1, not 0"),
+    (lambda: replace(SIZES, norm="batch"), ValueError, "norm must be one of layer, rms, not 'batch'"),
+    (lambda: replace(SIZES, heads=8, rotary=RotaryConfig()), ValueError, "d_head must be even, not 1"),
+    (lambda: replace(SIZES, window=0), ValueError, "window must be at least 1, not 0"),
+    (lambda: replace(SIZES, window=2, windowed=(1,)), ValueError, r"windowed must name blocks from 0 to 0, not \(1,\)"),
+    (lambda: RotaryConfig(extension="longrope"), ValueError, "extension must be one of linear, ntk, by_turns, yarn"),
+    (lambda: RotaryConfig(extension="yarn"), ValueError, "trained_context must be at least 1, not 0"),
+    (lambda: RotaryConfig(base=1.0), ValueError, "base must be above 1 and finite, not 1.0"),
+    (lambda: RotaryConfig(factor=math.nan), ValueError, "factor must be at least 1 and finite, not nan"),
+    (lambda: RotaryConfig(few=4.0), ValueError, "few must be above 0 and below many, not 4.0 with many=4.0"),
     (lambda: BlockConfig(8, 2, 12, norm_epsilon=math.inf), ValueError, "norm_epsilon must be at least 0 and finite"),
     (lambda: MultiHeadAttention(10, 3), ValueError, "not 10 for 3 heads"),
     (lambda: CrossAttention(8.0, 2), TypeError, "d_model must be a whole number"),  # type: ignore[arg-type]
     (lambda: sinusoidal_encoding(4, 7), ValueError, "sinusoidal positions need an even d_model, not 7"),
     # what a model reads
+    (lambda: gpt(IDS, documents=IDS[:, :2]), ValueError, r"documents must be \[1, 3\] as ids are, not \[1, 2\]"),
+    (lambda: gpt(IDS, MASK, documents=IDS), ValueError, "documents stand in place of mask and cache"),
     (lambda: gpt([[4, 5]]), TypeError, r"ids must be a tensor \[batch, words\], not a list; write torch.tensor"),
     (lambda: gpt(HALVES), TypeError, r"ids must be whole numbers \(torch.long\), not torch.float32"),
     (lambda: gpt(IDS[0]), ValueError, r"ids must be \[batch, words\], not \[3\]"),

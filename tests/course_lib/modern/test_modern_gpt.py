@@ -76,6 +76,13 @@ def test_steps_of_fixed_shape_give_the_same(gpt: GPT, padded: bool) -> None:
     assert static.length == 8
 
 
+def test_texts_in_one_row_know_nothing_of_each_other(gpt: GPT) -> None:
+    documents = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 1], [4, 4, 2, 2, 2, 2, 4, 4]])
+    packed = gpt(IDS, documents=documents)
+    for row, begin, end in ((0, 0, 3), (0, 3, 8), (1, 0, 2), (1, 2, 6), (1, 6, 8)):
+        assert_close(packed[row : row + 1, begin:end], gpt(IDS[row : row + 1, begin:end]), atol=1e-5, rtol=1e-4)
+
+
 def test_the_explicit_path_gives_the_same(gpt: GPT) -> None:
     shown = gpt.states(IDS, need_weights=True)
     assert_close(gpt.logits(shown.states), gpt(IDS), atol=1e-5, rtol=1e-4)
@@ -148,7 +155,7 @@ class OwnRotary(nn.Module):
         super().__init__()
         self.frequencies = config.base ** (-torch.arange(0, d_head, 2) / d_head)
 
-    def forward(self, places: Tensor, longest: int, dtype: torch.dtype) -> Any:
+    def forward(self, places: Tensor, longest: int) -> Any:
         angle = places.unsqueeze(-1) * self.frequencies
         turn = torch.polar(torch.ones_like(angle), angle)
         turn = turn.unsqueeze(1) if places.dim() == 2 else turn
@@ -213,34 +220,3 @@ def test_the_language_model_by_its_formulas() -> None:
         gate = y @ W_1
         x = x + (gate * gate.sigmoid() * (y @ V)) @ W_2
     assert_close(norm(x, "norm") @ state["output.weight"].T, gpt(IDS), atol=1e-5, rtol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"heads": 16}, "d_head must be even, not 1"),
-        ({"key_value_heads": 3}, "heads must be a multiple of key_value_heads, not 4 for 3"),
-        ({"norm": "batch"}, "norm must be one of layer, rms, not 'batch'"),
-        ({"window": 0}, "window must be at least 1, not 0"),
-        ({"window": 2, "windowed": (3,)}, r"windowed must name blocks from 0 to 2, not \(3,\)"),
-        ({"d_head": 0}, "d_head must be at least 1, not 0"),
-    ],
-)
-def test_impossible_sizes_are_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        replace(LLAMA, **changes)
-
-
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ({"extension": "longrope"}, "extension must be one of linear, ntk, by_turns, yarn, not 'longrope'"),
-        ({"extension": "yarn"}, "trained_context must be at least 1, not 0"),
-        ({"base": 1.0}, "base must be above 1 and finite, not 1.0"),
-        ({"factor": math.nan}, "factor must be at least 1 and finite, not nan"),
-        ({"few": 4.0}, "few must be above 0 and below many, not 4.0 with many=4.0"),
-    ],
-)
-def test_impossible_rotations_are_refused(how: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        RotaryConfig(**how)

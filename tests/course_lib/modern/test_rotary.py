@@ -26,7 +26,7 @@ from course_lib.positions import shift_matrix
 
 def turned(x: Tensor, places: Tensor, **how: Any) -> Tensor:
     """Queries [batch, heads, words, d_head], turned by the positions of their words."""
-    out: Tensor = RotaryPositions(x.shape[-1], **how)(places, int(places.max()) + 1, x.dtype)(x)
+    out: Tensor = RotaryPositions(x.shape[-1], **how)(places, int(places.max()) + 1)(x)
     return out
 
 
@@ -68,15 +68,15 @@ def test_texts_may_have_positions_of_their_own() -> None:
 
 def test_half_precision_keeps_far_words_apart() -> None:
     rotary = RotaryPositions(8).half()
-    _, far = (rotary(torch.tensor([place]), 5002, torch.float32)(torch.ones(1, 1, 1, 8)) for place in (5000, 5001))
-    assert not torch.equal(_, far)
+    near, far = (rotary(torch.tensor([place]), 5002)(torch.ones(1, 1, 1, 8)) for place in (5000, 5001))
+    assert not torch.equal(near, far)
 
 
 def test_training_after_reading_without_gradients() -> None:
     rotary, x = RotaryPositions(8), torch.randn(1, 1, 3, 8, requires_grad=True)
     with torch.inference_mode():
-        rotary(torch.arange(3), 3, torch.float32)
-    rotary(torch.arange(3), 3, torch.float32)(x).sum().backward()
+        rotary(torch.arange(3), 3)
+    rotary(torch.arange(3), 3)(x).sum().backward()
     assert x.grad is not None
 
 
@@ -90,6 +90,17 @@ def test_rotate_takes_any_leading_dimensions() -> None:
         dim=-1,
     )
     assert_close(rotate(x, cosine, sine), expected.flatten(-2))
+
+
+def test_compiled_it_is_the_same() -> None:
+    x, cosine, sine = torch.randn(4, 2, 6), torch.rand(2, 3), torch.rand(2, 3)
+    compiled = torch.compile(rotate, backend="eager", fullgraph=True)
+    assert_close(compiled(x, cosine, sine), rotate(x, cosine, sine))
+
+
+def test_half_precision_turns_in_single() -> None:
+    x, places = torch.randn(1, 1, 4, 8, dtype=torch.bfloat16), torch.tensor([0, 3, 200, 4000])
+    assert_close(turned(x, places), turned(x.float(), places).bfloat16(), atol=0, rtol=0)
 
 
 def test_an_odd_length_is_refused() -> None:
