@@ -35,7 +35,7 @@ WINGS = {
     "configurations": [],
     "published.from_pretrained": [],
     "models": [],
-    "text": ["tokenization", "subwords", "fast_subwords", "texts", "downloads", "batches"],
+    "text": ["tokenization", "subwords", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"],
     "decoding": ["continuation", "greedy", "beam", "sampling", "tracing", "translator"],
     "recurrent": [],
     "objectives": ["losses", "labelled_data", "heads", "pretraining"],

@@ -1,8 +1,8 @@
 """Subwords for real work, with the `tokenizers` library: byte-pair encoding, WordPiece, and published vocabularies.
 
-`course_lib.text.subwords` shows how it is done. `SubwordVocabulary.train_bpe` learns the same pieces, with the same
-ids, in a small fraction of its time. GPT-2's and BERT's vocabularies are read from the files that were published with
-them.
+`course_lib.text.subwords` and `course_lib.text.byte_pairs` show how it is done. `SubwordVocabulary.train_bpe` and
+`train_bytes` learn the same pieces, with the same ids, in a small fraction of their time. GPT-2's and BERT's
+vocabularies are read from the files that were published with them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,13 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from course_lib.ground.refusals import require_at_least, require_texts, require_unicode
+from course_lib.text.byte_pairs import (
+    Special,
+    allowed_and_refused,
+    between_special,
+    in_whole_words,
+    refuse_special,
+)
 from course_lib.text.subwords import MARK
 from course_lib.text.tokenization import END, PADDING, SPECIAL, START, UNKNOWN, JoinedPair, check_ids, join_pair
 
@@ -99,6 +106,27 @@ class SubwordVocabulary:
         return cls(_bert_tokenizer(tokenizer.get_vocab(), lowercase))
 
     @classmethod
+    def train_bytes(cls, texts: Iterable[str], size: int, *, special: Sequence[str] = (GPT2_END,)) -> SubwordVocabulary:
+        """Byte-pair encoding of bytes, as GPT-2's, learned from texts: the pairs of `course_lib.text.byte_pairs`.
+
+        Args:
+            texts: what to learn from.
+            size: how many pieces, the 256 bytes and the special tokens included; fewer if every word is one before.
+            special: what stands for no text; their ids are the last.
+
+        Raises:
+            TypeError: one string in place of texts.
+            ValueError: a text is no Unicode, or `size` leaves no room for the bytes and the special tokens.
+        """
+        require_at_least(256 + len(special), size=size)
+        tokenizer = _byte_tokenizer(models.BPE())
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=size - len(special), initial_alphabet=alphabet, show_progress=False)
+        tokenizer.train_from_iterator(_unicode(texts), trainer)
+        tokenizer.add_special_tokens(list(special))
+        return cls(tokenizer)
+
+    @classmethod
     def load_bert(cls, vocabulary: Path | str, *, lowercase: bool = True) -> SubwordVocabulary:
         """BERT's WordPiece, from its `vocab.txt`: one piece per line, its id being the number of its line, from 0.
 
@@ -136,9 +164,7 @@ class SubwordVocabulary:
         needed = {*pre_tokenizers.ByteLevel.alphabet(), *(piece for pair in pairs for piece in (*pair, "".join(pair)))}
         if absent := sorted(needed - ids.keys()):
             raise ValueError(f"{vocabulary} has no piece {absent[0]!r}, which GPT-2's bytes or {merges} ask for")
-        tokenizer = Tokenizer(models.BPE(ids, pairs))
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = decoders.ByteLevel()
+        tokenizer = _byte_tokenizer(models.BPE(ids, pairs))
         tokenizer.add_special_tokens([GPT2_END])
         return cls(tokenizer)
 
@@ -174,14 +200,41 @@ class SubwordVocabulary:
             raise ValueError(f"there is no token {token!r} in this vocabulary of {len(self)}")
         return int(found)
 
-    def encode(self, text: str) -> list[int]:
+    def encode(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> list[int]:
         """The ids of a text's pieces, without special ones around it.
 
+        Args:
+            text: any Unicode.
+            allowed_special: special tokens that become one id where the text spells them; "all" for all of them.
+            disallowed_special: those that the text must not spell; "all" for all that are not allowed. What is in
+                neither is cut like any other text.
+
         Raises:
-            ValueError: the text is no Unicode.
+            ValueError: the text spells a special token that is disallowed, or is no Unicode.
         """
         require_unicode(text)
-        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+        allowed, refused = allowed_and_refused(self.special, allowed_special, disallowed_special)
+        refuse_special(text, refused)
+        ids: list[int] = []
+        for part in between_special(text, allowed):
+            ids += [self.id(part)] if part in allowed else self.tokenizer.encode(part, add_special_tokens=False).ids
+        return ids
+
+    def encode_stream(
+        self, texts: Iterable[str], *, allowed_special: Special = (), disallowed_special: Special = ()
+    ) -> Iterator[int]:
+        """The ids of a text that comes in parts, such as an open file's lines: the same as of all of it at once.
+
+        Only a word that may still grow is kept, so that a text of any length needs little memory.
+
+        Raises:
+            TypeError: the vocabulary is not one of bytes, or one string in place of the parts.
+            ValueError: as for `encode`.
+        """
+        if not isinstance(self.tokenizer.pre_tokenizer, pre_tokenizers.ByteLevel):
+            raise TypeError("only a vocabulary of bytes encodes a text in parts; others change spaces at their ends")
+        for words in in_whole_words(texts, *allowed_and_refused(self.special, allowed_special, disallowed_special)):
+            yield from self.encode(words, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts; faster than one at a time.
@@ -227,11 +280,25 @@ class SubwordVocabulary:
         return str(self.tokenizer.decode(visible, skip_special_tokens=False))
 
     @cached_property
+    def special(self) -> tuple[str, ...]:
+        """The special tokens, in the order of their ids."""
+        added = self.tokenizer.get_added_tokens_decoder()
+        return tuple(added[i].content for i in sorted(added) if added[i].special)
+
+    @cached_property
     def _ends_and_hidden(self) -> tuple[set[int], set[int]]:
         to_id: Callable[[str], int | None] = self.tokenizer.token_to_id
         ends = {i for i in map(to_id, _ENDS) if i is not None}
         hidden = {i for i in map(to_id, _HIDDEN) if i is not None}
         return ends, hidden
+
+
+def _byte_tokenizer(model: models.BPE) -> Tokenizer:
+    """GPT-2's way to cut texts, with these pieces."""
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
 
 
 def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
@@ -277,6 +344,14 @@ def _characters(tokenizer: Tokenizer, texts: Iterable[str]) -> list[str]:
     return sorted(begin) + ["##" + character for character in sorted(within)]
 
 
+def _unicode(texts: Iterable[str]) -> Iterator[str]:
+    """The texts as they are, none of them one string in place of several, each of them Unicode."""
+    require_texts(texts)
+    for text in texts:
+        require_unicode(text)
+        yield text
+
+
 def _with_words(texts: Iterable[str]) -> Iterator[str]:
     """The texts as they are.
 
@@ -284,10 +359,8 @@ def _with_words(texts: Iterable[str]) -> Iterator[str]:
         TypeError: one string in place of several.
         ValueError: none of them has a word, or one is no Unicode.
     """
-    require_texts(texts)
     empty = True
-    for text in texts:
-        require_unicode(text)
+    for text in _unicode(texts):
         empty = empty and not text.replace(MARK, " ").strip()
         yield text
     if empty:

@@ -16,7 +16,7 @@ from course_lib.text.tokenization import SPECIAL
 LESSON = "08_subwords"
 
 
-WITHHELD = ("course_lib.text.fast_subwords", "course_lib.text.subwords")
+WITHHELD = ("course_lib.text.byte_pairs", "course_lib.text.fast_subwords", "course_lib.text.subwords")
 
 
 TOKENIZERS = ("tokenizers", "Tokenizer", "BpeTrainer", "WordPieceTrainer", "WordPiece")
