@@ -40,8 +40,8 @@ WINGS = {
     "recurrent": [],
     "objectives": ["losses", "labelled_data", "heads", "pretraining"],
     "training": [
-        *("schedules", "precision", "processes", "progress", "loss_log", "checkpoints", "batch_order", "loop"),
-        "recipes",
+        *("schedules", "precision", "processes", "sharding", "optimizers", "averaging", "recomputing", "progress"),
+        *("loss_log", "checkpoints", "batch_order", "loop", "recipes"),
     ],
     "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
     "evaluation": ["metrics", "similarity"],

@@ -1,4 +1,4 @@
-"""What any model is asked: how many numbers it learns, if it is compiled, and to read without dropout for a while."""
+"""What any model is asked: how many numbers it learns, what its blocks are, and to read without dropout for a while."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def count_parameters(model: nn.Module) -> int:
     38,597,376. Attention itself has none, its projections do (S1). Buffers, such as sinusoids, are not learned.
     """
     return sum(parameter.numel() for parameter in model.parameters())  # torch gives each of them once
+
+
+def blocks_of(model: nn.Module) -> list[nn.Module]:
+    """A model's blocks: what it holds in lists, such as `GPT.blocks` or `Transformer.encoder`."""
+    return [block for module in model.modules() if isinstance(module, nn.ModuleList) for block in module]
 
 
 def is_compiled(model: nn.Module) -> bool:

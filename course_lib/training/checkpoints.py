@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from course_lib.ground.torch_files import read_torch_file
+from course_lib.training.optimizers import Optimizers
 
 FORMAT = "katze-training-1"
 _NAME = re.compile(r"step-(\d{8})\.pt")
@@ -106,7 +107,7 @@ def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor], p
             raise CheckpointError(f"{path} is from another model: its {name} is {theirs}, this one's {ours}")
 
 
-def check_optimizer(found: Mapping[str, Any], optimizer: torch.optim.Optimizer, path: Path | str) -> None:
+def check_optimizer(found: Mapping[str, Any], optimizer: Optimizers, path: Path | str) -> None:
     """Refuse the state of an optimizer of other parameters, before any of it is loaded.
 
     Raises:

@@ -13,6 +13,8 @@ Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +24,7 @@ from torch import Tensor, nn
 from course_lib.ground.modules import evaluating
 from course_lib.ground.refusals import require_at_least, require_not_negative, require_shares
 from course_lib.text.batches import AnyBatch, TrainingData
+from course_lib.training.averaging import MovingAverage
 from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
     CheckpointError,
@@ -31,10 +34,13 @@ from course_lib.training.checkpoints import (
     read_checkpoint,
 )
 from course_lib.training.loss_log import DivergedError, LossLog
+from course_lib.training.optimizers import OptimizerName, make_optimizers, require_optimizer
 from course_lib.training.precision import Precision, autocast, precision_for, require_precision
 from course_lib.training.processes import SharedLoss, World, join_processes
 from course_lib.training.progress import ProgressCallback
+from course_lib.training.recomputing import recomputing
 from course_lib.training.schedules import Schedule
+from course_lib.training.sharding import ShardedLoss, sharded_like, whole
 
 M = TypeVar("M", bound=nn.Module)
 B = TypeVar("B", bound=AnyBatch)
@@ -57,6 +63,13 @@ class TrainingConfig:
             (Loshchilov and Hutter, 2019); biases and norms are left alone.
         betas: Adam's; the paper's by default.
         epsilon: Adam's; the paper's by default.
+        optimizer: "adamw"; "muon" for the matrices of the blocks, with AdamW for the rest; or "sgd".
+        momentum: Muon's and SGD's.
+        ema_decay: keep an exponential moving average of the weights, which validation and the trained model then have;
+            0.999 remembers about 1,000 steps. None for the weights themselves.
+        recompute: keep only the inputs of the model's blocks, and compute what is in them again for the gradients
+            (activation checkpointing): less memory, a third more time.
+        fsdp: under `torchrun`, each process keeps its part of every weight (FSDP2) instead of all of them (DDP).
         precision: of the arithmetic; the weights are kept in single precision in any case. "auto" is `precision_for`.
         seed: of the order of the batches and of dropout.
     """
@@ -70,14 +83,26 @@ class TrainingConfig:
     epsilon: float = 1e-9
     precision: Precision = "auto"
     seed: int = 0
+    optimizer: OptimizerName = "adamw"
+    momentum: float = 0.95
+    ema_decay: float | None = None
+    recompute: bool = False
+    fsdp: bool = False
 
     def __post_init__(self) -> None:
         require_at_least(1, steps=self.steps, accumulate=self.accumulate)
         if not self.clip > 0:  # neither is NaN
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
         require_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
-        require_shares(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)})
+        require_shares(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)}, momentum=self.momentum)
         require_precision(self.precision)
+        require_optimizer(self.optimizer)
+        if self.ema_decay is not None:
+            require_shares(ema_decay=self.ema_decay)
+        if self.fsdp and self.precision == "fp16":
+            raise ValueError("fsdp shards what fp16's scaling has to see whole; choose precision 'bf16' or 'fp32'")
+        if self.fsdp and self.optimizer == "muon":
+            raise ValueError("muon needs whole matrices, and fsdp shards them; choose one of them")
 
 
 @dataclass(frozen=True)
@@ -131,7 +156,7 @@ def train(
     resume: bool = False,
     progress: ProgressCallback | None = None,
 ) -> TrainingResult:
-    """Train `model` in place on `device`, with AdamW.
+    """Train `model` in place on `device`.
 
     Stopped by Ctrl-C, or by an error, it leaves the newest checkpoint as it is; with `resume` the same call goes on
     from there, and ends with the same weights, bit for bit, as if it had never been stopped. What `config` says now
@@ -142,7 +167,8 @@ def train(
         data: what to learn from.
         loss: what to minimise.
         config: how long and how.
-        device: where to compute; the model is moved there. Under `torchrun`, "cuda" is each process's own GPU.
+        device: where to compute; the model is moved there, but for FSDP, which leaves it where it is and gives it its
+            weights at the end. Under `torchrun`, "cuda" is each process's own GPU.
         validation: what to measure on the way, and whether to stop early.
         checkpoints: where and how often to save.
         resume: go on from the newest checkpoint, if there is one.
@@ -194,25 +220,42 @@ def evaluate(
         ValueError: the data gives no batches, or none with targets.
     """
     world = join_processes(device)
-    with torch.random.fork_rng([world.device] if world.device.type == "cuda" else []):
-        return _evaluate(model, data, loss, world, precision)
+    return _evaluate(model, data, lambda batch, counts: loss(model, batch), world, precision)
 
 
-def _evaluate(model: M, data: TrainingData[B], loss: Loss[M, B], world: World, precision: Precision) -> float:
-    torch.manual_seed(world.rank)
+@torch.no_grad()
+def _evaluate(
+    model: nn.Module,
+    data: TrainingData[B],
+    mean_of: Callable[..., Tensor],
+    world: World,
+    precision: Precision,
+    *,
+    together: bool = False,
+) -> float:
+    """The same with a loss of a batch that counts or does not; `together` if all processes must compute it at once."""
+    plan = data.plan(torch.Generator().manual_seed(0))
     total, targets = torch.zeros((), dtype=torch.float64), 0
-    with evaluating(model):
-        for indices in data.plan(torch.Generator().manual_seed(0))[world.rank :: world.size]:
-            batch = data.batch(indices)
-            if not batch.targets:
+    with torch.random.fork_rng([world.device] if world.device.type == "cuda" else []), evaluating(model):
+        torch.manual_seed(world.rank)
+        for first in range(0, len(plan), world.size):
+            mine = first + world.rank
+            batch = data.batch(plan[min(mine, len(plan) - 1)])
+            counts = mine < len(plan) and batch.targets > 0
+            if not counts and not together:
                 continue  # a mean over nothing is not a number
             with autocast(world.device, precision):
-                mean = loss(model, batch.to(world.device))  # type: ignore[arg-type]  # the same kind of batch
-            total, targets = total + mean.cpu().double() * batch.targets, targets + batch.targets
+                mean = mean_of(batch.to(world.device), counts=counts)
+            if counts:
+                total, targets = total + mean.cpu().double() * batch.targets, targets + batch.targets
     sums = world.sum([float(total), targets])
     if not sums[1]:
         raise ValueError("there is nothing to evaluate on: the data gives no batches, or none with targets")
     return sums[0] / sums[1]
+
+
+BEFORE = {"optimizer": "adamw", "average": False}
+"""What checkpoints leave out that were saved before there was a choice."""
 
 
 # --- The loop --------------------------------------------------------------------------------------------------
@@ -236,10 +279,21 @@ class _Run(Generic[M, B]):
         self.model, self.data, self.loss, self.config, self.world = model, data, loss, config, world
         self.validation, self.checkpoints = validation, checkpoints
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
-        model.to(world.device).train()
+        self.sharded = config.fsdp and world.size > 1
+        self.trained = model.train()
+        self.model = deepcopy(model) if self.sharded else model
+        self.model.to(world.device)
+        share = ShardedLoss if self.sharded else SharedLoss
         with autocast(world.device, self.precision):
-            self.shared_loss = SharedLoss(model, loss, world, self._example() if world.size > 1 else None)
-        self.optimizer = _adamw(model, config)
+            self.shared_loss = share(self.model, loss, world, self._example() if world.size > 1 else None)
+        self.optimizer = make_optimizers(
+            *(config.optimizer, self.model),
+            weight_decay=config.weight_decay,
+            betas=config.betas,
+            epsilon=config.epsilon,
+            momentum=config.momentum,
+        )
+        self.average = None if config.ema_decay is None else MovingAverage(self.model, config.ema_decay)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == "fp16")
         self.log = LossLog(world, config.schedule, progress, scaled=self.precision == "fp16")
         self.step = 0
@@ -248,14 +302,30 @@ class _Run(Generic[M, B]):
         self.tokens = 0
 
     def _example(self) -> AnyBatch | None:
-        """A batch of this process with something to predict; None where it has none in this pass."""
+        """A batch of this process with something to predict; None where it has none in this pass.
+
+        With a sharded model every process needs one, if only to compute together with the others.
+        """
         for indices in self.order.plan:
-            if (mine := self.world.share(indices)) and (batch := self.data.batch(mine)).targets:
+            mine = self.world.share(indices) or indices[: self.sharded]
+            if mine and (batch := self.data.batch(mine)).targets:
                 return batch.to(self.world.device)
         return None
 
     def to_its_end(self) -> TrainingResult:
         """Take the steps that are left."""
+        with recomputing(self.model) if self.config.recompute else nullcontext():
+            self._take_steps()
+        self.log.settle()
+        if self.best_weights is not None:
+            self.model.load_state_dict(self.best_weights)
+        elif self.average is not None:
+            self.average.give()
+        if self.sharded:
+            self.trained.load_state_dict(whole(self.model.state_dict()))
+        return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds, self._best_step())
+
+    def _take_steps(self) -> None:
         while self.step < self.config.steps and not self._is_stale():
             self._take_step()
             is_last = self.step == self.config.steps
@@ -263,10 +333,6 @@ class _Run(Generic[M, B]):
                 self._validate(self.validation)
             if self.checkpoints and (is_last or self.step % self.checkpoints.every == 0 or self._is_stale()):
                 self._save(self.checkpoints)
-        self.log.settle()
-        if self.best_weights is not None:
-            self.model.load_state_dict(self.best_weights)
-        return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds, self._best_step())
 
     def _take_step(self) -> None:
         """Learn from the next batches together: every target counts the same, whichever batch it is in."""
@@ -284,13 +350,12 @@ class _Run(Generic[M, B]):
                 # DistributedDataParallel takes the mean over the processes; we want the sum.
                 self.scaler.scale(share * self.world.size).backward()
             loss += share.detach()
-        self.scaler.unscale_(self.optimizer)
+        self.optimizer.unscale(self.scaler)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-        self.log.note(loss, norm, self.tokens)
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.config.schedule(self.step)
-        self.scaler.step(self.optimizer)
-        self.scaler.update()
+        self.log.note(loss, whole(norm), self.tokens)
+        self.optimizer.step(self.config.schedule(self.step), self.scaler)
+        if self.average is not None:
+            self.average.update()
 
     def _draw(self) -> tuple[list[B], list[int]]:
         """Take the next batches: of each the part of this process, and how many of its targets count."""
@@ -309,11 +374,16 @@ class _Run(Generic[M, B]):
 
     def _validate(self, validation: Validation[B]) -> None:
         self.log.settle()
-        loss = evaluate(self.model, validation.data, self.loss, self.world.device, self.precision)
-        self.log.require_finite(loss, "validation loss", self.step)
-        self.validations[self.step] = loss
-        if validation.patience is not None and self._best_step() == self.step:
-            self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+        mean_of = self.shared_loss if self.sharded else self._own_loss
+        with self.average.given() if self.average else nullcontext():
+            loss = _evaluate(*(self.model, validation.data, mean_of, self.world, self.precision), together=self.sharded)
+            self.log.require_finite(loss, "validation loss", self.step)
+            self.validations[self.step] = loss
+            if validation.patience is not None and self._best_step() == self.step:
+                self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+
+    def _own_loss(self, batch: B, *, counts: bool) -> Tensor:
+        return self.loss(self.model, batch)
 
     def _best_step(self) -> int | None:
         return min(self.validations, key=self.validations.__getitem__, default=None)
@@ -334,9 +404,10 @@ class _Run(Generic[M, B]):
         content = {
             "settings": self._settings(),
             "step": self.step,
-            "model": self.model.state_dict(),
-            "best": self.best_weights,
-            "optimizer": self.optimizer.state_dict(),
+            "model": whole(self.model.state_dict()),
+            "best": whole(self.best_weights),
+            "average": whole(self.average.weights) if self.average else None,
+            "optimizer": whole(self.optimizer.state_dict()),
             "scaler": self.scaler.state_dict(),
             "order": self.order.state(),
             "random": self.world.gather(torch.get_rng_state()),
@@ -354,6 +425,8 @@ class _Run(Generic[M, B]):
             "accumulate": self.config.accumulate,
             "precision": self.precision,
             "processes": self.world.size,
+            "optimizer": self.config.optimizer,
+            "average": self.average is not None,
         }
 
     def restore(self, saved: dict[str, Any], path: Any) -> None:
@@ -366,30 +439,22 @@ class _Run(Generic[M, B]):
         check_optimizer(saved["optimizer"], self.optimizer, path)
         order = BatchOrder.at(self.data, saved["order"])
         # Compared for the pass that was under way: passes differ in how many batches they have.
-        found = {**saved["settings"], "batches in a pass": saved["order"]["batches"]}
+        found = {**BEFORE, **saved["settings"], "batches in a pass": saved["order"]["batches"]}
         for name, ours in {**self._settings(), "batches in a pass": len(order.plan)}.items():
             theirs = found.get(name)
             if theirs != ours:
                 raise CheckpointError(f"{path} is from another training: its {name}: {theirs}, this one's: {ours}")
-        self.model.load_state_dict(saved["model"])
-        groups = [dict(group) for group in self.optimizer.param_groups]
+        mine = self.model.state_dict()
+        self.model.load_state_dict({name: sharded_like(saved["model"][name], mine[name]) for name in mine})
         self.optimizer.load_state_dict(saved["optimizer"])
-        for group, ours in zip(self.optimizer.param_groups, groups, strict=True):
-            group.update(ours)  # what this configuration says, not what the saved training's said
+        if self.average is not None:
+            for name, tensor in self.average.weights.items():
+                tensor.copy_(sharded_like(saved["average"][name], tensor))
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
         self.log.losses, self.validations = saved["losses"], saved["validations"]
-        self.best_weights = saved["best"]
+        if saved["best"] is not None:
+            self.best_weights = {name: sharded_like(tensor, mine[name]) for name, tensor in saved["best"].items()}
         torch.set_rng_state(saved["random"][self.world.rank])
         if self.world.device.type == "cuda":
             torch.cuda.set_rng_state(saved["random_on_device"][self.world.rank], self.world.device)
-
-
-def _adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW in one pass over all weights (fused), with decay for matrices only."""
-    weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [p for p in weights if p.dim() >= 2], "weight_decay": config.weight_decay},
-        {"params": [p for p in weights if p.dim() < 2], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, betas=config.betas, eps=config.epsilon, fused=True)

@@ -114,7 +114,7 @@ class SharedLoss:
             world: the processes.
             example: a batch with something to learn, on the same device; None where this process has none.
         """
-        module = _LossModule(model, loss)
+        module = LossModule(model, loss)
         self._module: nn.Module = module
         if world.size > 1:
             left_out = example is not None and _leaves_weights_out(module, example, world.device)
@@ -134,7 +134,7 @@ class SharedLoss:
         return self._module.no_sync()
 
 
-def _leaves_weights_out(module: _LossModule, example: Any, device: torch.device) -> bool:
+def _leaves_weights_out(module: LossModule, example: Any, device: torch.device) -> bool:
     """Whether the loss does not depend on some of the weights, as a word's label does not on BERT's pooler.
 
     The exchange of gradients would wait for theirs for ever.
@@ -145,7 +145,7 @@ def _leaves_weights_out(module: _LossModule, example: Any, device: torch.device)
     return any(gradient is None for gradient in gradients)
 
 
-class _LossModule(nn.Module):
+class LossModule(nn.Module):
     """The loss as a module, so that `DistributedDataParallel` can wrap it whatever the loss calls of the model."""
 
     def __init__(self, model: nn.Module, loss: Callable[[Any, Any], Tensor]) -> None:

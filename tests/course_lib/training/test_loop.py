@@ -432,7 +432,7 @@ class TestCtrlC:
             (BatchOrder, "next"),
             (torch.nn.utils, "clip_grad_norm_"),
             (torch.optim.AdamW, "step"),
-            (training, "evaluate"),
+            (training, "_evaluate"),
             (Checkpoints, "save"),
             (torch, "save"),
             (os, "fsync"),

@@ -1,0 +1,149 @@
+"""Optimizers: AdamW, Muon for the matrices of the blocks, or plain gradient descent with momentum; moved as one.
+
+Loshchilov and Hutter (2019), "Decoupled Weight Decay Regularization" (AdamW); Jordan et al. (2024), "Muon: An optimizer
+for hidden layers in neural networks", and Liu et al. (2025), "Muon is Scalable for LLM Training", whose scaling gives
+a matrix steps as long as AdamW's, so that one learning rate does for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.ground.modules import blocks_of
+from course_lib.training.sharding import sharded_like
+
+OptimizerName = Literal["adamw", "muon", "sgd"]
+
+
+def require_optimizer(name: str) -> None:
+    """Refuse the name of an optimizer that there is none of.
+
+    Raises:
+        ValueError: it names those that there are.
+    """
+    if name not in get_args(OptimizerName):
+        raise ValueError(f"optimizer must be one of {', '.join(get_args(OptimizerName))}, not {name!r}")
+
+
+class Optimizers:
+    """All that moves a model's weights, called as one optimizer is: a checkpoint sees no difference.
+
+    Attributes:
+        each: the optimizers, each of its own weights.
+    """
+
+    def __init__(self, *each: torch.optim.Optimizer) -> None:
+        self.each = each
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """The groups of weights, of all the optimizers."""
+        return [group for one in self.each for group in one.param_groups]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for one in self.each:
+            one.zero_grad()
+
+    def unscale(self, scaler: torch.amp.GradScaler) -> None:
+        """Take the scale off the gradients, where half precision needed one."""
+        for one in self.each:
+            scaler.unscale_(one)
+
+    def step(self, rate: float, scaler: torch.amp.GradScaler) -> None:
+        """Move the weights at this learning rate; not by gradients that half precision made infinite."""
+        for group in self.param_groups:
+            group["lr"] = rate
+        for one in self.each:
+            scaler.step(one)
+        scaler.update()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint keeps, the weights numbered through."""
+        groups: list[dict[str, Any]] = []
+        state: dict[int, Any] = {}
+        for one in self.each:
+            found = one.state_dict()
+            first = sum(len(group["params"]) for group in groups)
+            groups += [{**group, "params": [first + i for i in group["params"]]} for group in found["param_groups"]]
+            state |= {first + i: held for i, held in found["state"].items()}
+        return {"param_groups": groups, "state": state}
+
+    def load_state_dict(self, saved: dict[str, Any]) -> None:
+        """Go on from what `state_dict` gave; learning rates and the like stay what they are now."""
+        groups, first = list(saved["param_groups"]), 0
+        for one in self.each:
+            now = [dict(group) for group in one.param_groups]
+            mine, groups = groups[: len(now)], groups[len(now) :]
+            weights = [weight for group in one.param_groups for weight in group["params"]]
+            state = {i: _part_of(saved["state"].get(first + i, {}), weight) for i, weight in enumerate(weights)}
+            numbered = [{**group, "params": [i - first for i in group["params"]]} for group in mine]
+            one.load_state_dict({"param_groups": numbered, "state": {i: held for i, held in state.items() if held}})
+            for group, before in zip(one.param_groups, now, strict=True):
+                group.update(before)
+            first += len(weights)
+
+
+def _part_of(held: dict[str, Any], weight: Tensor) -> dict[str, Any]:
+    """What is kept for a weight, each of its tensors sharded where the weight is."""
+    return {name: sharded_like(value, weight) if _has_shape(value) else value for name, value in held.items()}
+
+
+def _has_shape(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dim() > 0
+
+
+def make_optimizers(
+    name: OptimizerName,
+    model: nn.Module,
+    *,
+    weight_decay: float,
+    betas: tuple[float, float],
+    epsilon: float,
+    momentum: float,
+) -> Optimizers:
+    """The optimizer of that name, for all weights of the model that are not frozen.
+
+    Args:
+        name: "adamw"; "muon" for the matrices of the blocks and AdamW for all others; or "sgd".
+        model: on its device already.
+        weight_decay: of matrices; biases and norms are left alone.
+        betas, epsilon: AdamW's.
+        momentum: Muon's and SGD's.
+
+    Raises:
+        ValueError: Muon is to move a model without blocks.
+    """
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    if name == "sgd":
+        return Optimizers(torch.optim.SGD(_with_decay(weights, weight_decay), lr=0.0, momentum=momentum, nesterov=True))
+    if name == "adamw":
+        return Optimizers(_adamw(weights, weight_decay, betas, epsilon))
+    in_blocks = {weight for block in blocks_of(model) for weight in block.parameters()}
+    matrices = [weight for weight in weights if weight in in_blocks and weight.dim() == 2]
+    if not matrices:
+        raise ValueError("muon moves the matrices of a model's blocks, and this one has none; choose 'adamw'")
+    others = [weight for weight in weights if weight not in in_blocks or weight.dim() != 2]
+    muon = torch.optim.Muon(
+        matrices, lr=0.0, weight_decay=weight_decay, momentum=momentum, adjust_lr_fn="match_rms_adamw"
+    )
+    return Optimizers(muon, _adamw(others, weight_decay, betas, epsilon)) if others else Optimizers(muon)
+
+
+def _adamw(
+    weights: Sequence[Tensor], weight_decay: float, betas: tuple[float, float], epsilon: float
+) -> torch.optim.AdamW:
+    """AdamW in one pass over all weights (fused)."""
+    return torch.optim.AdamW(_with_decay(weights, weight_decay), betas=betas, eps=epsilon, fused=True)
+
+
+def _with_decay(weights: Sequence[Tensor], weight_decay: float) -> list[dict[str, Any]]:
+    """Decay for matrices only."""
+    return [
+        {"params": [weight for weight in weights if weight.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [weight for weight in weights if weight.dim() < 2], "weight_decay": 0.0},
+    ]
