@@ -30,6 +30,7 @@ from course_lib.text.batches import Windows, pad
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.training.checkpoints import Checkpoints
 from course_lib.training.loop import TrainingConfig, Validation, evaluate
+from course_lib.training.lora import add_lora, lora_state, merge_lora
 from course_lib.training.processes import join_processes
 from course_lib.training.schedules import (
     constant_schedule,
@@ -203,6 +204,14 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: replace(CONFIG, precision="half"), ValueError, "precision must be one of auto, fp32, bf16, fp16"),
     (lambda: Validation([], every=0), ValueError, "every and patience must be at least 1"),  # type: ignore[arg-type]
     (lambda: Checkpoints(Path("none"), every=0), ValueError, "every and keep must be at least 1"),
+    (lambda: add_lora(gpt, targets="W_o"), TypeError, "put it in a list"),
+    (lambda: add_lora(gpt, targets=[]), ValueError, "nothing in targets; the model's linear layers are W_1, W_2, W_o"),
+    (lambda: add_lora(gpt, targets=["W_q"]), ValueError, "no linear layer 'W_q'; the model's linear layers are W_1"),
+    (lambda: add_lora(gpt, 0), ValueError, "rank must be at least 1, not 0"),
+    (lambda: add_lora(gpt, alpha=math.nan), ValueError, "alpha must be at least 0 and finite, not nan"),
+    (lambda: add_lora(gpt, dropout=1.0), ValueError, "dropout must be at least 0 and below 1"),
+    (lambda: merge_lora(gpt), ValueError, "no adapted layers: add_lora.model. adds them"),
+    (lambda: lora_state(gpt), ValueError, "no adapted layers"),
     (lambda: cross_entropy(torch.randn(2, 3), torch.tensor([0, 7])), ValueError, "7"),
     # published weights
     (lambda: load(SequenceClassifier, "gpt2"), TypeError, "no published weights for SequenceClassifier, only for GPT"),
