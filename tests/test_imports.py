@@ -23,7 +23,10 @@ from course_lib.checking import Exercise
 ROOT = Path(__file__).parents[1]
 
 WINGS = {
-    "ground": ["refusals", "outputs", "modules", "optional", "moved", "tables", "timing", "torch_files", "text_state"],
+    "ground": [
+        *("refusals", "outputs", "modules", "optional", "moved", "tables", "timing", "files", "torch_files"),
+        "text_state",
+    ],
     "bags": [],
     "attention": [],
     "masking": [],
@@ -35,7 +38,7 @@ WINGS = {
     "configurations": [],
     "published.from_pretrained": [],
     "models": [],
-    "text": ["tokenization", "subwords", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"],
+    "text": ["tokenization", "subwords", "byte_pairs", "fast_subwords", "texts", "downloads", "batches", "shards"],
     "decoding": ["continuation", "greedy", "beam", "sampling", "tracing", "translator"],
     "recurrent": [],
     "objectives": ["losses", "labelled_data", "heads", "pretraining"],

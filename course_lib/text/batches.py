@@ -221,17 +221,27 @@ class TextBatch:
         return TextBatch(self.ids.to(device, non_blocking=True))
 
 
+class LongText(Protocol):
+    """A text's ids: a tensor, or what stands in its place where they are too many for memory (`ShardedText`)."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def __getitem__(self, places: Tensor, /) -> Tensor:
+        """Those at these places, in their shape."""
+
+
 @dataclass(frozen=True)
 class Windows:
     """A long text, cut into windows: at other places in each pass, and every token to be predicted at most once.
 
     Attributes:
-        ids: the text.
+        ids: the text, [text].
         length: how many tokens the model reads at once; a window has one more, the last to be predicted.
         batch_size: windows in a batch.
     """
 
-    ids: Int[Tensor, " text"]
+    ids: LongText
     length: int
     batch_size: int
 

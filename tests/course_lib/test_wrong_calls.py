@@ -28,6 +28,7 @@ from course_lib.published.pretrained import load
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.text.batches import Windows, pad
 from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.text.shards import ShardedText, write_shards
 from course_lib.training.checkpoints import Checkpoints
 from course_lib.training.loop import TrainingConfig, Validation, evaluate
 from course_lib.training.lora import add_lora, lora_state, merge_lora
@@ -186,6 +187,13 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: pad([]), ValueError, "a batch needs at least one sequence, got none"),
     (lambda: Windows(torch.arange(4), 4, 1), ValueError, "too short for windows of 4: expected at least 5"),
     (lambda: evaluate_texts("the cat", ["the cat"]), TypeError, "put it in a list"),  # type: ignore[arg-type]
+    (
+        lambda: write_shards([4, 5], "none", 65_537),
+        ValueError,
+        "two bytes for an id, so vocabulary must be at most",
+    ),
+    (lambda: write_shards([4, 5], "none", 9, 0), ValueError, "shard_size must be at least 1, not 0"),
+    (lambda: ShardedText.open("none"), ValueError, "there is no none/index.json: the shards were not written"),
     # training
     (lambda: constant_schedule(-0.1), ValueError, "rate must be at least 0 and finite, not -0.1"),
     (lambda: constant_schedule(0.1)(0), ValueError, "count from 1: there is no step 0"),

@@ -1,0 +1,21 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def put_in_place(path: Path) -> Iterator[Path]:
+    """Where to write what becomes this file at the end of the block, unless the block fails: then nothing is left."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield unfinished
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
