@@ -44,7 +44,7 @@ WINGS = {
     "objectives": ["losses", "labelled_data", "heads", "pretraining"],
     "training": [
         *("schedules", "precision", "processes", "sharding", "optimizers", "averaging", "recomputing", "progress"),
-        *("loss_log", "checkpoints", "batch_order", "loop", "lora", "recipes"),
+        *("loss_log", "checkpoints", "batch_order", "prefetch", "loop", "lora", "recipes"),
     ],
     "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
     "evaluation": ["metrics", "similarity"],

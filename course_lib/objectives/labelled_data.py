@@ -68,7 +68,8 @@ class LabelledBatch:
 
     def to(self, device: torch.device | str) -> LabelledBatch:
         """The same batch on another device."""
-        return LabelledBatch(*(getattr(self, field.name).to(device) for field in dataclasses.fields(self)))
+        tensors = (getattr(self, field.name) for field in dataclasses.fields(self))
+        return LabelledBatch(*(tensor.to(device, non_blocking=True) for tensor in tensors))
 
 
 def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:

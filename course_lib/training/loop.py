@@ -36,6 +36,7 @@ from course_lib.training.checkpoints import (
 from course_lib.training.loss_log import DivergedError, LossLog
 from course_lib.training.optimizers import OptimizerName, make_optimizers, require_optimizer
 from course_lib.training.precision import Precision, autocast, precision_for, require_precision
+from course_lib.training.prefetch import Prefetch
 from course_lib.training.processes import SharedLoss, World, join_processes
 from course_lib.training.progress import ProgressCallback
 from course_lib.training.recomputing import recomputing
@@ -155,6 +156,7 @@ def train(
     checkpoints: Checkpoints | None = None,
     resume: bool = False,
     progress: ProgressCallback | None = None,
+    workers: int = 0,
 ) -> TrainingResult:
     """Train `model` in place on `device`.
 
@@ -173,6 +175,8 @@ def train(
         checkpoints: where and how often to save.
         resume: go on from the newest checkpoint, if there is one.
         progress: told about every step, in the first process.
+        workers: processes that make the next batches while the model learns from this one; what is learned is the same
+            with any number of them.
 
     Raises:
         ValueError: the folder holds checkpoints already and `resume` is False, or the data gives no batches.
@@ -185,7 +189,8 @@ def train(
     content = read_checkpoint(saved[-1]) if saved else None
     world = join_processes(device)
     torch.manual_seed(config.seed + world.rank)
-    run = _Run(model, data, loss, config, world, validation, checkpoints, progress if world.is_first else None)
+    told = progress if world.is_first else None
+    run = _Run(model, data, loss, config, world, validation, checkpoints, told, workers)
     if content is not None:
         run.restore(content, saved[-1])
     try:
@@ -194,6 +199,8 @@ def train(
         if checkpoints and (left := checkpoints.files()):
             error.add_note(f"The last good checkpoint is {left[-1]}; resume=True goes on from it.")
         raise
+    finally:
+        run.batches.close()
 
 
 @torch.no_grad()
@@ -274,9 +281,11 @@ class _Run(Generic[M, B]):
         validation: Validation[B] | None,
         checkpoints: Checkpoints | None,
         progress: ProgressCallback | None,
+        workers: int,
     ) -> None:
         self.order = BatchOrder(data, torch.Generator().manual_seed(config.seed))
         self.model, self.data, self.loss, self.config, self.world = model, data, loss, config, world
+        self.workers, self.batches = workers, Prefetch(data, self.order, self._mine, workers, world.device)
         self.validation, self.checkpoints = validation, checkpoints
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
         self.sharded = config.fsdp and world.size > 1
@@ -361,14 +370,16 @@ class _Run(Generic[M, B]):
         """Take the next batches: of each the part of this process, and how many of its targets count."""
         batches, targets = [], []
         for _ in range(self.config.accumulate):
-            indices = self.order.next()
+            indices, batch = self.batches.next()
             mine = self.world.share(indices)
-            # All processes must compute something: one without examples takes one that does not count.
-            batch = self.data.batch(mine or indices[:1])
             batches.append(batch)
             targets.append(batch.targets if mine else 0)
             self.tokens += batch.tokens if mine else 0
         return batches, targets
+
+    def _mine(self, indices: list[int]) -> list[int]:
+        """The part of this process: all must compute something, so one without takes one that does not count."""
+        return self.world.share(indices) or indices[:1]
 
     # --- What is looked at on the way ---
 
@@ -409,7 +420,7 @@ class _Run(Generic[M, B]):
             "average": whole(self.average.weights) if self.average else None,
             "optimizer": whole(self.optimizer.state_dict()),
             "scaler": self.scaler.state_dict(),
-            "order": self.order.state(),
+            "order": self.batches.state(),
             "random": self.world.gather(torch.get_rng_state()),
             "random_on_device": self.world.gather(on_device),
             "losses": self.log.losses,
@@ -452,6 +463,7 @@ class _Run(Generic[M, B]):
                 tensor.copy_(sharded_like(saved["average"][name], tensor))
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
+        self.batches = Prefetch(self.data, order, self._mine, self.workers, self.world.device)
         self.log.losses, self.validations = saved["losses"], saved["validations"]
         if saved["best"] is not None:
             self.best_weights = {name: sharded_like(tensor, mine[name]) for name, tensor in saved["best"].items()}

@@ -30,7 +30,7 @@ from course_lib.text.batches import Windows, pad
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.shards import ShardedText, write_shards
 from course_lib.training.checkpoints import Checkpoints
-from course_lib.training.loop import TrainingConfig, Validation, evaluate
+from course_lib.training.loop import TrainingConfig, Validation, evaluate, train
 from course_lib.training.lora import add_lora, lora_state, merge_lora
 from course_lib.training.processes import join_processes
 from course_lib.training.schedules import (
@@ -210,6 +210,11 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: replace(CONFIG, weight_decay=-1.0), ValueError, "weight_decay must be at least 0 and finite"),
     (lambda: replace(CONFIG, betas=(0.9, 1.0)), ValueError, r"betas\[1\] must be at least 0 and below 1, not 1.0"),
     (lambda: replace(CONFIG, precision="half"), ValueError, "precision must be one of auto, fp32, bf16, fp16"),
+    (
+        lambda: train(gpt, Windows(IDS[0], 2, 1), lambda *_: HALVES.sum(), CONFIG, "cpu", workers=-1),
+        ValueError,
+        "workers must be at least 0, not -1",
+    ),
     (lambda: Validation([], every=0), ValueError, "every and patience must be at least 1"),  # type: ignore[arg-type]
     (lambda: Checkpoints(Path("none"), every=0), ValueError, "every and keep must be at least 1"),
     (lambda: add_lora(gpt, targets="W_o"), TypeError, "put it in a list"),
