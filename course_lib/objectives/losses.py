@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.text.batches import TextBatch, TranslationBatch
+from course_lib.text.packing import NOTHING, PackedBatch
 from course_lib.text.tokenization import PADDING_ID
 
 Spread = Literal["all", "others"]
@@ -137,3 +138,19 @@ def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0
     """
     read, expected = shift_right(batch.ids)
     return smoothed_cross_entropy(model(read), expected, smoothing)
+
+
+def packed_loss(model: nn.Module, batch: PackedBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """The same for texts packed in rows: the mean over what is expected, each text read as if it stood alone.
+
+    Args:
+        model: from ids and the number of each one's text, `documents`, to logits of the token after each token.
+        batch: rows of texts.
+        smoothing: as for `smoothed_cross_entropy`.
+
+    Raises:
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+            the vocabulary.
+    """
+    logits = model(batch.ids, documents=batch.documents)
+    return smoothed_cross_entropy(logits, batch.expected, smoothing, ignored=NOTHING)

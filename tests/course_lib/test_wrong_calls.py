@@ -28,6 +28,7 @@ from course_lib.published.pretrained import load
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.text.batches import Windows, pad
 from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.text.packing import PackedTexts
 from course_lib.text.shards import ShardedText, write_shards
 from course_lib.training.checkpoints import Checkpoints
 from course_lib.training.loop import TrainingConfig, Validation, evaluate, train
@@ -194,6 +195,10 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     ),
     (lambda: write_shards([4, 5], "none", 9, 0), ValueError, "shard_size must be at least 1, not 0"),
     (lambda: ShardedText.open("none"), ValueError, "there is no none/index.json: the shards were not written"),
+    (lambda: PackedTexts([], 4, 1), ValueError, "nothing to train on: the data is empty"),
+    (lambda: PackedTexts([IDS[0]], 4, 0), ValueError, "batch_size must be at least 1, not 0"),
+    (lambda: PackedTexts([IDS[0]], 1, 1), ValueError, "text 0 has 3 tokens, but a row of 1 takes texts of 2 to 2"),
+    (lambda: PackedTexts([IDS[0]], 4, 1).batch([]), ValueError, "a batch needs at least one text, got none"),
     # training
     (lambda: constant_schedule(-0.1), ValueError, "rate must be at least 0 and finite, not -0.1"),
     (lambda: constant_schedule(0.1)(0), ValueError, "count from 1: there is no step 0"),

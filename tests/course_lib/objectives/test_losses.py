@@ -13,11 +13,13 @@ from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import (
     cross_entropy,
     language_model_loss,
+    packed_loss,
     shift_right,
     smoothed_cross_entropy,
     translation_loss,
 )
 from course_lib.text.batches import TextBatch, TranslationBatch
+from course_lib.text.packing import PackedTexts
 
 LOGITS = torch.randn(3, 5, 11, generator=torch.Generator().manual_seed(1))
 EXPECTED = torch.randint(0, 11, (3, 5), generator=torch.Generator().manual_seed(2))
@@ -153,6 +155,31 @@ class TestLanguageModel:
     def test_a_text_of_one_token_is_refused(self) -> None:
         with pytest.raises(ValueError, match="no words|nothing to predict"):
             language_model_loss(self.MODEL, TextBatch(torch.tensor([[3]])))
+
+
+class TestPacked:
+    TEXTS = (torch.tensor([3, 4, 5]), torch.tensor([6, 7]), torch.tensor([2, 9, 8, 1]))
+    BATCH = PackedTexts(TEXTS, length=4, batch_size=3).batch(range(3))
+
+    class Reader(torch.nn.Module):
+        """Scores that depend on the word read, and on the number of its text."""
+
+        table = torch.randn(12, 3, 12, generator=torch.Generator().manual_seed(0))
+
+        def forward(self, ids: Tensor, documents: Tensor) -> Tensor:
+            return self.table[ids, documents]
+
+    def test_is_the_mean_over_all_texts_without_a_word_from_one_to_the_next(self) -> None:
+        log_p = torch.log_softmax(self.Reader.table, -1)
+        expected = [(3, 0, 4), (4, 0, 5), (6, 1, 7), (2, 0, 9), (9, 0, 8), (8, 0, 1)]
+        mean = -torch.stack([log_p[read, number, answer] for read, number, answer in expected]).mean()
+        assert_close(packed_loss(self.Reader(), self.BATCH), mean)
+
+    def test_may_be_smoothed(self) -> None:
+        plain, smoothed = (packed_loss(self.Reader(), self.BATCH, share) for share in (0.0, 0.1))
+        log_p = torch.log_softmax(self.Reader()(self.BATCH.ids, self.BATCH.documents), -1)
+        uniform = -log_p.mean(-1)[self.BATCH.documents >= 0].mean()
+        assert_close(smoothed, 0.9 * plain + 0.1 * uniform)
 
 
 def test_nothing_to_predict_is_refused() -> None:

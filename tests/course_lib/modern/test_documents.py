@@ -1,0 +1,64 @@
+"""Several texts in one row: each is read as if it stood alone, whatever says where its words are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.testing import assert_close
+
+from course_lib.caching import Reading
+from course_lib.configurations import GPTConfig
+from course_lib.models import GPT
+from course_lib.modern.documents import document_mask, document_positions
+
+DOCUMENTS = torch.tensor([[0, 0, 0, 1, 1, 2, 2, -1, -1], [0, 1, 1, 1, 1, 1, 1, 1, 1], [0] * 9])
+LEARNED = GPTConfig(vocabulary=11, context=9, d_model=16, heads=4, layers=2, d_hidden=32)
+ROTARY = replace(GPTConfig.llama(11, 16, 4, 2, 32), key_value_heads=2)
+
+
+def test_positions_begin_again_with_each_text() -> None:
+    assert document_positions(DOCUMENTS).tolist() == [
+        [0, 1, 2, 0, 1, 0, 1, 0, 1],
+        [0, 0, 1, 2, 3, 4, 5, 6, 7],
+        [0, 1, 2, 3, 4, 5, 6, 7, 8],
+    ]
+
+
+def test_a_word_attends_to_those_before_it_in_its_text() -> None:
+    mask = document_mask(DOCUMENTS)
+    for row, documents in enumerate(DOCUMENTS.tolist()):
+        for query, own in enumerate(documents):
+            for key, other in enumerate(documents):
+                assert mask[row, query, key] == (own == other and key <= query)
+
+
+def test_one_text_is_an_ordinary_causal_row() -> None:
+    assert torch.equal(document_mask(DOCUMENTS)[2], torch.ones(9, 9, dtype=torch.bool).tril())
+
+
+def states(
+    gpt: GPT, ids: Int[Tensor, "batch words"], documents: Int[Tensor, "batch words"]
+) -> Float[Tensor, "batch words d_model"]:
+    """What the blocks make of packed rows."""
+    seen = torch.ones_like(ids, dtype=torch.bool)
+    reading = Reading(0, seen, document_positions(documents), document_mask(documents))
+    x, rotate = gpt._embed(ids, reading)
+    for block in gpt.blocks:
+        x = block(x, reading.mask, rotate=rotate).out
+    return gpt.norm(x)
+
+
+@pytest.mark.parametrize("config", [LEARNED, ROTARY], ids=["learned", "rotary"])
+def test_each_text_is_read_as_if_it_stood_alone(config: GPTConfig) -> None:
+    gpt = GPT(config).eval()
+    ids = torch.randint(11, DOCUMENTS.shape)
+    together = states(gpt, ids, DOCUMENTS)
+    assert together.isfinite().all()
+    for row, documents in enumerate(DOCUMENTS):
+        for number in documents.unique():
+            alone = gpt.states(ids[row, documents == number].unsqueeze(0)).states[0]
+            assert_close(together[row, documents == number], alone, rtol=1e-5, atol=1e-5)
