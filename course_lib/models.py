@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, Parts
 from course_lib.caching import Reading, TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+from course_lib.decoding.generates import Generates
 from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import require_batch, require_ids, require_mask
 from course_lib.multihead import MultiHeadAttention, Rotate
@@ -70,7 +71,7 @@ class States:
     cross_alpha: tuple[Tensor, ...] = ()
 
 
-class Transformer(FromPretrained, nn.Module):
+class Transformer(Generates, FromPretrained, nn.Module):
     """The encoder-decoder transformer.
 
     `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
@@ -195,7 +196,7 @@ class Transformer(FromPretrained, nn.Module):
         return x
 
 
-class GPT(FromPretrained, nn.Module):
+class GPT(Generates, FromPretrained, nn.Module):
     """The decoder-only transformer: a language model.
 
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).

@@ -37,9 +37,13 @@ WINGS = {
     "caching": [],
     "configurations": [],
     "published.from_pretrained": [],
+    "decoding.generates": [],
     "models": [],
-    "text": ["tokenization", "subwords", "byte_pairs", "fast_subwords", "texts", "downloads", "batches", "shards", "packing"],
-    "decoding": ["continuation", "greedy", "beam", "sampling", "tracing", "translator"],
+    "text": [
+        *("tokenization", "subwords", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
+        *("shards", "packing"),
+    ],
+    "decoding": ["continuation", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"],
     "recurrent": [],
     "objectives": ["losses", "labelled_data", "heads", "pretraining"],
     "training": [
@@ -57,8 +61,11 @@ FLOORS = [f"{wing}.{name}" for wing, names in WINGS.items() for name in names or
 FLOORS = [floor.removesuffix(".") for floor in FLOORS]
 """All of them in one line."""
 
-MEETS_WHEN_CALLED = {"published.from_pretrained": {"published.pretrained"}}
-"""A floor that enters a higher one only when it is called: a model loads its published weights by itself."""
+MEETS_WHEN_CALLED = {
+    "published.from_pretrained": {"published.pretrained"},
+    "decoding.generates": {"decoding.generation", "decoding.rules"},
+}
+"""Floors that enter a higher one only when they are called: a model loads its weights and writes by itself."""
 
 ROOMS = ["checking", "exercises", "show"]
 """The library's packages that stand beside the floors."""

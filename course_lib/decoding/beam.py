@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,7 +16,14 @@ from torch import Tensor, nn
 
 from course_lib.decoding.continuation import Continuation, continuation
 from course_lib.decoding.greedy import decoding, time_to_ask
+from course_lib.decoding.rules import NO_RULES, Rules
 from course_lib.ground.refusals import require_at_least, require_not_negative
+
+LengthFormula = Literal["wu", "length"]
+"""The names of the length penalties."""
+
+EarlyStopping = bool | Literal["never"]
+"""Whether enough finished sentences end the search, whatever the live ones could still become."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +39,49 @@ class Beams:
     scores: Float[Tensor, "batch beams"]
 
 
-def penalty(length: int, alpha: float) -> float:
-    """What a sentence's log-probability is divided by: ((5 + length) / 6)^alpha (Wu et al., equation 14).
+def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
+    """What a sentence's log-probability is divided by.
+
+        wu:      ((5 + length) / 6)^alpha    Wu et al. (2016), equation 14
+        length:  length^alpha                the `transformers` library; alpha = 1 gives the mean of the words'
 
     Every word makes a sentence less probable; without the penalty, alpha = 0, short ones win.
     """
-    return float(((5 + length) / 6) ** alpha)
+    return float(((5 + length) / 6) ** alpha if formula == "wu" else length**alpha)
+
+
+@dataclass(frozen=True)
+class BeamSearch:
+    """How wide to search, and how sentences of different lengths are compared.
+
+    Attributes:
+        beams, length_penalty, length_formula, early_stopping: as for `beam_search`.
+    """
+
+    beams: int = 4
+    length_penalty: float = 0.6
+    length_formula: LengthFormula = "wu"
+    early_stopping: EarlyStopping = False
+
+    def __post_init__(self) -> None:
+        require_at_least(1, beams=self.beams)
+        require_not_negative(length_penalty=self.length_penalty)
+        if self.length_formula not in get_args(LengthFormula):
+            raise ValueError(f"length_formula must be 'wu' or 'length', not {self.length_formula!r}")
+        if self.early_stopping not in (False, True, "never"):
+            raise ValueError(f"early_stopping must be False, True or 'never', not {self.early_stopping!r}")
+
+    def penalty(self, length: int) -> float:
+        """What a log-probability is divided by."""
+        return penalty(length, self.length_penalty, self.length_formula)
+
+    def is_done(self, finished: Beams, live: Beams, length: int, max_length: int) -> Bool[Tensor, " batch"]:
+        """Whether an input has enough finished sentences, and no live one is worth waiting for."""
+        enough = finished.scores[:, -1] > -math.inf
+        if self.early_stopping is True:
+            return enough
+        divisor = self.penalty(max_length if self.early_stopping == "never" else length)
+        return enough & (finished.scores[:, -1] >= live.scores[:, 0] / divisor)
 
 
 def beam_search(
@@ -46,6 +91,8 @@ def beam_search(
     length_penalty: float = 0.6,
     max_length: int = 50,
     *,
+    length_formula: LengthFormula = "wu",
+    early_stopping: EarlyStopping = False,
     cached: bool = True,
 ) -> Beams:
     """Write the sentences with the highest scores that a search `beams` wide finds.
@@ -60,25 +107,37 @@ def beam_search(
         beams: how many sentences to keep.
         length_penalty: alpha of `penalty`, at least 0.
         max_length: the most words, <e> included; what is not finished by then is cut off, and scored as it is.
+        length_formula: which of `penalty`'s.
+        early_stopping: True, an input is done as soon as it has `beams` finished sentences; "never", only when no live
+            one would score higher if it had its log-probability at `max_length`, the most that it can hope for.
         cached: keep keys and values; without them, the same words in more time.
 
     Raises:
         TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: no beams, a penalty below 0 or not finite, texts without an end, or inputs that the model refuses.
     """
-    require_at_least(1, beams=beams)
-    require_not_negative(length_penalty=length_penalty)
+    how = BeamSearch(beams, length_penalty, length_formula, early_stopping)
     with decoding(model):
-        text = continuation(model, inputs, max_length, cached=cached)
-        if text.end_id is None:
-            raise ValueError("beam search compares finished texts, but this model's have no end: give it an end_id")
-        found = _search(text, text.end_id, beams, length_penalty, max_length)
+        found = search(continuation(model, inputs, max_length, cached=cached), how, max_length)
     return Beams(found.words.clone(), found.scores.clone())  # outside of inference mode
 
 
-def _search(text: Continuation, end_id: int, beams: int, alpha: float, max_length: int) -> Beams:
-    batch = text.batch
-    log_probabilities = _log_softmax(text.start().logits).repeat_interleave(beams, dim=0)
+def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = NO_RULES) -> Beams:
+    """The search itself, for texts that are already opened; within `decoding`.
+
+    Args:
+        text: nothing of it has been read yet.
+        how: how wide, and how sentences are compared.
+        max_length: the most words, the end included.
+        rules: what changes the log-probabilities first, and where a sentence ends besides at its end.
+
+    Raises:
+        ValueError: texts without an end.
+    """
+    if text.end_id is None and rules.stop is NO_RULES.stop:
+        raise ValueError("beam search compares finished texts, but this model's have no end: give it an end_id")
+    batch, beams = text.batch, how.beams
+    logits = text.start().logits.repeat_interleave(beams, dim=0)
     text.expand(beams)
     live = _nothing(text, batch, beams, max_length)
     live.scores[:, 0] = 0.0  # the copies are equal, so that only one may go on
@@ -87,21 +146,32 @@ def _search(text: Continuation, end_id: int, beams: int, alpha: float, max_lengt
     longest = torch.zeros((), dtype=torch.long, device=text.device)
     for length in range(1, max_length + 1):
         longest += ~done.all()
+        log_probabilities = rules.change(live.words[:, :, : length - 1].flatten(0, 1), _log_softmax(logits))
         words, scores, parents = _candidates(live, log_probabilities, length, beams)
-        ends = words[:, :, length - 1] == end_id
-        ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / penalty(length, alpha)
+        ends = _ends(words[:, :, :length], text.end_id, rules)
+        ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / how.penalty(length)
         together = torch.cat([finished.words, words[:, :beams]], 1), torch.cat([finished.scores, ended], 1)
         finished = _best(*together, beams)[0]
         live, kept = _best(words, scores.masked_fill(ends, -math.inf), beams)
-        done |= _is_done(finished, live, penalty(length, alpha))
-        if length == max_length or (time_to_ask(length, text.device) and done.all()):
+        if length == max_length:
+            break
+        done |= how.is_done(finished, live, length, max_length)
+        if time_to_ask(length, text.device) and done.all():
             break
         rows = torch.arange(batch, device=text.device).unsqueeze(1) * beams + parents.gather(1, kept)
         text.select(rows.flatten())
-        log_probabilities = _log_softmax(text.read(live.words[:, :, length - 1].flatten()).logits)
-    cut_off = live.scores.masked_fill(done.unsqueeze(1), -math.inf) / penalty(length, alpha)
+        logits = text.read(live.words[:, :, length - 1].flatten()).logits
+    cut_off = live.scores.masked_fill(done.unsqueeze(1), -math.inf) / how.penalty(length)
     words = torch.cat([finished.words, live.words], 1)
     return _trimmed(_best(words, torch.cat([finished.scores, cut_off], 1), beams)[0], text.padding_id, int(longest))
+
+
+def _ends(
+    words: Int[Tensor, "batch candidates words"], end_id: int | None, rules: Rules
+) -> Bool[Tensor, "batch candidates"]:
+    """Where a candidate ends with its last word."""
+    stopped = rules.stop(words.flatten(0, 1)).view(words.shape[:2])
+    return stopped if end_id is None else stopped | (words[:, :, -1] == end_id)
 
 
 def _candidates(
@@ -127,10 +197,6 @@ def _best(
     """The `beams` best, and where they were."""
     best, places = scores.topk(beams, dim=1)
     return Beams(words.gather(1, places.unsqueeze(2).expand(-1, -1, words.shape[2])), best), places
-
-
-def _is_done(finished: Beams, live: Beams, divisor: float) -> Bool[Tensor, " batch"]:
-    return (finished.scores[:, -1] > -math.inf) & (finished.scores[:, -1] >= live.scores[:, 0] / divisor)
 
 
 def _nothing(text: Continuation, batch: int, beams: int, max_length: int) -> Beams:

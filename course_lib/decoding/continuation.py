@@ -19,7 +19,7 @@ from course_lib.ground.modules import is_compiled
 from course_lib.ground.refusals import require_at_least, require_ids
 from course_lib.ground.text_state import TextState
 from course_lib.masking import at_last_word
-from course_lib.models import GPT, States, Transformer
+from course_lib.models import GPT, GPTConfig, States, Transformer
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,9 @@ def continuation(
         cached: keep keys and values; else every word is read again at every step, which gives the same.
         weights: return attention weights too.
 
+    `GPT` has two more, `mask`, True at the prompt's words and False at its padding, and `past_context`, to go on past
+    its context, each word predicted from the last `context` words.
+
     Raises:
         TypeError: nothing is known of such a model; the inputs are not ids.
         ValueError: no room for as many words, or inputs that the model refuses.
@@ -123,12 +126,10 @@ def _translation(
     return _Translation(model, inputs, new_words, cached, weights)
 
 
-class _Writing(Continuation):
-    """A language model's text after its prompt, which goes on in either of these ways."""
+class _Text(Continuation):
+    """A language model's text: its prompt, and where in it there is padding."""
 
-    of_words = ("_words", "_mask", "_cache")
-
-    def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool) -> None:
+    def __init__(self, model: GPT, prompt: Tensor, new_words: int, mask: Tensor | None, weights: bool) -> None:
         require_at_least(1, max_length=new_words)
         require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
         self._model, self._weights = model, weights
@@ -137,12 +138,33 @@ class _Writing(Continuation):
         self.padding_id = model.config.padding_id if model.config.padding_id is not None else self.end_id or 0
         self.first = tuple(prompt[0].tolist())
         self._words = prompt
-        self._mask = _words(prompt, model.config.padding_id, model.config.end_id)
+        self._mask = prompt_mask(prompt, model.config) if mask is None else _where_there_is_padding(mask)
+
+    def _append(self, words: Int[Tensor, " batch"]) -> None:
+        self._words = torch.cat([self._words, words.unsqueeze(1)], dim=1)
+        if self._mask is not None:
+            self._mask = torch.cat([self._mask, self._mask.new_ones(self.batch, 1)], dim=1)
+
+    def _read_last(self, count: int) -> Next:
+        mask = None if self._mask is None else self._mask[:, -count:]
+        states = self._model.states(self._words[:, -count:], mask, need_weights=self._weights)
+        return _next(self._model, states, mask)
+
+
+class _Writing(_Text):
+    """A text within the context, which goes on with a key-value cache, or by reading all its words again."""
+
+    of_words = ("_words", "_mask", "_cache")
+
+    def __init__(
+        self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool, mask: Tensor | None
+    ) -> None:
+        super().__init__(model, prompt, new_words, mask, weights)
         capacity = prompt.shape[-1] + new_words - 1  # nobody reads the last word
         if capacity > model.config.context:
             raise ValueError(
-                f"a prompt of {prompt.shape[-1]} words leaves no room for {new_words} more "
-                f"in the context of {model.config.context}"
+                f"a prompt of {prompt.shape[-1]} words leaves no room for {new_words} more in the context of "
+                f"{model.config.context}; model.generate goes on past it with past_context=True"
             )
         capacity = min(_capacity(model, capacity), model.config.context)
         self._cache = model.cache(self.batch, capacity) if cached else None
@@ -152,45 +174,94 @@ class _Writing(Continuation):
         return _next(self._model, states, self._mask)  # padding may come after the prompt
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        ids, mask = words.unsqueeze(1), None
         if self._cache is not None and _in_compiled_steps(self._model, self._weights):
             self._cache = self._cache.static()
-            return Next(self._model(ids, cache=self._cache)[:, -1])
+            return Next(self._model(words.unsqueeze(1), cache=self._cache)[:, -1])
         if self._cache is None:
-            ids = self._words = torch.cat([self._words, ids], dim=1)
-            if self._mask is not None:
-                mask = self._mask = torch.cat([self._mask, self._mask.new_ones(self.batch, 1)], dim=1)
-        return _next(self._model, self._model.states(ids, mask, self._cache, need_weights=self._weights))
+            self._append(words)
+            return self._read_last(self._words.shape[1])
+        states = self._model.states(words.unsqueeze(1), None, self._cache, need_weights=self._weights)
+        return _next(self._model, states)
+
+
+class _PastContext(_Text):
+    """A text of any length: each word is predicted from the last `context` words.
+
+    While they are all there is, the text goes on as any other. From then on a word that leaves changes what every
+    other has seen of it, and its position, so that no key or value can be kept: each step reads them all.
+    """
+
+    of_words = ("_words", "_mask", "_within")
+
+    def __init__(
+        self, model: GPT, prompt: Tensor, new_words: int, cached: bool, weights: bool, mask: Tensor | None
+    ) -> None:
+        super().__init__(model, prompt, new_words, mask, weights)
+        if self._mask is not None:
+            self._words, self._mask = _padding_first(prompt, self._mask)
+        self._context = model.config.context
+        room = self._context - prompt.shape[1] + 1
+        every = torch.ones_like(prompt, dtype=torch.bool) if self._mask is None else self._mask
+        keeps = cached and room >= 1
+        self._within = _Writing(model, self._words, min(room, new_words), True, weights, every) if keeps else None
+
+    def start(self) -> Next:
+        return self._read_last(self._context) if self._within is None else self._within.start()
+
+    def read(self, words: Int[Tensor, " batch"]) -> Next:
+        self._append(words)
+        if self._words.shape[1] > self._context:
+            self._within = None
+        return self._read_last(self._context) if self._within is None else self._within.read(words)
 
 
 @continuation.register
-def _writing(model: GPT, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False) -> Continuation:
-    return _Writing(model, inputs, new_words, cached, weights)
+def _writing(
+    model: GPT,
+    inputs: Tensor,
+    new_words: int,
+    *,
+    cached: bool = True,
+    weights: bool = False,
+    mask: Bool[Tensor, "batch words"] | None = None,
+    past_context: bool = False,
+) -> Continuation:
+    kind = _PastContext if past_context else _Writing
+    return kind(model, inputs, new_words, cached, weights, mask)
 
 
-def _words(
-    prompt: Int[Tensor, "batch words"], padding_id: int | None, end_id: int | None
-) -> Bool[Tensor, "batch words"] | None:
+def prompt_mask(prompt: Int[Tensor, "batch words"], config: GPTConfig) -> Bool[Tensor, "batch words"] | None:
     """Where the prompts' words are; None where there is no padding among them.
 
     GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end of a text. Before or
     after all the words of a prompt it counts as padding, unless every prompt has equally much of it.
+
+    Raises:
+        ValueError: a prompt has no words.
     """
-    if padding_id is not None:
-        mask = prompt != padding_id
-    elif end_id is not None:
-        filled = prompt == end_id
-        before, after = filled.cumprod(dim=1), filled.flip(1).cumprod(dim=1).flip(1)
-        mask = (before + after) == 0
-        if bool((mask == mask[:1]).all()):
-            return None
-    else:
+    if config.padding_id is not None:
+        return _where_there_is_padding(prompt != config.padding_id)
+    if config.end_id is None:
         return None
+    filled = prompt == config.end_id
+    before, after = filled.cumprod(dim=1), filled.flip(1).cumprod(dim=1).flip(1)
+    mask = (before + after) == 0
+    return None if bool((mask == mask[:1]).all()) else _where_there_is_padding(mask)
+
+
+def _where_there_is_padding(mask: Bool[Tensor, "batch words"]) -> Bool[Tensor, "batch words"] | None:
+    """The mask, or None where it hides nothing."""
     if bool(mask.all()):
         return None
     if not mask.any(dim=1).all():
         raise ValueError("a prompt has no words: one of the inputs is all padding")
     return mask
+
+
+def _padding_first(words: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]) -> tuple[Tensor, Tensor]:
+    """The words of every text at the end of its row, so that the last columns are the last words."""
+    order = mask.long().argsort(dim=1, stable=True)
+    return words.gather(1, order), mask.gather(1, order)
 
 
 def _in_compiled_steps(model: Transformer | GPT, weights: bool) -> bool:

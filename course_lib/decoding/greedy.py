@@ -12,11 +12,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import continuation
+from course_lib.decoding.continuation import Continuation, continuation
+from course_lib.decoding.rules import NO_RULES, Rules
 from course_lib.ground.modules import evaluating
 
 Choice = Callable[[Float[Tensor, "batch vocabulary"]], Int[Tensor, " batch"]]
 """Which word to write, from the logits of all."""
+
+Listener = Callable[[Int[Tensor, " batch"]], object]
+"""Whoever wants each step's words at once."""
 
 
 def greedy_decode(
@@ -33,7 +37,7 @@ def greedy_decode(
     Returns:
         The new words, with padding after each <e>.
     """
-    return write(model, inputs, _most_probable, max_length, cached=cached)
+    return write(model, inputs, most_probable, max_length, cached=cached)
 
 
 def write(
@@ -50,22 +54,39 @@ def write(
         ValueError: the model refuses the inputs, or there is no room for so many words.
     """
     with decoding(model):
-        text = continuation(model, inputs, max_length, cached=cached)
-        words = torch.full((text.batch, max_length), text.padding_id, device=text.device)
-        finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
-        logits = text.start().logits
-        longest = torch.zeros((), dtype=torch.long, device=text.device)
-        for length in range(1, max_length + 1):
-            longest += ~finished.all()
-            word = choose(logits)
-            if text.end_id is not None:
-                word = word.masked_fill(finished, text.padding_id)
-                finished |= word == text.end_id
-            words[:, length - 1] = word
-            if length == max_length or (time_to_ask(length, text.device) and finished.all()):
-                break
-            logits = text.read(word).logits
-    return words[:, : int(longest)].clone()  # outside of inference mode, so that one may train with it
+        words = write_on(continuation(model, inputs, max_length, cached=cached), choose, max_length)
+    return words.clone()  # outside of inference mode, so that one may train with it
+
+
+def write_on(
+    text: Continuation, choose: Choice, max_length: int, rules: Rules = NO_RULES, listen: Listener | None = None
+) -> Int[Tensor, "batch new"]:
+    """The loop itself, for texts that are already opened; within `decoding`.
+
+    Args:
+        text: nothing of it has been read yet.
+        choose, max_length: as for `write`.
+        rules: what changes the logits first, and where a text stops besides at its end.
+        listen: is told each step's words.
+    """
+    words = torch.full((text.batch, max_length), text.padding_id, device=text.device)
+    finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
+    logits = text.start().logits
+    longest = torch.zeros((), dtype=torch.long, device=text.device)
+    for length in range(1, max_length + 1):
+        longest += ~finished.all()
+        word = choose(rules.change(words[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
+        words[:, length - 1] = word
+        finished |= rules.stop(words[:, :length])
+        if text.end_id is not None:
+            finished |= word == text.end_id
+        if listen is not None:
+            listen(word)
+        may_ask = listen is not None or time_to_ask(length, text.device)
+        if length == max_length or (may_ask and finished.all()):
+            break
+        logits = text.read(word).logits
+    return words[:, : int(longest)]
 
 
 def time_to_ask(step: int, device: torch.device) -> bool:
@@ -76,7 +97,8 @@ def time_to_ask(step: int, device: torch.device) -> bool:
 STEPS_BETWEEN_QUESTIONS = 8
 
 
-def _most_probable(logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
+def most_probable(logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
+    """Greedy decoding's choice."""
     return logits.argmax(dim=-1)
 
 

@@ -1,13 +1,14 @@
 """Sampling: words drawn at random, so that a model does not always say the same.
 
-Three ways to keep improbable words from being drawn: a low temperature, the k most probable only, or the nucleus.
-Fan et al. (2018), "Hierarchical Neural Story Generation" (top-k); Holtzman et al. (2020), "The Curious Case of Neural
-Text Degeneration" (nucleus).
+Four ways to keep improbable words from being drawn: a low temperature, the k most probable only, the nucleus, or those
+not much less probable than the most probable. Fan et al. (2018), "Hierarchical Neural Story Generation" (top-k);
+Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration" (nucleus); Nguyen et al. (2024) (min-p).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
@@ -34,14 +35,64 @@ def keep_nucleus(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Ten
     Raises:
         ValueError: `p` is not above 0, or above 1.
     """
-    if not 0 < p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, not {p}")
+    _require_nucleus(p)
     ordered, places = logits.sort(dim=-1, descending=True, stable=True)
     probabilities = torch.softmax(ordered, dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
     before[..., 0] = 0.0  # the most probable word stays, whatever rounding made of the sum
     outside = torch.empty_like(before, dtype=torch.bool).scatter_(-1, places, before >= p)
     return logits.masked_fill(outside, -math.inf)
+
+
+def keep_min_p(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
+    """The logits with -inf wherever a word is less probable than p times the most probable.
+
+    Nguyen et al. (2024), "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", section 3.
+
+    Raises:
+        ValueError: `p` is below 0 or above 1.
+    """
+    _require_min_p(p)
+    probabilities = torch.softmax(logits, dim=-1)
+    return logits.masked_fill(probabilities < p * probabilities.amax(dim=-1, keepdim=True), -math.inf)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A choice at random: from softmax(logits / temperature), among the words that top-k, nucleus and min-p leave.
+
+    Attributes:
+        temperature, top_k, top_p, min_p, generator: as for `sample`.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    generator: torch.Generator | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise ValueError(
+                f"temperature must be above 0, not {self.temperature}; greedy_decode takes the most probable word"
+            )
+        if self.top_k is not None:
+            require_at_least(1, top_k=self.top_k)
+        if self.top_p is not None:
+            _require_nucleus(self.top_p)
+        if self.min_p is not None:
+            _require_min_p(self.min_p)
+
+    def __call__(self, logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
+        """One word of each text."""
+        logits = logits.float() / self.temperature
+        if self.top_k is not None:
+            logits = keep_top_k(logits, self.top_k)
+        if self.top_p is not None:
+            logits = keep_nucleus(logits, self.top_p)
+        if self.min_p is not None:
+            logits = keep_min_p(logits, self.min_p)
+        return torch.multinomial(torch.softmax(logits, dim=-1), 1, generator=self.generator).squeeze(-1)
 
 
 def sample(
@@ -52,35 +103,32 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
     generator: torch.Generator | None = None,
     cached: bool = True,
 ) -> Int[Tensor, "batch new"]:
-    """Write words drawn from softmax(logits / temperature), among those that top-k and then the nucleus leave.
+    """Write words drawn from softmax(logits / temperature), among those that top-k, then the nucleus, then min-p leave.
 
     Args:
         model, inputs, max_length, cached: as for `greedy_decode`.
         temperature: above 0; below 1 the probable becomes more probable, above 1 less.
         top_k: draw from the k most probable only; None for all.
         top_p: draw from the nucleus of this mass only; None for all.
+        min_p: draw from words at least this share as probable as the most probable; None for all.
         generator: of the draws, on the model's device; None for torch's own.
 
     Raises:
         TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: a setting out of its range, or inputs that the model refuses.
     """
-    if not (temperature > 0 and math.isfinite(temperature)):
-        raise ValueError(f"temperature must be above 0, not {temperature}; greedy_decode takes the most probable word")
-    if top_k is not None:
-        require_at_least(1, top_k=top_k)
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, not {top_p}")
+    return write(model, inputs, Draw(temperature, top_k, top_p, min_p, generator), max_length, cached=cached)
 
-    def draw(logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
-        logits = logits.float() / temperature
-        if top_k is not None:
-            logits = keep_top_k(logits, top_k)
-        if top_p is not None:
-            logits = keep_nucleus(logits, top_p)
-        return torch.multinomial(torch.softmax(logits, dim=-1), 1, generator=generator).squeeze(-1)
 
-    return write(model, inputs, draw, max_length, cached=cached)
+def _require_nucleus(p: float) -> None:
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, not {p}")
+
+
+def _require_min_p(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise ValueError(f"min_p must be at least 0 and at most 1, not {p}")

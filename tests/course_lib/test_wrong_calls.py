@@ -52,6 +52,17 @@ translator = Translator(transformer, pieces, pieces)
 IDS, HALVES = torch.tensor([[4, 5, 6]]), torch.ones(1, 3)
 WORDS, MASK = torch.randn(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
 
+
+class Streamed:
+    """A streamer that lets everything pass."""
+
+    def put(self, value: torch.Tensor) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
 Call = Callable[[], object]
 CALLS: list[tuple[Call, type[Exception], str]] = [
     # sizes
@@ -175,6 +186,37 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: translator.translate("the cat"), TypeError, "give a list of texts, not one string"),
     (lambda: translator.translate([""]), ValueError, "a sentence without words"),
     (lambda: translator.translate(["the cat"], beams=0), ValueError, "beams must be at least 1"),
+    (lambda: gpt.generate(IDS), TypeError, "missing 1 required keyword-only argument: 'max_new_tokens'"),  # type: ignore[call-arg]
+    (lambda: gpt.generate([[4, 5]], max_new_tokens=2), TypeError, "input_ids must be a tensor .* not a list"),  # type: ignore[arg-type]
+    (lambda: gpt.generate(IDS, max_new_tokens=0), ValueError, "max_new_tokens must be at least 1, not 0"),
+    (lambda: gpt.generate(IDS + 9, max_new_tokens=2), ValueError, "input_ids must be from 0 to 10"),
+    (lambda: gpt.generate(IDS, HALVES, max_new_tokens=2), TypeError, "attention_mask must be 1 .or True. at words"),
+    (lambda: gpt.generate(IDS, 2 * IDS, max_new_tokens=2), ValueError, "must be 1 at words and 0 at padding, and has"),
+    (lambda: gpt.generate(IDS, MASK[:, :2], max_new_tokens=2), ValueError, r"must be \[1, 3\] as input_ids are"),
+    (lambda: gpt.generate(IDS, ~MASK, max_new_tokens=2), ValueError, "one of the inputs is all padding"),
+    (lambda: gpt.generate(IDS, max_new_tokens=7), ValueError, "goes on past it with past_context=True"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=0), ValueError, "num_beams must be at least 1, not 0"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, temperature=0), ValueError, "temperature must be above 0"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, min_p=2), ValueError, "min_p must be at least 0 and at most 1"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, do_sample=False, top_k=3), ValueError, "are for sampling"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=3, top_k=3), ValueError, "beam search draws nothing"),
+    (
+        lambda: gpt.generate(IDS, max_new_tokens=2, repetition_penalty=0),
+        ValueError,
+        "must be above 0, not 0; 1",
+    ),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, stop=["."]), ValueError, "give the tokenizer as well, or its ids"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, stop=[5]), TypeError, "a list of texts and of lists of ids"),  # type: ignore[list-item]
+    (
+        lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=2, streamer=Streamed()),
+        ValueError,
+        "there is nothing for a streamer yet",
+    ),
+    (
+        lambda: transformer.generate(IDS * 0, MASK, max_new_tokens=2),
+        ValueError,
+        "attention_mask must be 0 wherever input_ids is padding, 0",
+    ),
     # text
     (lambda: SubwordVocabulary.train_bpe("the cat", 30), TypeError, "give a list of texts, not one string"),
     (lambda: SubwordVocabulary.train_wordpiece("the cat", 30), TypeError, "give a list of texts, not one string"),

@@ -80,3 +80,10 @@ class _Climb(Continuation):
 @continuation.register
 def _climb(model: Tree, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False) -> Continuation:
     return _Climb(model, inputs)
+
+
+class Letters:
+    """A tokenizer of which every id is a letter: 0 is a."""
+
+    def decode(self, ids: list[int], /) -> str:
+        return "".join(chr(ord("a") + word) for word in ids)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any, get_args
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.decoding.beam import beam_search, penalty
+from course_lib.decoding.beam import LengthFormula, beam_search, penalty
 from course_lib.decoding.greedy import greedy_decode
 from tests.course_lib.writers import END, PROMPTS_LEFT, SOURCES, Tree, gpt, transformer
 
@@ -107,11 +108,48 @@ def test_the_penalty_is_the_papers() -> None:
     assert penalty(7, 0.6) == pytest.approx(math.exp(0.6 * math.log(2)))
 
 
+def test_the_other_penalty_is_the_length() -> None:
+    assert penalty(1, 0.6, "length") == 1.0
+    assert penalty(7, 1.0, "length") == 7.0
+    assert penalty(7, 2.0, "length") == 49.0
+    assert penalty(40, 0.0, "length") == 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_are_divided_by_the_one_that_is_asked_for(seed: int) -> None:
+    tree = Tree(seed=seed)
+    for formula in get_args(LengthFormula):
+        found = beam_search(tree, FIRST, 3, 1.5, 6, length_formula=formula)
+        for row, first in enumerate(FIRST.flatten().tolist()):
+            for words, score in zip(found.words[row].tolist(), found.scores[row].tolist(), strict=True):
+                written = without_padding(words, 6)
+                divisor = penalty(len(written), 1.5, formula)
+                assert score == pytest.approx(log_probability(tree, first, written) / divisor, abs=1e-5)
+
+
+def test_the_longer_a_search_waits_the_better_it_finds() -> None:
+    better = 0
+    for seed in range(30):
+        early, usual, never = (
+            beam_search(Tree(seed=seed), FIRST, 2, 2.0, 8, early_stopping=when).scores[:, 0]
+            for when in (True, False, "never")
+        )
+        assert (early <= usual + 1e-6).all()
+        assert (usual <= never + 1e-6).all()
+        better += int((early < never - 1e-4).sum())
+    assert better > 5
+
+
 @pytest.mark.parametrize(
     ("settings", "match"),
-    [({"beams": 0}, "beams must be at least 1, not 0"), ({"length_penalty": -1.0}, "at least 0 and finite, not -1.0")],
+    [
+        ({"beams": 0}, "beams must be at least 1, not 0"),
+        ({"length_penalty": -1.0}, "at least 0 and finite, not -1.0"),
+        ({"length_formula": "mean"}, "length_formula must be 'wu' or 'length', not 'mean'"),
+        ({"early_stopping": "always"}, "early_stopping must be False, True or 'never', not 'always'"),
+    ],
 )
-def test_settings_out_of_range_are_refused(settings: dict[str, float], match: str) -> None:
+def test_settings_out_of_range_are_refused(settings: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         beam_search(Tree(), FIRST, **settings)
 

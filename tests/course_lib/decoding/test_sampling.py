@@ -8,13 +8,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
+from transformers import MinPLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from course_lib.decoding.greedy import greedy_decode
-from course_lib.decoding.sampling import keep_nucleus, keep_top_k, sample
+from course_lib.decoding.sampling import keep_min_p, keep_nucleus, keep_top_k, sample
 from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, Tree, gpt, transformer
 
 PROBABILITIES = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.1, 0.1, 0.1]])
 LOGITS = PROBABILITIES.log()
+WORDS = torch.zeros(50, 1, dtype=torch.long)
 
 
 def kept(logits: Tensor) -> list[list[int]]:
@@ -51,6 +53,35 @@ class TestNucleus:
         assert kept(keep_nucleus(torch.full((1, 5), 3.0), 1e-9)) == [[0]]
 
 
+class TestMinP:
+    @pytest.mark.parametrize(
+        ("p", "words"),
+        [(0.0, [[0, 1, 2, 3]] * 2), (0.4, [[1, 2, 3], [0]]), (0.6, [[1, 3], [0]]), (1.0, [[1], [0]])],
+    )
+    def test_keeps_what_is_not_much_less_probable_than_the_best(
+        self, p: float, words: list[list[int]]
+    ) -> None:
+        assert kept(keep_min_p(LOGITS, p)) == words
+
+
+class TestAsTheirs:
+    """The same words stay as in the `transformers` library."""
+
+    SCORES = 3 * torch.randn(50, 40, generator=torch.Generator().manual_seed(0))
+
+    @pytest.mark.parametrize("k", [1, 7, 40, 99])
+    def test_top_k(self, k: int) -> None:
+        assert torch.equal(keep_top_k(self.SCORES, k), TopKLogitsWarper(k)(WORDS, self.SCORES))
+
+    @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+    def test_nucleus(self, p: float) -> None:
+        assert torch.equal(keep_nucleus(self.SCORES, p), TopPLogitsWarper(p)(WORDS, self.SCORES))
+
+    @pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 1.0])
+    def test_min_p(self, p: float) -> None:
+        assert torch.equal(keep_min_p(self.SCORES, p), MinPLogitsWarper(p)(WORDS, self.SCORES))
+
+
 class TestSample:
     @pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
     def test_a_seed_repeats_it_with_and_without_the_cache(self, make: type[nn.Module], inputs: Tensor) -> None:
@@ -69,7 +100,7 @@ class TestSample:
         shares = torch.bincount(words.flatten(), minlength=4) / times
         assert_close(shares, torch.softmax(tree.logits([7]) / 2.0, dim=-1), atol=0.03, rtol=0)
 
-    @pytest.mark.parametrize("settings", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}])
+    @pytest.mark.parametrize("settings", [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}, {"temperature": 1e-3}])
     def test_with_nothing_left_to_chance_it_is_greedy(self, settings: dict[str, float]) -> None:
         assert torch.equal(sample(gpt(), PROMPTS_LEFT, 10, **settings), greedy_decode(gpt(), PROMPTS_LEFT, 10))
 
@@ -86,6 +117,8 @@ class TestSample:
             ({"temperature": math.nan}, "temperature must be above 0, not nan"),
             ({"top_k": 0}, "top_k must be at least 1, not 0"),
             ({"top_p": 0.0}, "top_p must be above 0 and at most 1, not 0.0"),
+            ({"min_p": 1.5}, "min_p must be at least 0 and at most 1, not 1.5"),
+            ({"min_p": -0.1}, "min_p must be at least 0 and at most 1, not -0.1"),
             ({"top_p": 1.5}, "top_p must be above 0 and at most 1, not 1.5"),
         ],
     )
@@ -98,3 +131,5 @@ class TestSample:
             keep_top_k(LOGITS, 0)
         with pytest.raises(ValueError, match="at most 1, not 2"):
             keep_nucleus(LOGITS, 2.0)
+        with pytest.raises(ValueError, match="min_p must be at least 0 and at most 1, not 2"):
+            keep_min_p(LOGITS, 2.0)

@@ -1,0 +1,55 @@
+"""`model.generate`: what calls the library's decoding, and says so where a lesson has its students write that."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.box.library import copy_library
+from course_lib import exercises
+from course_lib.decoding.generates import Generates
+from course_lib.decoding.generation import Settings
+from course_lib.models import GPT, GPTConfig, Transformer
+
+WITHOUT_DECODING = """
+import torch
+from course_lib.models import GPT, GPTConfig
+GPT(GPTConfig(11, 8, 8, 2, 1, 12)).generate(torch.tensor([[4]]), max_new_tokens=2)
+"""
+
+
+def test_a_model_has_every_setting_by_name() -> None:
+    settings = dict(inspect.signature(Settings).parameters)
+    parameters = inspect.signature(Generates.generate).parameters
+    assert parameters.keys() - settings.keys() == {"self", "input_ids", "attention_mask", "streamer"}
+    assert settings.keys() <= parameters.keys()
+    assert all(parameters[name].default == setting.default for name, setting in settings.items())
+
+
+@pytest.mark.parametrize("model", [GPT, Transformer])
+def test_both_kinds_of_model_have_it(model: type) -> None:
+    assert issubclass(model, Generates)
+
+
+def test_where_the_decoding_is_withheld_it_says_so(tmp_path: Path) -> None:
+    withheld = {name for exercise in exercises.all() if exercise.lesson == "06_decoding" for name in exercise.withheld}
+    modules = copy_library(tmp_path, withheld)
+    assert "course_lib.models" in modules
+    assert "course_lib.decoding.generation" not in modules
+    command = [sys.executable, "-P", "-c", f"import sys; sys.path[:0] = [{str(tmp_path)!r}]\n{WITHOUT_DECODING}"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert run.returncode == 1
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: generate is not here: this lesson has you write the decoding yourself")
+
+
+def test_it_names_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "course_lib.decoding.generation", None)
+    ours = GPT(GPTConfig(11, 8, 8, 2, 1, 12))
+    with pytest.raises(ModuleNotFoundError, match=r"withheld \(course_lib.decoding.generation\)$"):
+        ours.generate(torch.tensor([[4]]), max_new_tokens=2)

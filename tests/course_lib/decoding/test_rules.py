@@ -1,0 +1,82 @@
+"""Rules: the same scores as the `transformers` library's processors give, and where texts stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import RepetitionPenaltyLogitsProcessor
+
+from course_lib.decoding.rules import NO_RULES, penalise_repetition, repetition_rule, stop_rule
+from tests.course_lib.writers import Letters
+
+WORDS = torch.tensor([[4, 5, 6], [4, 4, 1]])
+
+
+def test_without_rules_nothing_changes_and_nothing_ends() -> None:
+    scores = torch.randn(2, 9)
+    assert NO_RULES.change(WORDS, scores) is scores
+    assert NO_RULES.stop(WORDS).tolist() == [False, False]
+
+
+class TestRepetition:
+    @pytest.mark.parametrize("penalty", [0.5, 1.0, 1.2, 3.0])
+    def test_is_theirs(self, penalty: float) -> None:
+        scores = 5 * torch.randn(2, 9, generator=torch.Generator().manual_seed(0))
+        expected = RepetitionPenaltyLogitsProcessor(penalty=penalty)(WORDS, scores.clone())
+        assert_close(repetition_rule(WORDS[:, :1], None, penalty)(WORDS[:, 1:], scores), expected)
+
+    def test_divides_what_is_positive_and_multiplies_what_is_negative(self) -> None:
+        scores = torch.tensor([3.0, -3.0, 3.0, -3.0, -math.inf])
+        seen = torch.tensor([True, True, False, False, True])
+        assert penalise_repetition(scores, seen, 1.5).tolist() == [2.0, -4.5, 3.0, -3.0, -math.inf]
+
+    def test_padding_is_no_word_and_copies_follow_their_text(self) -> None:
+        read, mask = torch.tensor([[0, 3], [5, 6]]), torch.tensor([[False, True], [True, True]])
+        written = torch.tensor([[7], [8], [7], [7]])
+        changed = repetition_rule(read, mask, 2.0)(written, torch.ones(4, 9))
+        seen = [row.nonzero().flatten().tolist() for row in changed == 0.5]
+        assert seen == [[3, 7], [3, 8], [5, 6, 7], [5, 6, 7]]
+
+    @pytest.mark.parametrize("penalty", [0.0, -1.0, math.inf, math.nan])
+    def test_a_penalty_that_turns_scores_around(self, penalty: float) -> None:
+        with pytest.raises(ValueError, match="repetition_penalty must be above 0, not "):
+            penalise_repetition(torch.ones(3), torch.ones(3, dtype=torch.bool), penalty)
+
+
+class TestStop:
+    @pytest.mark.parametrize(
+        ("stop", "expected"),
+        [
+            ([[6]], [True, False]),
+            ([[6], [4, 1]], [True, True]),
+            ([[4, 5]], [False, False]),
+            ([[4, 5, 6], (4, 4, 1)], [True, True]),
+            ([[0, 4, 5, 6]], [False, False]),
+            ("ef", [True, False]),
+            (["ee", "fg"], [True, True]),
+            (["eb", [6]], [True, True]),
+            (["z"], [False, False]),
+        ],
+    )
+    def test_at_these_ids_or_in_this_text(self, stop: Any, expected: list[bool]) -> None:
+        assert stop_rule(stop, Letters())(WORDS).tolist() == expected
+
+    @pytest.mark.parametrize(
+        ("stop", "error", "message"),
+        [
+            (["."], ValueError, "to stop at the text '.', give the tokenizer as well, or its ids"),
+            ("", ValueError, "must not have an empty text"),
+            ([""], ValueError, "must not have an empty text"),
+            ([[]], ValueError, "must not have an empty text, or no ids"),
+            ([13], TypeError, "must be a list of texts and of lists of ids, but it has 13"),
+            ([[1.5]], TypeError, r"but it has \[1.5\]"),
+        ],
+    )
+    def test_what_is_neither(self, stop: Sequence[Any], error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=message):
+            stop_rule(stop)
