@@ -74,9 +74,6 @@ def continuation(
         cached: keep keys and values; else every word is read again at every step, which gives the same.
         weights: return attention weights too.
 
-    `GPT` has two more, `mask`, True at the prompt's words and False at its padding, and `past_context`, to go on past
-    its context, each word predicted from the last `context` words.
-
     Raises:
         TypeError: nothing is known of such a model; the inputs are not ids.
         ValueError: no room for as many words, or inputs that the model refuses.
@@ -216,7 +213,7 @@ class _PastContext(_Text):
 
 
 @continuation.register
-def _writing(
+def writing(
     model: GPT,
     inputs: Tensor,
     new_words: int,
@@ -226,6 +223,14 @@ def _writing(
     mask: Bool[Tensor, "batch words"] | None = None,
     past_context: bool = False,
 ) -> Continuation:
+    """The texts that a `GPT` writes, with two more settings than `continuation` has for every model.
+
+    Args:
+        model, inputs, new_words, cached, weights: as for `continuation`.
+        mask: True at the prompts' words, False at padding; None to find the padding by its id.
+        past_context: go on past the context, each word predicted from the last `context` words. From there on they are
+            all read again at every step.
+    """
     kind = _PastContext if past_context else _Writing
     return kind(model, inputs, new_words, cached, weights, mask)
 

@@ -52,7 +52,8 @@ class Generates:
         """Write on: a translation of each source, or what follows each prompt.
 
         Without further settings it is greedy decoding. Any of `temperature`, `top_k`, `top_p` and `min_p` makes it
-        sampling, and more beams than one beam search. Dropout is off; the model's mode is restored.
+        sampling, and more beams than one beam search. Nothing else is assumed, nor read from a published
+        `generation_config.json`. Dropout is off; the model's mode is restored.
 
         Args:
             input_ids: on the model's device: sources, or prompts. Of different lengths, they are padded on either side.

@@ -58,9 +58,7 @@ class TestMinP:
         ("p", "words"),
         [(0.0, [[0, 1, 2, 3]] * 2), (0.4, [[1, 2, 3], [0]]), (0.6, [[1, 3], [0]]), (1.0, [[1], [0]])],
     )
-    def test_keeps_what_is_not_much_less_probable_than_the_best(
-        self, p: float, words: list[list[int]]
-    ) -> None:
+    def test_keeps_what_is_not_much_less_probable_than_the_best(self, p: float, words: list[list[int]]) -> None:
         assert kept(keep_min_p(LOGITS, p)) == words
 
 
