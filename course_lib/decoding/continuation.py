@@ -213,7 +213,7 @@ class _PastContext(_Text):
 
 
 @continuation.register
-def writing(
+def prompt_continuation(
     model: GPT,
     inputs: Tensor,
     new_words: int,

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Int
 from torch import Generator, Tensor, nn
 
 from course_lib.decoding.beam import BeamSearch, EarlyStopping, LengthFormula, search
-from course_lib.decoding.continuation import Continuation, continuation, prompt_mask, writing
+from course_lib.decoding.continuation import Continuation, continuation, prompt_continuation, prompt_mask
 from course_lib.decoding.generates import Streamer
 from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable, write_on
 from course_lib.decoding.rules import Rules, Tokenizer, repetition_rule, require_penalty, stop_rule
@@ -137,7 +137,7 @@ def _open_prompts(model: GPT, input_ids: Tensor, attention_mask: Tensor | None, 
     config = model.config
     require_ids(input_ids, config.vocabulary, "input_ids", wait=True)
     mask = _as_boolean(attention_mask, input_ids)
-    text = writing(
+    text = prompt_continuation(
         model,
         input_ids,
         settings.max_new_tokens,

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-Change = Callable[[Int[Tensor, "rows words"], Float[Tensor, "rows vocabulary"]], Float[Tensor, "rows vocabulary"]]
+ScoreChange = Callable[[Int[Tensor, "rows words"], Float[Tensor, "rows vocabulary"]], Float[Tensor, "rows vocabulary"]]
 """Other scores of the next word, from the words written so far and the model's scores."""
 
 Stop = Callable[[Int[Tensor, "rows words"]], Bool[Tensor, " rows"]]
@@ -35,7 +35,7 @@ class Rules:
         stop: by default nowhere.
     """
 
-    change: Change = _as_they_are
+    change: ScoreChange = _as_they_are
     stop: Stop = _nowhere
 
 
@@ -73,7 +73,7 @@ def require_penalty(penalty: float) -> None:
 
 def repetition_rule(
     read: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"] | None, penalty: float
-) -> Change:
+) -> ScoreChange:
     """Penalise the words of the text that was read before, and those written since; padding is no word.
 
     Args:

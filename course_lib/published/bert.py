@@ -14,7 +14,7 @@ import torch
 
 from course_lib.models import BERT, BERTConfig
 from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor
-from course_lib.published.families import Family
+from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import (
     Plan,
@@ -93,7 +93,7 @@ BODY = "bert."
 POSITIONS = r"embeddings\.position_ids"
 """0, 1, 2, ...: once stored with the weights."""
 
-BERTS = Family(
+BERTS = PublishedFamily(
     model=BERT,
     model_type="bert",
     architecture="BertModel",

@@ -1,6 +1,6 @@
 """Families of published models: for each architecture what it takes to load one into ours and to save ours as one.
 
-A new architecture is a new `Family`: how its configuration is read and written, and a plan of its tensors.
+A new architecture is a new `PublishedFamily`: how its configuration is read and written, and a plan of its tensors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _as_loaded(_model: nn.Module, _published: PublishedModel) -> None:
 
 
 @dataclass(frozen=True)
-class Family(Generic[Model]):
+class PublishedFamily(Generic[Model]):
     """One published architecture, and how it is ours.
 
     Attributes:

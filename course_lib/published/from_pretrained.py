@@ -52,6 +52,6 @@ class FromPretrained:
             OSError: the folder cannot be written to.
             ValueError: what the configuration says is tied differs.
         """
-        from course_lib.published.pretrained import save
+        from course_lib.published.pretrained import save_model
 
-        save(cast(nn.Module, self), folder)
+        save_model(cast(nn.Module, self), folder)

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from course_lib.models import GPT, GPTConfig
-from course_lib.published.families import Family
+from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import TURNED, Plan, Source, activation_name, read_activation, weights_and_bias
 
@@ -101,7 +101,7 @@ def _unused(model: GPT) -> list[str]:
     return [r"h\.\d+\.attn\.(bias|masked_bias)"] + [re.escape(OUTPUT)] * model.config.tied_output
 
 
-GPT2 = Family(
+GPT2 = PublishedFamily(
     model=GPT,
     model_type="gpt2",
     architecture="GPT2LMHeadModel",

@@ -18,9 +18,9 @@ from torch import Tensor
 
 from course_lib.blocks import RotaryConfig
 from course_lib.models import GPT, GPTConfig
-from course_lib.published.families import Family
+from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
-from course_lib.published.plans import SAME, Change, Plan, Source, activation_name, read_activation
+from course_lib.published.plans import SAME, Conversion, Plan, Source, activation_name, read_activation
 
 BODY, OUTPUT = "model.", "lm_head.weight"
 """What the names of all tensors begin with but for the head's, where a model has its head; and the head's."""
@@ -165,7 +165,7 @@ def _write_qwen(config: GPTConfig) -> dict[str, Any]:
 def _plan(model: GPT) -> Plan:
     config = model.config
     heads, (groups, d_head) = config.heads, config.block.key_shape
-    paired = Change(partial(_as_neighbours, d_head=d_head), partial(_as_halves, d_head=d_head))
+    paired = Conversion(partial(_as_neighbours, d_head=d_head), partial(_as_halves, d_head=d_head))
     rows = (heads * d_head, groups * d_head, groups * d_head)
     plan = {
         "embedding.weight": Source(("embed_tokens.weight",)),
@@ -212,8 +212,8 @@ def _family(
     name: str,
     read_config: Callable[[PublishedModel], GPTConfig] = _read_config,
     write_config: Callable[[GPTConfig], dict[str, Any]] = _write_config,
-) -> Family[GPT]:
-    return Family(
+) -> PublishedFamily[GPT]:
+    return PublishedFamily(
         model=GPT,
         model_type=name.lower(),
         architecture=f"{name}ForCausalLM",

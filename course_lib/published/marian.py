@@ -17,9 +17,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.models import Transformer, TransformerConfig
-from course_lib.published.families import Family
+from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
-from course_lib.published.plans import Change, Plan, Source, activation_name, read_activation, weights_and_bias
+from course_lib.published.plans import Conversion, Plan, Source, activation_name, read_activation, weights_and_bias
 
 NEVER = -1e4
 """A score that no word is written with; finite even in half precision, so that a loss stays finite."""
@@ -97,7 +97,7 @@ def _write_config(config: TransformerConfig) -> dict[str, Any]:
 def _plan(model: Transformer) -> Plan:
     shared = Source(("shared.weight",), LAST)
     plan = {f"{name}.weight": shared for name in ("source_embedding", "target_embedding", "output")}
-    plan["output.bias"] = Source((BIAS,), Change(torch.flatten, lambda bias: bias.unsqueeze(0)))
+    plan["output.bias"] = Source((BIAS,), Conversion(torch.flatten, lambda bias: bias.unsqueeze(0)))
     for i in range(model.config.encoder_layers):
         ours, theirs = f"encoder.{i}", f"encoder.layers.{i}"
         plan |= _attention(f"{ours}.self_attention", f"{theirs}.self_attn")
@@ -149,10 +149,10 @@ def _halve(alternating: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_mo
     return pairs.transpose(-1, -2).flatten(-2)
 
 
-LAST = Change(_alternate, _halve)
+LAST = Conversion(_alternate, _halve)
 """The last dimension is d_model, and in the other order."""
 
-FIRST = Change(
+FIRST = Conversion(
     lambda halves: _alternate(halves.movedim(0, -1)).movedim(-1, 0),
     lambda alternating: _halve(alternating.movedim(0, -1)).movedim(-1, 0),
 )
@@ -167,7 +167,7 @@ def _forbid_padding(model: Transformer, published: PublishedModel) -> None:
 BODY, BIAS = "model.", "final_logits_bias"
 """What the names of all tensors begin with but for the output's bias; and that."""
 
-MARIAN = Family(
+MARIAN = PublishedFamily(
     model=Transformer,
     model_type="marian",
     architecture="MarianMTModel",

@@ -8,7 +8,7 @@ from typing import Any
 
 from course_lib.blocks import RotaryConfig
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from course_lib.published.families import Family, Model
+from course_lib.published.families import Model, PublishedFamily
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Plan, Source, tied_names
 
@@ -43,8 +43,8 @@ def _plan(model: GPT | BERT | Transformer) -> Plan:
     return plan | {name: plan[first] for first, names in tied_names(model).items() for name in names}
 
 
-def _own(model: type[Model], config: type[Any]) -> Family[Model]:
-    return Family(
+def _own(model: type[Model], config: type[Any]) -> PublishedFamily[Model]:
+    return PublishedFamily(
         model=model,
         model_type=f"katze-{model.__name__.lower()}",
         architecture=model.__name__,

@@ -1,7 +1,7 @@
 """Which published tensor is which of ours, and what turns one into the other: plans, read in both directions.
 
 A plan says for each of our tensors which published ones it is made from. The architectures are the same as ours, so
-that loading and saving are a matter of names; what else differs is a `Change`, which can be undone.
+that loading and saving are a matter of names; what else differs is a `Conversion`, which can be undone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Change:
+class Conversion:
     """How a published tensor becomes ours, and ours a published one again.
 
     Attributes:
@@ -37,10 +37,10 @@ def _as_it_is(tensor: Tensor) -> Tensor:
     return tensor
 
 
-SAME = Change(_as_it_is, _as_it_is)
+SAME = Conversion(_as_it_is, _as_it_is)
 """Nothing differs."""
 
-TURNED = Change(torch.t, torch.t)
+TURNED = Conversion(torch.t, torch.t)
 """[in, out] in place of torch's [out, in]."""
 
 
@@ -55,7 +55,7 @@ class Source:
     """
 
     names: tuple[str, ...]
-    change: Change | tuple[Change, ...] = SAME
+    change: Conversion | tuple[Conversion, ...] = SAME
     rows: tuple[int, ...] | None = None
 
     def ours(self, theirs: Sequence[Tensor]) -> Tensor:
@@ -69,7 +69,7 @@ class Source:
         return [change.theirs(part).contiguous() for change, part in zip(self._changes, parts, strict=True)]
 
     @property
-    def _changes(self) -> tuple[Change, ...]:
+    def _changes(self) -> tuple[Conversion, ...]:
         return self.change if isinstance(self.change, tuple) else (self.change,) * len(self.names)
 
 
@@ -77,7 +77,7 @@ Plan = dict[str, Source]
 """For each of our tensors, by its name in the model's state, where it comes from."""
 
 
-def weights_and_bias(ours: str, *theirs: str, change: Change = SAME) -> Plan:
+def weights_and_bias(ours: str, *theirs: str, change: Conversion = SAME) -> Plan:
     """The two tensors of a layer, under the same endings in both; only the weight is changed."""
     return {
         f"{ours}.weight": Source(tuple(f"{name}.weight" for name in theirs), change),

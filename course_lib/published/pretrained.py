@@ -22,14 +22,14 @@ from torch import nn
 from course_lib.ground.refusals import require_device
 from course_lib.models import BERT, GPT, Transformer
 from course_lib.published.bert import BERTS
-from course_lib.published.families import Family
+from course_lib.published.families import PublishedFamily
 from course_lib.published.gpt2 import GPT2
 from course_lib.published.hub import PublishedModel
 from course_lib.published.llama import LLAMAS
 from course_lib.published.marian import MARIAN
 from course_lib.published.own import OWN_BERT, OWN_GPT, OWN_TRANSFORMER
 
-Families = tuple[Family[Any], ...]
+Families = tuple[PublishedFamily[Any], ...]
 
 FAMILIES: dict[type[nn.Module], Families] = {
     GPT: (GPT2, *LLAMAS, OWN_GPT),
@@ -66,7 +66,7 @@ def load(
     return cast(Model, families[published.config["model_type"]].load(published, dtype, device))
 
 
-def save(model: nn.Module, folder: str | Path) -> None:
+def save_model(model: nn.Module, folder: str | Path) -> None:
     """Write a model of one of our classes: what `save_pretrained` calls.
 
     Raises:

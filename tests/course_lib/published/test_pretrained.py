@@ -16,7 +16,7 @@ from torch.testing import assert_close
 
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published import hub
-from course_lib.published.pretrained import DTYPES, FAMILIES, load, save
+from course_lib.published.pretrained import DTYPES, FAMILIES, load, save_model
 from tests.course_lib.published.theirs import IDS, MASK, SEGMENTS, edit_config, gpt2
 
 SIZES = GPTConfig(61, 32, 24, 4, 2, 40, activation="gelu_tanh", end_id=2, padding_id=1)
@@ -206,7 +206,7 @@ class TestSaving:
 
     def test_a_model_of_another_class(self, tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="no published weights for Linear"):
-            save(nn.Linear(2, 2), tmp_path)
+            save_model(nn.Linear(2, 2), tmp_path)
 
     def test_the_last_family_holds_every_model(self) -> None:
         for model, config, _ in MODELS.values():
