@@ -56,7 +56,8 @@ class Generates:
         `generation_config.json`. Dropout is off; the model's mode is restored.
 
         Args:
-            input_ids: on the model's device: sources, or prompts. Of different lengths, they are padded on either side.
+            input_ids: on the model's device: sources, or prompts. Those of different lengths are padded: prompts on
+                either side, sources after their words.
             attention_mask: 1 or True at words, 0 or False at padding. Without it, padding is what has the id of
                 padding; and where GPT-2 has none, the end of a text around prompts of different lengths.
             max_new_tokens: the most words to write, the end included; what is not finished by then stays cut off.

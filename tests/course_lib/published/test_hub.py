@@ -172,6 +172,36 @@ class TestReading:
             PublishedModel("toy", {"it": value}, {}).word("it", 3, 7)
 
 
+class TestWriting:
+    def test_what_is_written_is_read_again(self, tmp_path: Path) -> None:
+        written = PublishedModel("toy", {"model_type": "toy", "size": 3, "rate": 1e-12}, WEIGHTS)
+        written.write(tmp_path / "new" / "folder")
+        read = PublishedModel.read(tmp_path / "new" / "folder", "other", "toy")
+        assert read.config == written.config
+        assert_close(dict(read.tensors), WEIGHTS, rtol=0, atol=0)
+
+    def test_what_was_there_is_replaced(self, folder: Path) -> None:
+        PublishedModel("toy", {"model_type": "toy"}, {"b": torch.ones(1)}).write(str(folder))
+        read = PublishedModel.read(folder, "toy")
+        assert dict(read.config) == {"model_type": "toy"}
+        assert read.tensors.keys() == {"b"}
+        assert {path.name for path in folder.iterdir()} == {"config.json", "model.safetensors"}
+
+    def test_where_nothing_can_be_written(self, folder: Path) -> None:
+        with pytest.raises(OSError, match="config.json"):
+            PublishedModel("toy", {}, WEIGHTS).write(folder / "config.json")
+
+    def test_a_setting_that_json_cannot_say_leaves_what_was_there(self, folder: Path) -> None:
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            PublishedModel("toy", {"size": torch.ones(1)}, {"b": torch.ones(1)}).write(folder)
+        assert_close(dict(PublishedModel.read(folder, "toy").tensors), WEIGHTS)
+        assert {path.name for path in folder.iterdir()} == {"config.json", "model.safetensors"}
+
+    def test_tensors_under_other_names(self) -> None:
+        renamed = PublishedModel("toy", {}, WEIGHTS).renamed(str.upper)
+        assert renamed.tensors.keys() == {"DENSE.WEIGHT", "DENSE.BIAS"}
+
+
 class TestFinding:
     @pytest.mark.parametrize("name", [Path("no/such/folder"), "./no_such_folder", "/no/such/folder"])
     def test_a_path_is_not_looked_for_on_the_hub(self, name: str | Path) -> None:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 import torch
 from torch import Tensor, nn
 
+from course_lib.blocks import Activation
 from course_lib.published import plans
 from course_lib.published.hub import PublishedModel
-from course_lib.published.plans import TURNED, Source, load_weights, weights_and_bias
+from course_lib.published.marian import FIRST, LAST
+from course_lib.published.plans import (
+    SAME,
+    TURNED,
+    Conversion,
+    Source,
+    activation_name,
+    load_weights,
+    published_tensors,
+    read_activation,
+    weights_and_bias,
+)
 
 WEIGHTS = {"dense.weight": torch.arange(6.0).view(2, 3), "dense.bias": torch.tensor([7.0, 8.0])}
 
@@ -104,3 +118,39 @@ class TestLoading:
 
     def test_shown_names_are_few(self) -> None:
         assert plans._listed(["b", "a"]) == "a, b"
+
+
+class TestSaving:
+    @pytest.mark.parametrize("conversion", [SAME, TURNED, LAST, FIRST], ids=["same", "turned", "last", "first"])
+    def test_every_conversion_is_undone(self, conversion: Conversion) -> None:
+        theirs = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
+        assert torch.equal(conversion.theirs(conversion.ours(theirs)), theirs)
+        assert torch.equal(conversion.ours(conversion.theirs(theirs)), theirs)
+
+    def test_the_halves_of_d_model_alternate(self) -> None:
+        halves = torch.tensor([[1, 2, 3, 10, 20, 30]])
+        assert LAST.ours(halves).tolist() == [[1, 10, 2, 20, 3, 30]]
+        assert FIRST.ours(halves.T).tolist() == [[1], [10], [2], [20], [3], [30]]
+
+    def test_what_was_loaded_is_saved_under_the_published_names(self) -> None:
+        tensors = {"a": torch.ones(3, 2), "b": 2 * torch.ones(3, 2), "c": torch.tensor([1.0, 2.0, 3.0, 4.0])}
+        plan = {"weight": Source(("a", "b"), TURNED), "bias": Source(("c",))}
+        model = nn.Linear(3, 4)
+        load_weights(model, PublishedModel("toy", {}, tensors), plan)
+        saved = published_tensors(model, plan)
+        assert saved.keys() == tensors.keys()
+        assert all(torch.equal(saved[name], tensor) for name, tensor in tensors.items())
+
+    def test_what_is_tied_is_saved_once(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+        both = {"0.weight": Source(("a",)), "1.weight": Source(("a",))}
+        with pytest.raises(ValueError, match=r"1.weight should be tied to what is saved as a, but differs from it"):
+            published_tensors(model, both)
+        model[1].weight = model[0].weight
+        assert torch.equal(published_tensors(model, both)["a"], model[0].weight)
+
+
+@pytest.mark.parametrize("activation", get_args(Activation))
+def test_every_activation_has_a_published_name(activation: Activation) -> None:
+    published = PublishedModel("toy", {"act": activation_name(activation)}, {})
+    assert read_activation(published, "act", "relu") == activation
