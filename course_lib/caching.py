@@ -46,7 +46,7 @@ class Reading:
             return cls(start)
         if seen is None and start == 0:
             return cls(start, is_causal=True)
-        causal = _causal(start, words, device)
+        causal = torch.ones(words, start + words, dtype=torch.bool, device=device).tril(start)
         if seen is None:
             return cls(start, mask=causal)
         keys = _positions(seen)
@@ -55,12 +55,10 @@ class Reading:
     @classmethod
     def packed(cls, documents: Int[Tensor, "batch words"]) -> Reading:
         """Reading several texts in each row, one after the other: none attends to another, and each begins at 0."""
-        words = documents.shape[1]
-        column = torch.arange(words, device=documents.device).expand_as(documents)
-        begins = documents.diff(dim=1, prepend=documents[:, :1] - 1) != 0
-        begin = column.masked_fill(~begins, 0).cummax(dim=1).values  # of the text that each word is in
-        places, same = column - begin, begin.unsqueeze(2) == begin.unsqueeze(1)
-        return cls(0, places, places, same & _causal(0, words, documents.device))
+        from course_lib.modern.documents import document_mask, document_positions
+
+        places = document_positions(documents)
+        return cls(0, places, places, document_mask(places))
 
     def positions(self, words: int, device: torch.device) -> tuple[Int[Tensor, "... words"], Int[Tensor, "... keys"]]:
         """The position of each of the words, and of each word that they might attend to."""
@@ -68,10 +66,6 @@ class Reading:
             keys = torch.arange(self.start + words, device=device)
             return keys[self.start :], keys
         return self.places, self.keys
-
-
-def _causal(start: int, words: int, device: torch.device) -> Bool[Tensor, "words keys"]:
-    return torch.ones(words, start + words, dtype=torch.bool, device=device).tril(start)
 
 
 def _positions(seen: Bool[Tensor, "batch keys"]) -> Int[Tensor, "batch keys"]:

@@ -14,13 +14,14 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 
-def document_mask(documents: Int[Tensor, "batch words"]) -> Bool[Tensor, "batch words words"]:
-    """True where a word may attend: to itself, and to the words before it in its own text."""
-    return (documents.unsqueeze(2) == documents.unsqueeze(1)).tril()
-
-
 def document_positions(documents: Int[Tensor, "batch words"]) -> Int[Tensor, "batch words"]:
-    """Each word's position in its own text, counted from 0. Words of one text follow each other."""
+    """Each word's position in its own text, counted from 0; a text begins where the number changes."""
     column = torch.arange(documents.shape[1], device=documents.device)
     begins = documents.diff(dim=1, prepend=documents[:, :1]) != 0
     return column - (column * begins).cummax(dim=1).values
+
+
+def document_mask(positions: Int[Tensor, "batch words"]) -> Bool[Tensor, "batch words words"]:
+    """True where a word may attend: to itself, and to the words before it in its own text, from their positions."""
+    begin = torch.arange(positions.shape[1], device=positions.device) - positions  # of each word's text
+    return (begin.unsqueeze(2) == begin.unsqueeze(1)).tril()

@@ -6,11 +6,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 from torch.testing import assert_close
 
-from course_lib.caching import Reading
 from course_lib.configurations import GPTConfig
 from course_lib.models import GPT
 from course_lib.modern.documents import document_mask, document_positions
@@ -29,7 +26,7 @@ def test_positions_begin_again_with_each_text() -> None:
 
 
 def test_a_word_attends_to_those_before_it_in_its_text() -> None:
-    mask = document_mask(DOCUMENTS)
+    mask = document_mask(document_positions(DOCUMENTS))
     for row, documents in enumerate(DOCUMENTS.tolist()):
         for query, own in enumerate(documents):
             for key, other in enumerate(documents):
@@ -37,26 +34,14 @@ def test_a_word_attends_to_those_before_it_in_its_text() -> None:
 
 
 def test_one_text_is_an_ordinary_causal_row() -> None:
-    assert torch.equal(document_mask(DOCUMENTS)[2], torch.ones(9, 9, dtype=torch.bool).tril())
-
-
-def states(
-    gpt: GPT, ids: Int[Tensor, "batch words"], documents: Int[Tensor, "batch words"]
-) -> Float[Tensor, "batch words d_model"]:
-    """What the blocks make of packed rows."""
-    seen = torch.ones_like(ids, dtype=torch.bool)
-    reading = Reading(0, seen, document_positions(documents), document_mask(documents))
-    x, rotate = gpt._embed(ids, reading)
-    for block in gpt.blocks:
-        x = block(x, reading.mask, rotate=rotate).out
-    return gpt.norm(x)
+    assert torch.equal(document_mask(document_positions(DOCUMENTS))[2], torch.ones(9, 9, dtype=torch.bool).tril())
 
 
 @pytest.mark.parametrize("config", [LEARNED, ROTARY], ids=["learned", "rotary"])
 def test_each_text_is_read_as_if_it_stood_alone(config: GPTConfig) -> None:
     gpt = GPT(config).eval()
     ids = torch.randint(11, DOCUMENTS.shape)
-    together = states(gpt, ids, DOCUMENTS)
+    together = gpt.states(ids, documents=DOCUMENTS).states
     assert together.isfinite().all()
     for row, documents in enumerate(DOCUMENTS):
         for number in documents.unique():

@@ -120,7 +120,7 @@ def trained(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("accumulate", "max_tokens"),
-    [(1, 60), (2, 60), pytest.param(2, 14, id="2-batches of one example, none for the second process")],
+    [(1, 60), pytest.param(2, 14, id="2-batches of one example, none for the second process")],
 )
 def test_two_processes_give_the_losses_of_one_with_twice_the_batch(
     tmp_path: Path, accumulate: int, max_tokens: int
