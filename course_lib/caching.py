@@ -21,7 +21,7 @@ from course_lib.multihead import KeysAndValues, KeyValueCache
 
 
 @dataclass(frozen=True)
-class Reading:
+class Placement:
     """Where the words are that a causal model reads next, and what they may attend to.
 
     Attributes:
@@ -40,8 +40,8 @@ class Reading:
     is_causal: bool = False
 
     @classmethod
-    def after(cls, start: int, words: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Reading:
-        """Reading `words` words after `start` columns; `seen` is True at words, False at padding, if there is any."""
+    def after(cls, start: int, words: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Placement:
+        """Of `words` words after `start` columns; `seen` is True at words, False at padding, if there is any."""
         if seen is None and words == 1:
             return cls(start)
         if seen is None and start == 0:
@@ -53,8 +53,8 @@ class Reading:
         return cls(start, keys[:, start:], keys, causal & seen.unsqueeze(1))
 
     @classmethod
-    def packed(cls, documents: Int[Tensor, "batch words"]) -> Reading:
-        """Reading several texts in each row, one after the other: none attends to another, and each begins at 0."""
+    def packed(cls, documents: Int[Tensor, "batch words"]) -> Placement:
+        """Of several texts in each row, one after the other: none attends to another, and each begins at 0."""
         from course_lib.modern.documents import document_mask, document_positions
 
         places = document_positions(documents)
@@ -120,7 +120,7 @@ class TextCache(TextState):
         """How many words have been read, padding included."""
         return self.blocks[0].length if self.blocks else 0
 
-    def reading(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Reading:
+    def place(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Placement:
         """Where `ids` are among all the words; their padding is remembered.
 
         Raises:
@@ -131,7 +131,7 @@ class TextCache(TextState):
             raise ValueError(f"the cache holds {self.batch} texts, but {batch} go on")
         if self.length + words > self.capacity:
             raise ValueError(f"the cache has room for {self.capacity} words, not {self.length + words}")
-        return Reading.after(self.length, words, self._seen(mask, ids), ids.device)
+        return Placement.after(self.length, words, self._seen(mask, ids), ids.device)
 
     def _seen(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Tensor | None:
         """Where the words up to the last of `ids` are not padding; None if none is."""
@@ -183,7 +183,7 @@ class StaticTextCache(TextCache):
         for block in self.blocks:
             block.select(rows)
 
-    def reading(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Reading:
+    def place(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Placement:
         """Where `ids` are among all the words; that there is room for them is not checked."""
         words = ids.shape[1]
         columns = self.filled + torch.arange(words, device=ids.device)
@@ -193,7 +193,7 @@ class StaticTextCache(TextCache):
         before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)
         keys = _positions(self.mask)
         places = keys.index_select(1, columns)
-        return Reading(self.capacity - words, places, keys, before & self.mask.unsqueeze(1))
+        return Placement(self.capacity - words, places, keys, before & self.mask.unsqueeze(1))
 
 
 class StaticKeyValueCache(KeyValueCache):

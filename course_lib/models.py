@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, Parts
-from course_lib.caching import Reading, TextCache
+from course_lib.caching import Placement, TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.decoding.generates import Generates
 from course_lib.ground.outputs import BERTOutput, Reader
@@ -123,7 +123,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         """
         require_ids(source, self.config.source_vocabulary, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
-        x = self._embed(source, self.source_embedding, Reading(0))
+        x = self._embed(source, self.source_embedding, Placement(0))
         for block in self.encoder:
             x = block(x, mask).out
         return Encoded(self.encoder_norm(x), mask)
@@ -159,13 +159,13 @@ class Transformer(Generates, FromPretrained, nn.Module):
         require_batch(target, "target")
         if len(target) != len(encoded.states):
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
-        reading = _reading(target, None, cache, self.decoder)
-        x = self._embed(target, self.target_embedding, reading)
+        placed = _placed(target, None, cache, self.decoder)
+        x = self._embed(target, self.target_embedding, placed)
         outputs = []
         for i, block in enumerate(self.decoder):
             memory = cache.memory[i] if cache else encoded.states
-            how = {"is_causal": reading.is_causal, "cache": cache.blocks[i] if cache else None}
-            output = block(x, memory, reading.mask, encoded.mask, need_weights=need_weights, **how)
+            how = {"is_causal": placed.is_causal, "cache": cache.blocks[i] if cache else None}
+            output = block(x, memory, placed.mask, encoded.mask, need_weights=need_weights, **how)
             x = output.out
             if need_weights:
                 outputs.append(output)
@@ -189,10 +189,10 @@ class Transformer(Generates, FromPretrained, nn.Module):
         )
 
     def _embed(
-        self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding, reading: Reading
+        self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding, placed: Placement
     ) -> Float[Tensor, "batch words d_model"]:
         scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
-        x: Tensor = self.dropout(self.positions(embedding(ids) * scale, reading.start, reading.places))
+        x: Tensor = self.dropout(self.positions(embedding(ids) * scale, placed.start, placed.places))
         return x
 
 
@@ -260,17 +260,17 @@ class GPT(Generates, FromPretrained, nn.Module):
         require_batch(ids, "ids")
         require_mask(mask, ids)
         if documents is None:
-            reading = _reading(ids, mask, cache, self.blocks)
+            placed = _placed(ids, mask, cache, self.blocks)
         else:
             _require_packed(documents, ids, mask, cache)
-            reading = Reading.packed(documents)
-        if reading.start + ids.shape[1] > self.config.context:
-            raise ValueError(f"{reading.start + ids.shape[1]} words are more than the context of {self.config.context}")
-        x, rotate = self._embed(ids, reading)
-        nearby = self._nearby(ids, reading)
+            placed = Placement.packed(documents)
+        if placed.start + ids.shape[1] > self.config.context:
+            raise ValueError(f"{placed.start + ids.shape[1]} words are more than the context of {self.config.context}")
+        x, rotate = self._embed(ids, placed)
+        nearby = self._nearby(ids, placed)
         outputs = []
         for i, block in enumerate(self.blocks):
-            attend = reading if self.config.window_of(i) is None else nearby
+            attend = placed if self.config.window_of(i) is None else nearby
             how = {"is_causal": attend.is_causal, "cache": cache.blocks[i] if cache else None, "rotate": rotate}
             output = block(x, attend.mask, need_weights=need_weights, **how)
             x = output.out
@@ -278,23 +278,23 @@ class GPT(Generates, FromPretrained, nn.Module):
                 outputs.append(output)
         return _states(self.norm(x), outputs)
 
-    def _embed(self, ids: Int[Tensor, "batch words"], reading: Reading) -> tuple[Tensor, Rotate | None]:
+    def _embed(self, ids: Int[Tensor, "batch words"], placed: Placement) -> tuple[Tensor, Rotate | None]:
         """The words' vectors, with learned positions added; or what turns queries and keys by rotary positions."""
         x = self.embedding(ids)
         if not self.config.rotary:
-            return self.dropout(self.positions(x, reading.start, reading.places)), None
-        places, _ = reading.positions(ids.shape[1], ids.device)
-        return self.dropout(x), self.positions(places, reading.start + ids.shape[1])
+            return self.dropout(self.positions(x, placed.start, placed.places)), None
+        places, _ = placed.positions(ids.shape[1], ids.device)
+        return self.dropout(x), self.positions(places, placed.start + ids.shape[1])
 
-    def _nearby(self, ids: Int[Tensor, "batch words"], reading: Reading) -> Reading:
+    def _nearby(self, ids: Int[Tensor, "batch words"], placed: Placement) -> Placement:
         """The same, for blocks in which a word attends only to those within its window."""
         words, window = ids.shape[1], self.config.window
-        if window is None or reading.start + words <= window:
-            return reading
-        mask = self._parts.window_mask(*reading.positions(words, ids.device), window)
-        if reading.mask is not None:
-            mask = mask & reading.mask
-        return replace(reading, mask=mask, is_causal=False)
+        if window is None or placed.start + words <= window:
+            return placed
+        mask = self._parts.window_mask(*placed.positions(words, ids.device), window)
+        if placed.mask is not None:
+            mask = mask & placed.mask
+        return replace(placed, mask=mask, is_causal=False)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
         """The output layer: a score for each word of the vocabulary."""
@@ -347,18 +347,18 @@ class BERT(FromPretrained, Reader):
         return BERTOutput(x, torch.tanh(self.pooler(x[:, 0])))
 
 
-def _reading(
+def _placed(
     ids: Int[Tensor, "batch words"],
     mask: Bool[Tensor, "batch words"] | None,
     cache: TextCache | None,
     blocks: nn.ModuleList,
-) -> Reading:
+) -> Placement:
     """Where these words are; the cache must be of such a model, and have room for all of them."""
     if cache is None:
-        return Reading.after(0, ids.shape[1], mask, ids.device)
+        return Placement.after(0, ids.shape[1], mask, ids.device)
     if len(cache.blocks) != len(blocks):
         raise ValueError(f"the cache is of a model with {len(cache.blocks)} blocks, but this one has {len(blocks)}")
-    return cache.reading(mask, ids)
+    return cache.place(mask, ids)
 
 
 def _require_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, cache: TextCache | None) -> None:

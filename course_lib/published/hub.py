@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
+from course_lib.ground.files import put_in_place
 from course_lib.ground.optional import needed_for
 from course_lib.ground.torch_files import first_line, read_torch_file
 
@@ -82,7 +81,7 @@ class PublishedModel:
             from safetensors.torch import save_file
         folder = Path(folder).expanduser()
         folder.mkdir(parents=True, exist_ok=True)
-        with _put_in_place(folder / WHOLE) as weights, _put_in_place(folder / CONFIG) as config:
+        with put_in_place(folder / WHOLE) as weights, put_in_place(folder / CONFIG) as config:
             try:
                 save_file(dict(self.tensors), weights, metadata={"format": "pt"})
             except SafetensorError as error:
@@ -138,19 +137,6 @@ class PublishedModel:
     def _wrong(self, key: str, expected: str, default: Any = None) -> ValueError:
         found = self.config.get(key, default)
         return ValueError(f"config.json of {self.name} must give {key} as {expected}, not {found!r}")
-
-
-@contextmanager
-def _put_in_place(path: Path) -> Iterator[Path]:
-    """Where to write what becomes this file, unless the block fails."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield unfinished
-        with unfinished.open("rb+") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 # --- Finding and reading ---------------------------------------------------------------------------------------

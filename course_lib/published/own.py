@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any
 
+import torch
+
 from course_lib.blocks import RotaryConfig
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published.families import Model, PublishedFamily
@@ -38,8 +40,10 @@ def _as_it_was(key: str, value: Any) -> Any:
 
 
 def _plan(model: GPT | BERT | Transformer) -> Plan:
-    """Every tensor is its own source; what is tied is there once."""
-    plan = {name: Source((name,)) for name in model.state_dict()}
+    """Every tensor that such a model has is its own source; what is tied is there once."""
+    with torch.device("meta"):
+        ordinary = type(model)(model.config)  # type: ignore[arg-type]  # its own kind of configuration
+    plan = {name: Source((name,)) for name in ordinary.state_dict()}
     return plan | {name: plan[first] for first, names in tied_names(model).items() for name in names}
 
 

@@ -183,10 +183,12 @@ def published_tensors(model: nn.Module, plan: Plan) -> dict[str, Tensor]:
     """A model's weights under their published names, on the CPU: what `load_weights` reads.
 
     Raises:
-        ValueError: two of our tensors are one in the plan, but differ.
+        ValueError: two of our tensors are one in the plan, but differ; or the model has learned more than the plan has.
     """
     tensors: dict[str, Tensor] = {}
     state = model.state_dict()
+    if extra := state.keys() - plan.keys():
+        raise ValueError(f"there is no place for {_listed(extra)}; what add_lora added, merge_lora(model) folds in")
     for ours, source in plan.items():
         for name, tensor in zip(source.names, source.theirs(state[ours].cpu()), strict=True):
             if name in tensors and not torch.equal(tensors[name], tensor):

@@ -64,7 +64,7 @@ def byte_ids(word: str) -> list[int]:
 # --- Learning --------------------------------------------------------------------------------------------------
 
 
-def join_pair(ids: Sequence[int], pair: Pair, joined: int) -> list[int]:
+def merge_pair(ids: Sequence[int], pair: Pair, joined: int) -> list[int]:
     """The ids with every occurrence of the pair as one, from left to right."""
     found: list[int] = []
     i = 0
@@ -109,7 +109,7 @@ def learn_byte_pairs(words: Mapping[str, int], merges: int) -> list[Pair]:
         spelt += [spelt[best[0]] + spelt[best[1]]] * (joined == len(spelt))
         changed: set[Pair] = set()
         for i in holders.pop(best):
-            before, cut[i] = cut[i], join_pair(cut[i], best, joined)
+            before, cut[i] = cut[i], merge_pair(cut[i], best, joined)
             counts.subtract({pair: n * times[i] for pair, n in Counter(pairwise(before)).items()})
             for pair in pairwise(cut[i]):
                 counts[pair] += times[i]
@@ -251,7 +251,7 @@ class ByteVocabulary:
             ids = byte_ids(word)
             while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
                 best = min(known, key=self.ranks.__getitem__)
-                ids = join_pair(ids, best, self.ids[self.pieces[best[0]] + self.pieces[best[1]]])
+                ids = merge_pair(ids, best, self.ids[self.pieces[best[0]] + self.pieces[best[1]]])
             return ids
 
         return cut

@@ -6,7 +6,6 @@ complete. Nothing in a file is run when it is read (`course_lib.ground.torch_fil
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_lib.ground.files import put_in_place
 from course_lib.ground.torch_files import read_torch_file
 from course_lib.training.optimizers import Optimizers
 
@@ -62,15 +62,8 @@ class Checkpoints:
 
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write a checkpoint whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("wb") as file:
-            torch.save({"format": FORMAT, **content}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with put_in_place(path) as unfinished:
+        torch.save({"format": FORMAT, **content}, unfinished)
 
 
 def read_checkpoint(path: Path | str) -> dict[str, Any]:

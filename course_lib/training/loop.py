@@ -100,10 +100,15 @@ class TrainingConfig:
         require_optimizer(self.optimizer)
         if self.ema_decay is not None:
             require_shares(ema_decay=self.ema_decay)
-        if self.fsdp and self.precision == "fp16":
-            raise ValueError("fsdp shards what fp16's scaling has to see whole; choose precision 'bf16' or 'fp32'")
+        if self.fsdp:
+            _require_shardable(self.precision)
         if self.fsdp and self.optimizer == "muon":
             raise ValueError("muon needs whole matrices, and fsdp shards them; choose one of them")
+
+
+def _require_shardable(precision: Precision) -> None:
+    if precision == "fp16":
+        raise ValueError("fsdp shards what fp16's scaling has to see whole; choose precision 'bf16' or 'fp32'")
 
 
 @dataclass(frozen=True)
@@ -289,6 +294,8 @@ class _Run(Generic[M, B]):
         self.validation, self.checkpoints = validation, checkpoints
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
         self.sharded = config.fsdp and world.size > 1
+        if self.sharded:
+            _require_shardable(self.precision)
         self.trained = model.train()
         self.model = deepcopy(model) if self.sharded else model
         self.model.to(world.device)

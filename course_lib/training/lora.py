@@ -73,6 +73,7 @@ def add_lora(
     """Freeze a model and let it learn beside its linear layers, in all blocks; its outputs are at first what they were.
 
     A head around the model goes on learning in full if only the model is given: `add_lora(classifier.encoder)`.
+    Merge what was learned before the model is saved as a published one, which has no place for it.
 
     Args:
         model: changed in place.

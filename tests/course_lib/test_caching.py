@@ -21,7 +21,7 @@ def gpt() -> GPT:
 
 def test_without_padding_there_is_no_mask() -> None:
     cache = gpt().cache(2, 5)
-    assert cache.reading(None, IDS).places is None
+    assert cache.place(None, IDS).places is None
     assert cache.mask is None
 
 
@@ -30,7 +30,7 @@ def test_padding_is_remembered_and_what_follows_is_words() -> None:
     cache = model.cache(2, 5)
     model(IDS, MASK, cache)
     assert cache.length == 3
-    next_word = cache.reading(None, IDS[:, :1])
+    next_word = cache.place(None, IDS[:, :1])
     assert next_word.mask is not None
     assert next_word.mask.tolist() == [[[True] * 4], [[False, True, True, True]]]
     assert next_word.places is not None
@@ -41,7 +41,7 @@ def test_padding_can_come_later() -> None:
     model = gpt()
     cache = model.cache(2, 6)
     model(IDS, cache=cache)
-    mask = cache.reading(torch.tensor([[False], [True]]), IDS[:, :1]).mask
+    mask = cache.place(torch.tensor([[False], [True]]), IDS[:, :1]).mask
     assert mask is not None
     assert mask.tolist() == [[[True, True, True, False]], [[True] * 4]]
 

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from course_lib.caching import Reading
+from course_lib.caching import Placement
 from course_lib.from_scratch.encoder_decoder import (
     BETAS,
     EPSILON,
@@ -44,9 +44,9 @@ class TestForward:
             found = encode_and_decode(
                 source,
                 target,
-                lambda ids: model._embed(ids, model.source_embedding, Reading(0)),
+                lambda ids: model._embed(ids, model.source_embedding, Placement(0)),
                 [lambda x, mask, block=block: block(x, mask).out for block in model.encoder],  # type: ignore[misc]
-                lambda ids: model._embed(ids, model.target_embedding, Reading(0)),
+                lambda ids: model._embed(ids, model.target_embedding, Placement(0)),
                 [lambda *inputs, block=block: block(*inputs).out for block in model.decoder],
                 model.output,
             )

@@ -11,7 +11,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import GPT2Tokenizer
 
-from course_lib.text.byte_pairs import BYTES, ByteVocabulary, byte_ids, byte_words, in_whole_words, join_pair
+from course_lib.text.byte_pairs import BYTES, ByteVocabulary, byte_ids, byte_words, in_whole_words, merge_pair
 from course_lib.text.fast_subwords import GPT2_END, SubwordVocabulary
 from course_lib.toys.small_world import texts
 
@@ -98,7 +98,7 @@ def test_words_keep_the_space_before_them() -> None:
 
 
 def test_pairs_are_joined_from_the_left() -> None:
-    assert join_pair([1, 1, 1, 2, 1, 1], (1, 1), 9) == [9, 1, 2, 9]
+    assert merge_pair([1, 1, 1, 2, 1, 1], (1, 1), 9) == [9, 1, 2, 9]
 
 
 def test_a_piece_may_be_joined_in_two_ways() -> None:

@@ -218,3 +218,14 @@ class TestRefusals:
         with pytest.raises(ValueError, match="beside other layers or with another rank: its blocks.0"):
             load_lora(other, lora_state(one))
         assert_close(lora_state(other), before, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("norm_first", [True, False], ids=["as GPT-2", "in our own layout"])
+def test_an_adapted_model_is_saved_once_it_is_merged(norm_first: bool, tmp_path: Path) -> None:
+    model = GPT(GPTConfig(11, 8, 8, 2, 1, 12, norm_first=norm_first))
+    add_lora(model)
+    with pytest.raises(ValueError, match=r"no place for .*; what add_lora added, merge_lora\(model\) folds in"):
+        model.save_pretrained(tmp_path)
+    merge_lora(model)
+    model.save_pretrained(tmp_path)
+    assert GPT.from_pretrained(tmp_path).config == model.config
