@@ -40,7 +40,7 @@ WINGS = {
     "decoding.generates": [],
     "models": [],
     "text": [
-        *("tokenization", "subwords", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
+        *("tokenization", "subwords", "special_tokens", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
         *("shards", "packing"),
     ],
     "decoding": ["continuation", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"],

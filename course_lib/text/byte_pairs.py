@@ -1,301 +1,402 @@
-"""Byte-pair encoding of bytes, as GPT-2 and everything after it cut texts: nothing is unknown, and nothing is lost.
+"""Byte-level byte-pair encoding, as GPT-2 does it: the units are bytes, so no text has anything unknown in it.
 
-A text becomes UTF-8, 256 different bytes at most, and the pieces that are learned are strings of bytes. Where
-`course_lib.text.subwords` counts all pairs anew after each joined one, here only the words that hold it are counted
-again, so that a megabyte takes seconds. This is the algorithm to read; `course_lib.text.fast_subwords` has the one to
-work with, which learns the same pairs.
+Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2. A text is first cut into
+words, each with the space before it; no piece crosses from one word to the next.
 
-- Words are what GPT-2's pattern finds: letters, digits or other marks, each with the space before it.
-- The first 256 ids are the bytes, in GPT-2's order: those that print first. A joined piece gets the next id, and the
-  special tokens come last.
-- Of several most frequent pairs, the one with the smallest ids is joined first, the left one's before the right one's.
+This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. It differs
+from `course_lib.text.subwords` in its units, and in that it counts all pairs only once: joining one changes only the
+words that hold it, so only their pairs are counted anew. Every choice is fixed as in the `tokenizers` library, ties
+included:
 
-Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2.
+- the ids: the 256 bytes in GPT-2's order, which begins with the printable ones, then the joined pieces in the order in
+  which they were learned, then the special tokens;
+- of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has.
 """
 
 from __future__ import annotations
 
-import re
+import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
-from typing import Literal
+from itertools import pairwise, takewhile
+from pathlib import Path
 
 from tokenizers import Regex, pre_tokenizers
 
 from course_lib.ground.refusals import require_at_least, require_texts, require_unicode
+from course_lib.text.special_tokens import Choice, Part, SpecialTokens
 from course_lib.text.tokenization import check_ids
 
-PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-"""GPT-2's words."""
+GPT2_END = "<|endoftext|>"
+"""GPT-2's only special token: it separates two documents."""
 
-LOOKED_AHEAD = 3
-"""So many characters after a word can still change where it ends: 're is one, as long as it is not 'r."""
+ENDINGS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
 
+PATTERN = "|".join(ENDINGS) + r"| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+"""A word: an English ending, letters, digits or other characters, with a space before them, or spaces.
+
+Of several spaces, the last goes to the word that follows them.
+"""
+
+# Python's own `re` knows no \p{L}.
 _WORDS = pre_tokenizers.Split(Regex(PATTERN), "isolated")
 
+_BEGUN_ENDINGS = {ending[:2] for ending in ENDINGS if len(ending) > 2}
+
+_PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
+
+BYTES = bytes([*_PRINTABLE, *_OTHERS])
+"""All bytes in the order of their ids."""
+
+_WRITTEN = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + i) for i, byte in enumerate(_OTHERS)}
+_READ = {character: byte for byte, character in _WRITTEN.items()}
+
 Pair = tuple[int, int]
-Special = Collection[str] | Literal["all"]
+Merge = tuple[bytes, bytes]
 
 
-def _prints(byte: int) -> bool:
-    return 33 <= byte <= 126 or 161 <= byte <= 172 or 174 <= byte <= 255
-
-
-BYTES = tuple(bytes([byte]) for byte in sorted(range(256), key=lambda byte: (not _prints(byte), byte)))
-"""The first 256 pieces: each byte, those that print in Latin-1 first."""
-
-_IDS_OF_BYTES = {piece[0]: i for i, piece in enumerate(BYTES)}
-
-
-def byte_words(text: str) -> list[str]:
-    """A text cut into words, none of its characters left out: *the cat's* gives the, " cat" and 's."""
+def split_words(text: str) -> list[str]:
+    """A text's words, as `PATTERN` says. Nothing is lost: joined, they are the text."""
     return [word for word, _ in _WORDS.pre_tokenize_str(text)]
 
 
-def byte_ids(word: str) -> list[int]:
-    """The ids of a word's bytes."""
-    return [_IDS_OF_BYTES[byte] for byte in word.encode()]
+def settled_words(text: str) -> tuple[list[str], str]:
+    """The words at the beginning of a text that stay as they are however it goes on, and the rest of it.
+
+    That is its last word, which may grow, if it is no ending; and the apostrophe before it, where 'l may become 'll.
+    """
+    words = split_words(text)
+    if not words or words[-1] in ENDINGS:
+        return words, ""
+    rest = words[-2:] if "".join(words[-2:]) in _BEGUN_ENDINGS else words[-1:]
+    return words[: len(words) - len(rest)], "".join(rest)
 
 
-# --- Learning --------------------------------------------------------------------------------------------------
+def stream_words(parts: Iterable[Part]) -> Iterator[list[str] | int]:
+    """The words of a text that comes in parts, as soon as they are certain; the ids of special tokens between them."""
+    rest = ""
+    for part in parts:
+        if isinstance(part, int):
+            yield split_words(rest)
+            yield part
+            rest = ""
+        else:
+            words, rest = settled_words(rest + part)
+            yield words
+    yield split_words(rest)
 
 
-def merge_pair(ids: Sequence[int], pair: Pair, joined: int) -> list[int]:
-    """The ids with every occurrence of the pair as one, from left to right."""
-    found: list[int] = []
+def written(piece: bytes) -> str:
+    """A piece as GPT-2's files write it: each byte as one printable character, a space as Ġ."""
+    return "".join(_WRITTEN[byte] for byte in piece)
+
+
+def read_piece(text: str) -> bytes:
+    """The bytes that GPT-2's files write in this way.
+
+    Raises:
+        KeyError: a character stands for no byte.
+    """
+    return bytes(_READ[character] for character in text)
+
+
+def join_ids(ids: Sequence[int], pair: Pair, joined: int) -> list[int]:
+    """The ids with every occurrence of the pair replaced by one id, from left to right."""
+    result: list[int] = []
     i = 0
     while i < len(ids):
         if tuple(ids[i : i + 2]) == pair:
-            found.append(joined)
+            result.append(joined)
             i += 2
         else:
-            found.append(ids[i])
+            result.append(ids[i])
             i += 1
-    return found
+    return result
 
 
-def learn_byte_pairs(words: Mapping[str, int], merges: int) -> list[Pair]:
+class PairCounts:
+    """How often every two pieces are neighbours, kept right while pairs are joined.
+
+    Attributes:
+        words: each word's pieces, as ids.
+        times: how often each word occurs.
+        counts: how often each pair does.
+        holders: for each pair, the indices of the words that hold it, or have held it.
+    """
+
+    def __init__(self, words: Mapping[Sequence[int], int]) -> None:
+        self.words = [list(word) for word in words]
+        self.times = list(words.values())
+        self.counts: Counter[Pair] = Counter()
+        self.holders: defaultdict[Pair, set[int]] = defaultdict(set)
+        for index in range(len(self.words)):
+            for pair in pairwise(self.words[index]):
+                self.counts[pair] += self.times[index]
+                self.holders[pair].add(index)
+        self._queue = [(-count, pair) for pair, count in self.counts.items()]
+        heapify(self._queue)
+
+    def most_frequent(self) -> Pair | None:
+        """The pair to join next: of several most frequent ones, that with the smallest ids; None if there is none.
+
+        Every new count of a pair is put into the queue; what is there of an old one is passed over.
+        """
+        while self._queue:
+            count, pair = heappop(self._queue)
+            if -count == self.counts[pair]:
+                return pair
+        return None
+
+    def join(self, pair: Pair, joined: int) -> None:
+        """Replace the pair by one id in all words, and count the pairs of these words anew."""
+        changes: Counter[Pair] = Counter()
+        for index in self.holders.pop(pair):
+            before = self.words[index]
+            after = self.words[index] = join_ids(before, pair, joined)
+            for lost in pairwise(before):
+                changes[lost] -= self.times[index]
+            for gained in pairwise(after):
+                changes[gained] += self.times[index]
+                self.holders[gained].add(index)
+        for changed, change in changes.items():
+            if change:
+                self.counts[changed] += change
+                if self.counts[changed]:
+                    heappush(self._queue, (-self.counts[changed], changed))
+
+
+def learn_byte_merges(words: Mapping[bytes, int], merges: int) -> list[Merge]:
     """The pairs to join, in order; fewer where none is left.
 
-    How often each pair occurs is kept from one step to the next, with the words that hold it. The most frequent is on
-    top of a heap; an entry whose count has changed since is passed over, since a newer one was pushed.
-
     Args:
-        words: how often each occurs.
+        words: each word's bytes, and how often it occurs.
         merges: how many pairs at most.
     """
-    cut, times = [byte_ids(word) for word in words], list(words.values())
-    counts: Counter[Pair] = Counter()
-    holders: defaultdict[Pair, set[int]] = defaultdict(set)
-    for i, ids in enumerate(cut):
-        for pair in pairwise(ids):
-            counts[pair] += times[i]
-            holders[pair].add(i)
-    pieces = {piece: i for i, piece in enumerate(BYTES)}
-    spelt = list(BYTES)
-    heap = [(-count, pair) for pair, count in counts.items()]
-    heapify(heap)
-    learned: list[Pair] = []
-    while heap and len(learned) < merges:
-        count, best = heappop(heap)
-        if counts[best] != -count:
-            continue
-        learned.append(best)
-        joined = pieces.setdefault(spelt[best[0]] + spelt[best[1]], len(pieces))  # a-bc may be ab-c once more
-        spelt += [spelt[best[0]] + spelt[best[1]]] * (joined == len(spelt))
-        changed: set[Pair] = set()
-        for i in holders.pop(best):
-            before, cut[i] = cut[i], merge_pair(cut[i], best, joined)
-            counts.subtract({pair: n * times[i] for pair, n in Counter(pairwise(before)).items()})
-            for pair in pairwise(cut[i]):
-                counts[pair] += times[i]
-                holders[pair].add(i)
-            changed.update(pairwise(before), pairwise(cut[i]))
-        for pair in changed:
-            if counts[pair]:
-                heappush(heap, (-counts[pair], pair))
+    pieces = [bytes([byte]) for byte in BYTES]
+    ids = {piece: i for i, piece in enumerate(pieces)}
+    counts = PairCounts({tuple(BYTES.index(byte) for byte in word): times for word, times in words.items()})
+    learned: list[Merge] = []
+    while len(learned) < merges and (pair := counts.most_frequent()):
+        left, right = pieces[pair[0]], pieces[pair[1]]
+        learned.append((left, right))
+        if left + right not in ids:  # abc is ab-c as well as a-bc
+            ids[left + right] = len(pieces)
+            pieces.append(left + right)
+        counts.join(pair, ids[left + right])
     return learned
 
 
-# --- Special tokens --------------------------------------------------------------------------------------------
-
-
-def allowed_and_refused(
-    known: Collection[str], allowed_special: Special, disallowed_special: Special
-) -> tuple[list[str], list[str]]:
-    """Which special tokens a text may hold, and which it must not spell; the longest first.
-
-    Raises:
-        ValueError: one of them is not known.
-    """
-    chosen = set(known) if allowed_special == "all" else set(allowed_special)
-    refused = set(known) - chosen if disallowed_special == "all" else set(disallowed_special)
-    if unknown := sorted((chosen | refused) - set(known)):
-        raise ValueError(f"there is no special token {unknown[0]!r}, only {', '.join(known) or 'none at all'}")
-    return sorted(chosen, key=len, reverse=True), sorted(refused - chosen, key=len, reverse=True)
-
-
-def refuse_special(text: str, refused: Iterable[str]) -> None:
-    """Refuse a text that spells a special token: whoever wrote it could otherwise end a document, or seem to.
-
-    Raises:
-        ValueError: it says how to take it all the same.
-    """
-    for token in refused:
-        if token in text:
-            raise ValueError(
-                f"the text spells the special token {token!r}: give allowed_special={{{token!r}}} to take it for one, "
-                "or disallowed_special=() to cut it like any other text"
-            )
-
-
-def between_special(text: str, allowed: Sequence[str]) -> list[str]:
-    """A text cut at its special tokens: plain text, special token, plain text, and so on."""
-    return re.split(f"({'|'.join(map(re.escape, allowed))})", text) if allowed else [text]
-
-
-def in_whole_words(texts: Iterable[str], allowed: Sequence[str] = (), refused: Sequence[str] = ()) -> Iterator[str]:
-    """A text that comes in parts, cut anywhere, as one whose parts are whole words: each can be encoded by itself.
-
-    No more is held back than a word that may still grow, and the characters after it that decide where it ends.
-
-    Raises:
-        TypeError: one string in place of its parts.
-        ValueError: the text spells a special token that is refused.
-    """
-    require_texts(texts)
-    ahead = LOOKED_AHEAD + max(map(len, [*allowed, *refused]), default=0)
-    waiting = ""
-    for text in texts:
-        waiting += text
-        refuse_special(waiting, refused)
-        end, begin = 0, 0
-        for part in between_special(waiting, allowed):
-            for word in [part] if part in allowed else byte_words(part):
-                begin += len(word)
-                if begin <= len(waiting) - ahead:
-                    end = begin
-        if end:
-            yield waiting[:end]
-            waiting = waiting[end:]
-    if waiting:
-        yield waiting
-
-
-# --- A vocabulary ----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
-class ByteVocabulary:
-    """What was learned: pieces of bytes, a piece's id being its index, then the special tokens.
+class ByteLevelVocabulary:
+    """What was learned: pairs of pieces in the order in which they were joined; and the special tokens.
 
     Attributes:
-        merges: the pairs of ids, in the order they were joined.
-        special: what stands for no text, such as <|endoftext|>.
+        merges: the pairs.
+        special: the special tokens; their ids are the last ones.
     """
 
-    merges: tuple[Pair, ...]
-    special: tuple[str, ...] = ()
+    merges: tuple[Merge, ...]
+    special: tuple[str, ...] = (GPT2_END,)
+
+    def __post_init__(self) -> None:
+        known = {bytes([byte]) for byte in BYTES}
+        for left, right in self.merges:
+            if absent := {left, right} - known:
+                raise ValueError(f"a pair is joined from {min(absent)!r}, which no pair before it was joined to")
+            known.add(left + right)
+        check_special(self.special, set(map(written, known)))
 
     @classmethod
-    def learn(cls, texts: Iterable[str], merges: int, special: Sequence[str] = ()) -> ByteVocabulary:
+    def learn(cls, texts: Iterable[str], merges: int, special: Sequence[str] = (GPT2_END,)) -> ByteLevelVocabulary:
         """Learn this many pairs from texts; fewer if every word is a single piece before.
 
         Raises:
-            TypeError: one string in place of texts.
-            ValueError: `merges` is negative, or a text is no Unicode.
+            TypeError: one string in place of texts, or of special tokens.
+            ValueError: the texts have no words, one is no Unicode, `merges` is negative, or a special token is empty,
+                repeated, or written as a piece is.
         """
-        require_at_least(0, merges=merges)
         require_texts(texts)
+        require_texts(special)
+        require_at_least(0, merges=merges)
         words: Counter[str] = Counter()
         for text in texts:
             require_unicode(text)
-            words.update(byte_words(text))
-        return cls(tuple(learn_byte_pairs(words, merges)), tuple(special))
+            words.update(split_words(text))
+        if not any(map(str.strip, words)):
+            raise ValueError("there is nothing to learn pieces from: the texts have no words")
+        learned = learn_byte_merges({word.encode(): times for word, times in words.items()}, merges)
+        return cls(tuple(learned), tuple(special))
 
-    @cached_property
-    def pieces(self) -> tuple[bytes, ...]:
-        """The bytes of each piece, without the special tokens."""
-        pieces = list(BYTES)
-        known = set(pieces)
-        for left, right in self.merges:
-            piece = pieces[left] + pieces[right]
-            pieces += [piece] * (piece not in known)
-            known.add(piece)
-        return tuple(pieces)
+    @classmethod
+    def load(cls, vocabulary: Path | str, merges: Path | str) -> ByteLevelVocabulary:
+        """What `save` has written, or GPT-2's own `vocab.json` and `merges.txt`.
+
+        Raises:
+            ValueError: the files are not such a vocabulary, or do not belong together.
+            OSError: one cannot be read.
+        """
+        ids, pairs = read_gpt2_ids(Path(vocabulary)), read_gpt2_pairs(Path(merges))
+        try:
+            learned = tuple((read_piece(left), read_piece(right)) for left, right in pairs)
+        except KeyError as error:
+            raise ValueError(f"{merges} has a piece with {error.args[0]!r}, which stands for no byte") from None
+        pieces = cls(learned, ()).pieces
+        special = sorted(ids.keys() - set(map(written, pieces)), key=ids.__getitem__)
+        if [*map(written, pieces), *special] != sorted(ids, key=ids.__getitem__):
+            raise ValueError(f"{vocabulary} does not have the bytes, the pieces of {merges} and the rest in this order")
+        return cls(learned, tuple(special))
+
+    def save(self, vocabulary: Path | str, merges: Path | str) -> None:
+        """Write the two files that GPT-2 has, usually named `vocab.json` and `merges.txt`."""
+        names = [*map(written, self.pieces), *self.special]
+        ids = {name: i for i, name in enumerate(names)}
+        lines = ["#version: 0.2", *(f"{written(left)} {written(right)}" for left, right in self.merges)]
+        Path(vocabulary).write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
+        Path(merges).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def __len__(self) -> int:
         return len(self.pieces) + len(self.special)
 
     @cached_property
-    def ids(self) -> dict[bytes | str, int]:
-        """The id of each piece and of each special token."""
-        pieces: list[bytes | str] = [*self.pieces, *self.special]
-        return {piece: i for i, piece in enumerate(pieces)}
+    def pieces(self) -> tuple[bytes, ...]:
+        """The bytes and the joined pieces; a piece's id is its index."""
+        return tuple(dict.fromkeys([*(bytes([byte]) for byte in BYTES), *(a + b for a, b in self.merges)]))
+
+    @cached_property
+    def ids(self) -> dict[bytes, int]:
+        """The id of each piece."""
+        return {piece: i for i, piece in enumerate(self.pieces)}
+
+    @cached_property
+    def special_ids(self) -> dict[str, int]:
+        """The id of each special token."""
+        return {token: len(self.pieces) + i for i, token in enumerate(self.special)}
 
     @cached_property
     def ranks(self) -> dict[Pair, int]:
-        """When each pair was learned: the smaller, the earlier."""
-        return {pair: rank for rank, pair in enumerate(self.merges)}
+        """When each pair of ids was learned: the smaller, the earlier."""
+        return {(self.ids[left], self.ids[right]): rank for rank, (left, right) in enumerate(self.merges)}
 
-    @cached_property
-    def cut(self) -> Callable[[str], list[int]]:
-        """A word's ids: its bytes, joined pair by pair, always the one of the lowest rank; frequent words once."""
+    def cut(self, word: str) -> list[int]:
+        """The ids of a word's pieces: its bytes, joined pair by pair, always the one that was learned first."""
+        ids = [self.ids[bytes([byte])] for byte in word.encode()]
+        while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
+            pair = min(known, key=self.ranks.__getitem__)
+            ids = join_ids(ids, pair, self.ids[self.pieces[pair[0]] + self.pieces[pair[1]]])
+        return ids
 
-        @lru_cache(maxsize=2**16)
-        def cut(word: str) -> list[int]:
-            ids = byte_ids(word)
-            while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
-                best = min(known, key=self.ranks.__getitem__)
-                ids = merge_pair(ids, best, self.ids[self.pieces[best[0]] + self.pieces[best[1]]])
-            return ids
-
-        return cut
-
-    def encode(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = "all") -> list[int]:
+    def encode(self, text: str, *, allowed_special: Choice = (), disallowed_special: Choice = "all") -> list[int]:
         """The ids of a text's pieces.
 
         Args:
-            text: any Unicode.
-            allowed_special: special tokens that become one id where the text spells them; "all" for all of them.
-            disallowed_special: those that the text must not spell; "all" for all that are not allowed. What is in
-                neither is cut like any other text.
+            text: any text.
+            allowed_special: the special tokens that become one id where the text spells them; "all" of them.
+            disallowed_special: those that it must not spell; "all" that are not allowed. The others are plain text.
 
         Raises:
-            ValueError: the text spells a special token that is not allowed, or is no Unicode.
+            ValueError: the text is no Unicode, or spells a special token that is refused.
         """
-        require_unicode(text)
-        allowed, refused = allowed_and_refused(self.special, allowed_special, disallowed_special)
-        refuse_special(text, refused)
-        ids: list[int] = []
-        for part in between_special(text, allowed):
-            ids += [self.ids[part]] if part in allowed else [i for word in byte_words(part) for i in self.cut(word)]
-        return ids
+        parts = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special).split(text)
+        return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
 
     def encode_stream(
-        self, texts: Iterable[str], *, allowed_special: Special = (), disallowed_special: Special = "all"
+        self, texts: Iterable[str], *, allowed_special: Choice = (), disallowed_special: Choice = "all"
     ) -> Iterator[int]:
-        """The ids of a text that comes in parts, such as an open file's lines: the same as of all of it at once.
+        """The ids of one text that comes in chunks, such as an open file, cut anywhere: those of the chunks joined.
 
-        Only a word that may still grow is kept, so that a text of any length needs little memory.
+        Only the last word of a chunk, and what may begin a special token, waits for the next one; nothing else is kept.
+
+        Args:
+            texts: the chunks.
+            allowed_special, disallowed_special: as for `encode`. A token that is refused is an error where it is met;
+                the ids before it are out by then.
 
         Raises:
-            TypeError, ValueError: as for `encode`; one string in place of its parts.
+            TypeError: one string in place of chunks, or a chunk is no string.
+            ValueError: a chunk is no Unicode, or the text spells a special token that is refused.
         """
-        for words in in_whole_words(texts, *allowed_and_refused(self.special, allowed_special, disallowed_special)):
-            yield from self.encode(words, allowed_special=allowed_special, disallowed_special=disallowed_special)
+        require_texts(texts)
+        special = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special)
+        return self._encode_parts(special.split_stream(texts))
+
+    def _encode_parts(self, parts: Iterable[Part]) -> Iterator[int]:
+        for found in stream_words(parts):
+            if isinstance(found, int):
+                yield found
+            else:
+                for word in found:
+                    yield from self.cut(word)
+
+    def _encode_plain(self, text: str) -> list[int]:
+        return [i for word in split_words(text) for i in self.cut(word)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text that these ids spell; bytes that are no UTF-8 become �.
+        """The text up to the first <|endoftext|>. Bytes that are no UTF-8, as of half a character, become �.
 
         Raises:
             ValueError: there is no piece with one of these ids.
         """
         check_ids(ids, len(self))
-        plain = len(self.pieces)
-        spelt = [self.pieces[i] if i < plain else self.special[i - plain].encode() for i in ids]
-        return b"".join(spelt).decode("utf-8", errors="replace")
+        end = self.special_ids.get(GPT2_END)
+        spelled = (*self.pieces, *map(str.encode, self.special))
+        return b"".join(spelled[i] for i in takewhile(lambda i: i != end, ids)).decode(errors="replace")
+
+
+def check_special(special: Sequence[str], pieces: Collection[str]) -> None:
+    """Refuse special tokens that are empty, repeated, or written as one of the other pieces is.
+
+    Raises:
+        ValueError: it says which.
+    """
+    if "" in special or len(set(special)) != len(special):
+        raise ValueError("a vocabulary lists each special token once, and none of them is empty")
+    if taken := [token for token in special if token in pieces]:
+        raise ValueError(f"{taken[0]!r} cannot be a special token, for a piece is written so; put it in <| and |>")
+
+
+def read_gpt2_ids(path: Path) -> dict[str, int]:
+    """Each piece's id, from a `vocab.json`.
+
+    Raises:
+        ValueError: the file is not one.
+    """
+    try:
+        ids = json.loads(read_utf8(path))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not JSON, as GPT-2's vocab.json is: {error}") from error
+    if not isinstance(ids, dict) or sorted(map(str, ids.values())) != sorted(map(str, range(len(ids)))):
+        raise ValueError(f"{path} is not GPT-2's vocabulary: expected each piece with an id, from 0 without gaps")
+    return ids
+
+
+def read_gpt2_pairs(path: Path) -> list[tuple[str, str]]:
+    """The pairs in the order in which they were learned, from a `merges.txt`.
+
+    Raises:
+        ValueError: the file is not one.
+    """
+    pairs = []
+    for number, line in enumerate(read_utf8(path).removesuffix("\n").split("\n"), start=1):
+        if number == 1 and line.startswith("#version"):
+            continue
+        left, _, right = line.partition(" ")
+        if not left or not right or " " in right:
+            raise ValueError(f"{path}, line {number}: expected two pieces with a space between them, got {line!r}")
+        pairs.append((left, right))
+    return pairs
+
+
+def read_utf8(path: Path) -> str:
+    """A file's text.
+
+    Raises:
+        ValueError: it is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not a vocabulary: it is not UTF-8 text") from error

@@ -1,13 +1,12 @@
 """Subwords for real work, with the `tokenizers` library: byte-pair encoding, WordPiece, and published vocabularies.
 
-`course_lib.text.subwords` and `course_lib.text.byte_pairs` show how it is done. `SubwordVocabulary.train_bpe` and
-`train_bytes` learn the same pieces, with the same ids, in a small fraction of their time. GPT-2's and BERT's
-vocabularies are read from the files that were published with them.
+`course_lib.text.subwords` and `course_lib.text.byte_pairs` show how it is done. `SubwordVocabulary.train_bpe` learns
+the same pieces as the former, `SubwordVocabulary.train_byte_bpe` those of the latter, with the same ids, in a small
+fraction of the time. GPT-2's and BERT's vocabularies are read from the files that were published with them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,20 +15,12 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from course_lib.ground.refusals import require_at_least, require_texts, require_unicode
-from course_lib.text.byte_pairs import (
-    Special,
-    allowed_and_refused,
-    between_special,
-    in_whole_words,
-    refuse_special,
-)
+from course_lib.text.byte_pairs import GPT2_END, check_special, read_gpt2_ids, read_gpt2_pairs, read_utf8, stream_words
+from course_lib.text.special_tokens import Choice, Part, SpecialTokens
 from course_lib.text.subwords import MARK
 from course_lib.text.tokenization import END, PADDING, SPECIAL, START, UNKNOWN, JoinedPair, check_ids, join_pair
 
 BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-GPT2_END = "<|endoftext|>"
-"""GPT-2's only special token: it separates two documents."""
-
 _ENDS = (END, GPT2_END)
 _HIDDEN = (PADDING, START, "[PAD]", "[CLS]", "[SEP]")
 _SPACES = Regex(r"[\s\x1c-\x1f]+")
@@ -47,7 +38,7 @@ class SubwordVocabulary:
     tokenizer: Tokenizer
 
     def __post_init__(self) -> None:
-        # A text that spells "<s>" or "[MASK]" is a text, and must not smuggle a special token in.
+        # A text that spells "<s>" or "[MASK]" is a text: `encode` alone knows which special tokens may come of one.
         self.tokenizer.encode_special_tokens = True
 
     @classmethod
@@ -80,6 +71,38 @@ class SubwordVocabulary:
         return cls(tokenizer)
 
     @classmethod
+    def train_byte_bpe(
+        cls, texts: Iterable[str], size: int, *, special: Sequence[str] = (GPT2_END,)
+    ) -> SubwordVocabulary:
+        """Byte-level byte-pair encoding, as GPT-2's, learned from texts: no text has anything unknown in it.
+
+        The pieces and ids are those of `course_lib.text.byte_pairs`: the bytes, the joined pieces, the special tokens.
+
+        Args:
+            texts: what to learn from.
+            size: how many pieces, the 256 bytes and the special tokens included. There are fewer if every word is a
+                single piece before, and more if these alone are.
+            special: the special tokens.
+
+        Raises:
+            TypeError: one string in place of texts, or of special tokens.
+            ValueError: the texts have no words, one is no Unicode, `size` is below 1, or a special token is empty,
+                repeated, or written as a piece is.
+        """
+        require_at_least(1, size=size)
+        require_texts(special)
+        tokenizer = _gpt2_tokenizer(models.BPE())
+        trainer = trainers.BpeTrainer(
+            vocab_size=max(size - len(special), 0),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        tokenizer.train_from_iterator(_with_words(texts), trainer)
+        check_special(special, tokenizer.get_vocab())
+        tokenizer.add_special_tokens(list(special))
+        return cls(tokenizer)
+
+    @classmethod
     def train_wordpiece(cls, texts: Iterable[str], size: int, *, lowercase: bool = True) -> SubwordVocabulary:
         """WordPiece, as BERT cuts words, learned from texts; the special tokens are `BERT_SPECIAL`.
 
@@ -106,27 +129,6 @@ class SubwordVocabulary:
         return cls(_bert_tokenizer(tokenizer.get_vocab(), lowercase))
 
     @classmethod
-    def train_bytes(cls, texts: Iterable[str], size: int, *, special: Sequence[str] = (GPT2_END,)) -> SubwordVocabulary:
-        """Byte-pair encoding of bytes, as GPT-2's, learned from texts: the pairs of `course_lib.text.byte_pairs`.
-
-        Args:
-            texts: what to learn from.
-            size: how many pieces, the 256 bytes and the special tokens included; fewer if every word is one before.
-            special: what stands for no text; their ids are the last.
-
-        Raises:
-            TypeError: one string in place of texts.
-            ValueError: a text is no Unicode, or `size` leaves no room for the bytes and the special tokens.
-        """
-        require_at_least(256 + len(special), size=size)
-        tokenizer = _byte_tokenizer(models.BPE())
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        trainer = trainers.BpeTrainer(vocab_size=size - len(special), initial_alphabet=alphabet, show_progress=False)
-        tokenizer.train_from_iterator(_unicode(texts), trainer)
-        tokenizer.add_special_tokens(list(special))
-        return cls(tokenizer)
-
-    @classmethod
     def load_bert(cls, vocabulary: Path | str, *, lowercase: bool = True) -> SubwordVocabulary:
         """BERT's WordPiece, from its `vocab.txt`: one piece per line, its id being the number of its line, from 0.
 
@@ -139,7 +141,7 @@ class SubwordVocabulary:
             OSError: it cannot be read.
         """
         path = Path(vocabulary)
-        pieces = _utf8(path).removesuffix("\n").split("\n")
+        pieces = read_utf8(path).removesuffix("\n").split("\n")
         missing = [token for token in BERT_SPECIAL if token not in pieces]
         if missing:
             raise ValueError(f"{path} is not BERT's vocabulary: expected one piece per line, {missing[0]} among them")
@@ -150,7 +152,7 @@ class SubwordVocabulary:
         """GPT-2's byte-pair encoding, from its `vocab.json` and `merges.txt`.
 
         Its pieces are made of bytes, 256 of them, each written as one printable character (a space as Ġ); so
-        nothing is unknown. Radford et al. (2019), section 2.2.
+        nothing is unknown. What is made of no pair is a special token. Radford et al. (2019), section 2.2.
 
         Args:
             vocabulary: the file with each piece's id.
@@ -160,12 +162,13 @@ class SubwordVocabulary:
             ValueError: the files are not such a vocabulary, or do not belong together.
             OSError: one cannot be read.
         """
-        ids, pairs = _gpt2_ids(Path(vocabulary)), _gpt2_pairs(Path(merges))
+        ids, pairs = read_gpt2_ids(Path(vocabulary)), read_gpt2_pairs(Path(merges))
         needed = {*pre_tokenizers.ByteLevel.alphabet(), *(piece for pair in pairs for piece in (*pair, "".join(pair)))}
         if absent := sorted(needed - ids.keys()):
             raise ValueError(f"{vocabulary} has no piece {absent[0]!r}, which GPT-2's bytes or {merges} ask for")
-        tokenizer = _byte_tokenizer(models.BPE(ids, pairs))
-        tokenizer.add_special_tokens([GPT2_END])
+        tokenizer = _gpt2_tokenizer(models.BPE(ids, pairs))
+        special = sorted(ids.keys() - needed, key=ids.__getitem__)
+        tokenizer.add_special_tokens([*special, *({GPT2_END} - ids.keys())])
         return cls(tokenizer)
 
     @classmethod
@@ -176,7 +179,7 @@ class SubwordVocabulary:
             ValueError: the file is not one.
             OSError: it cannot be read.
         """
-        content = _utf8(Path(path))
+        content = read_utf8(Path(path))
         try:
             return cls(Tokenizer.from_str(content))
         except Exception as error:  # the library raises bare Exceptions
@@ -200,53 +203,87 @@ class SubwordVocabulary:
             raise ValueError(f"there is no token {token!r} in this vocabulary of {len(self)}")
         return int(found)
 
-    def encode(self, text: str, *, allowed_special: Special = (), disallowed_special: Special = ()) -> list[int]:
+    def encode(self, text: str, *, allowed_special: Choice = (), disallowed_special: Choice | None = None) -> list[int]:
         """The ids of a text's pieces, without special ones around it.
 
         Args:
-            text: any Unicode.
-            allowed_special: special tokens that become one id where the text spells them; "all" for all of them.
-            disallowed_special: those that the text must not spell; "all" for all that are not allowed. What is in
-                neither is cut like any other text.
+            text: any text.
+            allowed_special: the special tokens that become one id where the text spells them; "all" of them.
+            disallowed_special: those that it must not spell; "all" that are not allowed. The others are plain text.
+                By default "all" where the pieces are made of bytes, as GPT-2's are, and none elsewhere.
 
         Raises:
-            ValueError: the text spells a special token that is disallowed, or is no Unicode.
+            ValueError: the text is no Unicode, or spells a special token that is refused.
         """
-        require_unicode(text)
-        allowed, refused = allowed_and_refused(self.special, allowed_special, disallowed_special)
-        refuse_special(text, refused)
-        ids: list[int] = []
-        for part in between_special(text, allowed):
-            ids += [self.id(part)] if part in allowed else self.tokenizer.encode(part, add_special_tokens=False).ids
-        return ids
+        parts = self._special_tokens(allowed_special, disallowed_special).split(text)
+        return [i for part in parts for i in ([part] if isinstance(part, int) else self._encode_plain(part))]
 
-    def encode_stream(
-        self, texts: Iterable[str], *, allowed_special: Special = (), disallowed_special: Special = ()
-    ) -> Iterator[int]:
-        """The ids of a text that comes in parts, such as an open file's lines: the same as of all of it at once.
-
-        Only a word that may still grow is kept, so that a text of any length needs little memory.
-
-        Raises:
-            TypeError: the vocabulary is not one of bytes, or one string in place of the parts.
-            ValueError: as for `encode`.
-        """
-        if not isinstance(self.tokenizer.pre_tokenizer, pre_tokenizers.ByteLevel):
-            raise TypeError("only a vocabulary of bytes encodes a text in parts; others change spaces at their ends")
-        for words in in_whole_words(texts, *allowed_and_refused(self.special, allowed_special, disallowed_special)):
-            yield from self.encode(words, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
-    def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of many texts; faster than one at a time.
+    def encode_all(
+        self, texts: Sequence[str], *, allowed_special: Choice = (), disallowed_special: Choice | None = None
+    ) -> list[list[int]]:
+        """The ids of many texts, as `encode` gives them; faster than one at a time.
 
         Raises:
             TypeError: one string in place of a list.
-            ValueError: a text is no Unicode.
+            ValueError: a text is no Unicode, or spells a special token that is refused.
         """
         require_texts(texts)
-        for text in texts:
-            require_unicode(text)
-        return [list(found.ids) for found in self.tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        special = self._special_tokens(allowed_special, disallowed_special)
+        split = [special.split(text) for text in texts]
+        plain = [part for parts in split for part in parts if isinstance(part, str)]
+        found = iter(self.tokenizer.encode_batch(plain, add_special_tokens=False))
+        return [
+            [i for part in parts for i in ([part] if isinstance(part, int) else next(found).ids)] for parts in split
+        ]
+
+    def encode_stream(
+        self, texts: Iterable[str], *, allowed_special: Choice = (), disallowed_special: Choice | None = None
+    ) -> Iterator[int]:
+        """The ids of one text that comes in chunks, such as an open file, cut anywhere: those of the chunks joined.
+
+        Only the last word of a chunk, and what may begin a special token, waits for the next one; nothing else is kept.
+
+        Args:
+            texts: the chunks.
+            allowed_special, disallowed_special: as for `encode`. A token that is refused is an error where it is met;
+                the ids before it are out by then.
+
+        Raises:
+            TypeError: one string in place of chunks, or a chunk is no string.
+            ValueError: the vocabulary does not cut words as GPT-2 does, a chunk is no Unicode, or the text spells a
+                special token that is refused.
+        """
+        require_texts(texts)
+        if not self._cuts_words_as_gpt2:
+            raise ValueError("only a vocabulary that cuts words as GPT-2 does encodes a stream; encode whole texts")
+        special = self._special_tokens(allowed_special, disallowed_special)
+        return self._encode_parts(special.split_stream(texts))
+
+    def _encode_parts(self, parts: Iterable[Part]) -> Iterator[int]:
+        for found in stream_words(parts):
+            if isinstance(found, int):
+                yield found
+            else:
+                yield from self.tokenizer.encode(found, is_pretokenized=True, add_special_tokens=False).ids
+
+    @property
+    def _cuts_words_as_gpt2(self) -> bool:
+        step = self.tokenizer.pre_tokenizer
+        gpt2 = isinstance(step, pre_tokenizers.ByteLevel) and step.use_regex and not step.add_prefix_space
+        return gpt2 and self.tokenizer.normalizer is None
+
+    def _encode_plain(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _special_tokens(self, allowed: Choice, disallowed: Choice | None) -> SpecialTokens:
+        if disallowed is None:
+            disallowed = "all" if isinstance(self.tokenizer.decoder, decoders.ByteLevel) else ()
+        return SpecialTokens.choose(self._special_ids, allowed, disallowed)
+
+    @cached_property
+    def _special_ids(self) -> dict[str, int]:
+        added = self.tokenizer.get_added_tokens_decoder()
+        return {token.content: i for i, token in added.items() if token.special}
 
     def encode_pair(self, first: str, second: str | None = None, max_length: int | None = None) -> JoinedPair:
         """One or two texts as BERT reads them: see `join_pair`.
@@ -280,25 +317,11 @@ class SubwordVocabulary:
         return str(self.tokenizer.decode(visible, skip_special_tokens=False))
 
     @cached_property
-    def special(self) -> tuple[str, ...]:
-        """The special tokens, in the order of their ids."""
-        added = self.tokenizer.get_added_tokens_decoder()
-        return tuple(added[i].content for i in sorted(added) if added[i].special)
-
-    @cached_property
     def _ends_and_hidden(self) -> tuple[set[int], set[int]]:
         to_id: Callable[[str], int | None] = self.tokenizer.token_to_id
         ends = {i for i in map(to_id, _ENDS) if i is not None}
         hidden = {i for i in map(to_id, _HIDDEN) if i is not None}
         return ends, hidden
-
-
-def _byte_tokenizer(model: models.BPE) -> Tokenizer:
-    """GPT-2's way to cut texts, with these pieces."""
-    tokenizer = Tokenizer(model)
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer
 
 
 def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
@@ -311,26 +334,12 @@ def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
     return tokenizer
 
 
-def _gpt2_ids(path: Path) -> dict[str, int]:
-    try:
-        ids = json.loads(_utf8(path))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is not JSON, as GPT-2's vocab.json is: {error}") from error
-    if not isinstance(ids, dict) or sorted(map(str, ids.values())) != sorted(map(str, range(len(ids)))):
-        raise ValueError(f"{path} is not GPT-2's vocabulary: expected each piece with an id, from 0 without gaps")
-    return ids
-
-
-def _gpt2_pairs(path: Path) -> list[tuple[str, str]]:
-    pairs = []
-    for number, line in enumerate(_utf8(path).removesuffix("\n").split("\n"), start=1):
-        if number == 1 and line.startswith("#version"):
-            continue
-        left, _, right = line.partition(" ")
-        if not left or not right or " " in right:
-            raise ValueError(f"{path}, line {number}: expected two pieces with a space between them, got {line!r}")
-        pairs.append((left, right))
-    return pairs
+def _gpt2_tokenizer(model: models.BPE) -> Tokenizer:
+    """GPT-2's way to cut words, with these pieces."""
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
 
 
 def _characters(tokenizer: Tokenizer, texts: Iterable[str]) -> list[str]:
@@ -344,14 +353,6 @@ def _characters(tokenizer: Tokenizer, texts: Iterable[str]) -> list[str]:
     return sorted(begin) + ["##" + character for character in sorted(within)]
 
 
-def _unicode(texts: Iterable[str]) -> Iterator[str]:
-    """The texts as they are, none of them one string in place of several, each of them Unicode."""
-    require_texts(texts)
-    for text in texts:
-        require_unicode(text)
-        yield text
-
-
 def _with_words(texts: Iterable[str]) -> Iterator[str]:
     """The texts as they are.
 
@@ -359,16 +360,11 @@ def _with_words(texts: Iterable[str]) -> Iterator[str]:
         TypeError: one string in place of several.
         ValueError: none of them has a word, or one is no Unicode.
     """
+    require_texts(texts)
     empty = True
-    for text in _unicode(texts):
+    for text in texts:
+        require_unicode(text)
         empty = empty and not text.replace(MARK, " ").strip()
         yield text
     if empty:
         raise ValueError("there is nothing to learn pieces from: the texts have no words")
-
-
-def _utf8(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a vocabulary: it is not UTF-8 text") from error

@@ -6,8 +6,9 @@ frequent words become one piece, rare ones stay several, and no word of known ch
 Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
 A word's beginning is marked with ▁, as in Kudo and Richardson (2018), so that the pieces know where the spaces were.
 
-This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. Every choice is
-fixed, so that the same text gives the same pieces and ids everywhere, and in the `tokenizers` library, ties included:
+This is the algorithm to read, in plain Python; `course_lib.text.byte_pairs` shows it on bytes, as GPT-2 has it, and
+`course_lib.text.fast_subwords` is the one to work with. Every choice is fixed, so that the same text gives
+the same pieces and ids everywhere, and in the `tokenizers` library, ties included:
 
 - the ids: the four special tokens, the characters in the order of their code points, then the joined pieces in the
   order in which they were learned;

@@ -1,189 +1,322 @@
-"""Byte-pair encoding of bytes: the pairs that `tokenizers` learns, the ids that `transformers` gives, and streams."""
+"""Byte-level byte-pair encoding in plain Python, against `tokenizers` and `transformers`."""
 
 from __future__ import annotations
 
 import json
-import random
+import re
+import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import GPT2Tokenizer
 
-from course_lib.text.byte_pairs import BYTES, ByteVocabulary, byte_ids, byte_words, in_whole_words, merge_pair
-from course_lib.text.fast_subwords import GPT2_END, SubwordVocabulary
-from course_lib.toys.small_world import texts
-
-ENGLISH = "\n".join(" ".join(sentences) for sentences in texts(60))
-HARD = (
-    "The cat's naïve façade: 3,141.59 €!\r\n\tkatze\u0301 tanzte… 'Re're're we'll don't I'VE\n\n\n   "
-    "猫が踊った。😺👩‍👩‍👧 \x00\x07\u200b  end  \u3000 \xa0x   y \U0001f431' 's 'l 'll"
+from course_lib.text.byte_pairs import (
+    BYTES,
+    GPT2_END,
+    ByteLevelVocabulary,
+    PairCounts,
+    join_ids,
+    learn_byte_merges,
+    read_piece,
+    settled_words,
+    split_words,
+    written,
 )
-TEXTS = {
-    "english": [ENGLISH],
-    "several": ENGLISH.split("\n"),
-    "hard": [HARD * 2, HARD],
-    "ties": ["ab ba cd dc aab bba", "zz zzz zzzz zzzzz", "xyxyx yxyxy"],
-    "one word": ["aaaaaaaaaa"],
-    "empty": ["", " "],
-}
+
+TEXTS = [
+    "A cat danced on the table; the cat's table, and they'll say it's theirs.",
+    "Zwei Kätzchen tanzten über die Straße, größer als 1200 andere.",
+    "Две кошки танцуют на столе.\r\nДве кошки!",
+    "猫在桌子上跳舞。猫在跳舞。",
+    "両方の猫が踊っている\tネコ",
+    "if  x:\n    return 12_000\n\n\n",
+]
+HARD = [
+    "",
+    " ",
+    "   three   spaces  ",
+    "tabs\tand\r\nCRLF\r\n\r\n end\n",
+    "🐈‍⬛ and 👩🏽‍🚀 🇩🇪",
+    "cafe\u0301 \u0301\u0302 Zalgo\u0336\u0315",
+    "\x00\x01\x1c\x1d\x7f\x85\u2028 \ufeff",
+    "'s 'S don't can''t 'll'llama we'v 'r",
+    "猫在桌子上跳舞。１２３ ½² Ⅷ",
+    "\u00a0\u3000\u00a0no-break",
+]
+UNICODE = st.text(st.characters(exclude_categories=["Cs"]))
+SMALL = st.lists(st.text("ab 's\né猫", min_size=1, max_size=40), min_size=1, max_size=4)
 
 
-def theirs(learned_from: list[str], merges: int) -> Tokenizer:
+def library(texts: list[str], size: int) -> Tokenizer:
+    """What `tokenizers` learns, with so many pieces."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    size = 256 + merges
-    tokenizer.train_from_iterator(
-        learned_from, trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
-    )
+    trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
     return tokenizer
 
 
+def library_merges(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
+    merges = json.loads(tokenizer.to_str())["model"]["merges"]
+    return [(read_piece(left), read_piece(right)) for left, right in merges]
+
+
 @pytest.fixture(scope="module")
-def vocabulary() -> ByteVocabulary:
-    return ByteVocabulary.learn([ENGLISH, HARD], 300, [GPT2_END, "<|end|>"])
+def vocabulary() -> ByteLevelVocabulary:
+    return ByteLevelVocabulary.learn(TEXTS, 150)
 
 
-@pytest.mark.parametrize("learned_from", TEXTS.values(), ids=TEXTS.keys())
-def test_the_same_pairs_as_the_library_learns(learned_from: list[str]) -> None:
-    ours, tokenizer = ByteVocabulary.learn(learned_from, 200), theirs(learned_from, 200)
-    ids = tokenizer.get_vocab()
-    merges = [(ids[left], ids[right]) for left, right in json.loads(tokenizer.to_str())["model"]["merges"]]
-    assert list(ours.merges)[: len(merges)] == merges
-    assert len(ours.pieces) >= len(ids)
-    assert ours.encode(HARD) == tokenizer.encode(HARD).ids
+@pytest.fixture(scope="module")
+def gpt2(vocabulary: ByteLevelVocabulary, tmp_path_factory: pytest.TempPathFactory) -> GPT2Tokenizer:
+    """The vocabulary as `transformers` reads it from the two files."""
+    folder = tmp_path_factory.mktemp("gpt2")
+    vocabulary.save(folder / "vocab.json", folder / "merges.txt")
+    tokenizer: GPT2Tokenizer = GPT2Tokenizer.from_pretrained(folder)
+    return tokenizer
 
 
-def test_the_same_ids_as_gpt2s_tokenizer_gives(vocabulary: ByteVocabulary, tmp_path: Path) -> None:
-    letters = dict(zip((piece[0] for piece in BYTES), sorted(pre_tokenizers.ByteLevel.alphabet()), strict=True))
-    written = ["".join(letters[byte] for byte in piece) for piece in vocabulary.pieces]
-    ids = {piece: i for i, piece in enumerate([*written, GPT2_END])}
-    (tmp_path / "vocab.json").write_text(json.dumps(ids))
-    lines = [f"{written[left]} {written[right]}" for left, right in vocabulary.merges]
-    (tmp_path / "merges.txt").write_text("#version: 0.2\n" + "\n".join(lines) + "\n")
-    published = GPT2Tokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
-    for text in (HARD, ENGLISH):
-        assert vocabulary.encode(text) == published(text)["input_ids"]
+class TestWords:
+    def test_take_the_space_before_them(self) -> None:
+        assert split_words("It's 12 cats,  they'll") == ["It", "'s", " 12", " cats", ",", " ", " they", "'ll"]
+        assert split_words("a \n\n b  ") == ["a", " \n\n", " b", "  "]
+
+    @pytest.mark.parametrize("text", [*TEXTS, *HARD])
+    def test_are_those_of_tokenizers(self, text: str) -> None:
+        theirs = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
+        assert [written(word.encode()) for word in split_words(text)] == [word for word, _ in theirs]
 
 
-def test_the_fast_one_learns_the_same_and_is_saved(tmp_path: Path) -> None:
-    slow = ByteVocabulary.learn([ENGLISH, HARD], 150, [GPT2_END])
-    fast = SubwordVocabulary.train_bytes([ENGLISH, HARD], len(slow))
-    fast.save(tmp_path / "tokenizer.json")
-    for each in (fast, SubwordVocabulary.load(tmp_path / "tokenizer.json")):
-        assert len(each) == len(slow)
-        assert each.id(GPT2_END) == len(slow) - 1
-        assert each.encode(HARD) == slow.encode(HARD)
-        assert each.decode(each.encode(HARD)) == HARD
-        assert list(each.encode_stream(iter(HARD))) == slow.encode(HARD)
+class TestBytes:
+    def test_are_all_there_in_the_order_of_gpt2(self) -> None:
+        assert sorted(BYTES) == list(range(256))
+        assert [BYTES.index(byte) for byte in b"!a~\n "] == [0, 64, 93, 198, 220]
+
+    def test_are_written_as_characters_that_can_be_seen(self) -> None:
+        assert written(" é\n".encode()) == "ĠÃ©Ċ"
+        assert len(set(written(BYTES))) == 256
+        assert all(character.isprintable() and not character.isspace() for character in written(BYTES))
+        assert read_piece(written(BYTES)) == BYTES
 
 
-def test_nothing_is_lost(vocabulary: ByteVocabulary) -> None:
-    generator = random.Random(0)
-    for _ in range(200):
-        codes = [generator.choice([generator.randrange(0x80), generator.randrange(0xD800)]) for _ in range(20)]
-        text = "".join(map(chr, codes))
+class TestLearning:
+    def test_joins_the_most_frequent_pair_first(self) -> None:
+        assert learn_byte_merges({b"low": 5, b"lower": 2, b"new": 6}, 3) == [(b"l", b"o"), (b"lo", b"w"), (b"e", b"w")]
+
+    def test_stops_where_nothing_is_left_to_join(self) -> None:
+        assert learn_byte_merges({b"aa": 1, b"b": 9}, 10) == [(b"a", b"a")]
+
+    def test_joins_from_left_to_right(self) -> None:
+        assert join_ids([7, 7, 7, 8], (7, 7), 9) == [9, 7, 8]
+
+    @given(words=st.dictionaries(st.text("abc", min_size=1, max_size=8), st.integers(1, 3), min_size=1))
+    def test_counts_kept_are_the_counts_taken_anew(self, words: dict[str, int]) -> None:
+        counts = PairCounts({tuple(word.encode()): times for word, times in words.items()})
+        for new in range(256, 262):
+            pair = counts.most_frequent()
+            if pair is None:
+                break
+            counts.join(pair, new)
+            anew: Counter[tuple[int, int]] = Counter()
+            for ids, times in zip(counts.words, counts.times, strict=True):
+                for found in pairwise(ids):
+                    anew[found] += times
+            assert +counts.counts == anew
+
+    @pytest.mark.parametrize("texts", [TEXTS, *([text] for text in TEXTS), HARD, ["ab ba ab ba cd dc", "zy yz"]])
+    def test_merges_and_ids_are_those_of_tokenizers(self, texts: list[str]) -> None:
+        ours = ByteLevelVocabulary.learn(texts, 150)
+        theirs = library(texts, len(ours.pieces))
+        assert list(ours.merges) == library_merges(theirs)
+        assert {written(piece): i for piece, i in ours.ids.items()} == theirs.get_vocab()
+        assert [ours.encode(text) for text in [*TEXTS, *HARD]] == [theirs.encode(text).ids for text in [*TEXTS, *HARD]]
+
+    @settings(max_examples=100, deadline=None)
+    @given(texts=SMALL, merges=st.integers(1, 30))
+    def test_ties_are_broken_as_in_tokenizers(self, texts: list[str], merges: int) -> None:
+        ours = ByteLevelVocabulary.learn(["a", *texts], merges)
+        theirs = library_merges(library(["a", *texts], len(ours.pieces)))
+        assert list(ours.merges[: len(theirs)]) == theirs
+        assert len({left + right for left, right in theirs}) == len(ours.pieces) - 256
+
+    def test_there_must_be_words(self) -> None:
+        with pytest.raises(ValueError, match="the texts have no words"):
+            ByteLevelVocabulary.learn(["", " \n"], 5)
+
+
+class TestVocabulary:
+    def test_ids_are_bytes_then_pieces_then_special_tokens(self, vocabulary: ByteLevelVocabulary) -> None:
+        assert vocabulary.pieces[:256] == tuple(bytes([byte]) for byte in BYTES)
+        assert vocabulary.ids[b"".join(vocabulary.merges[0])] == 256
+        assert vocabulary.special_ids == {GPT2_END: len(vocabulary) - 1}
+
+    @settings(max_examples=200, deadline=None)
+    @given(text=UNICODE)
+    def test_any_text_comes_back(self, vocabulary: ByteLevelVocabulary, text: str) -> None:
         assert vocabulary.decode(vocabulary.encode(text)) == text
 
+    def test_half_a_character_becomes_a_replacement_character(self, vocabulary: ByteLevelVocabulary) -> None:
+        ids = ByteLevelVocabulary(()).encode("a🐈")
+        assert len(ids) == 5
+        assert vocabulary.decode(ids[:3]) == "a�"
 
-def test_half_a_character_is_shown_as_such(vocabulary: ByteVocabulary) -> None:
-    first, *_ = byte_ids("é")
-    assert vocabulary.decode([first]) == "�"
+    def test_decoding_stops_at_the_end_of_the_document(self, vocabulary: ByteLevelVocabulary) -> None:
+        end = vocabulary.special_ids[GPT2_END]
+        assert vocabulary.decode([*vocabulary.encode("the cat"), end, 64]) == "the cat"
 
+    def test_other_special_tokens_are_spelled(self) -> None:
+        assert ByteLevelVocabulary((), ("<a>", GPT2_END)).decode([64, 256, 65]) == "a<a>b"
 
-def test_words_keep_the_space_before_them() -> None:
-    assert byte_words("the cat's  2 €uros \n") == ["the", " cat", "'s", " ", " 2", " €", "uros", " \n"]
+    def test_special_tokens_are_refused_allowed_or_plain_text(self, vocabulary: ByteLevelVocabulary) -> None:
+        text, end = f"a cat{GPT2_END} the cat", vocabulary.special_ids[GPT2_END]
+        with pytest.raises(ValueError, match="the text spells the special token"):
+            vocabulary.encode(text)
+        assert vocabulary.encode(text, allowed_special={GPT2_END}) == [
+            *vocabulary.encode("a cat"),
+            end,
+            *vocabulary.encode(" the cat"),
+        ]
+        plain = vocabulary.encode(text, disallowed_special=())
+        assert end not in plain
+        assert vocabulary.decode(plain) == text
 
+    def test_ids_outside_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="id 257 is outside the vocabulary: expected 0 to 256"):
+            ByteLevelVocabulary(()).decode([257])
 
-def test_pairs_are_joined_from_the_left() -> None:
-    assert merge_pair([1, 1, 1, 2, 1, 1], (1, 1), 9) == [9, 1, 2, 9]
-
-
-def test_a_piece_may_be_joined_in_two_ways() -> None:
-    ours = ByteVocabulary.learn(["abc abc bcd bcd bcd bc ab ab ab ab xabc xabc xabc"], 40)
-    assert len(set(ours.pieces)) == len(ours.pieces)
-    assert ours.decode(ours.encode("abc xabc")) == "abc xabc"
-
-
-class TestSpecial:
-    def test_is_refused_unless_it_is_allowed(self, vocabulary: ByteVocabulary) -> None:
-        with pytest.raises(ValueError, match=r"spells the special token '<\|end\|>': give allowed_special="):
-            vocabulary.encode("a<|end|>b")
-
-    def test_is_one_id_where_it_is_allowed(self, vocabulary: ByteVocabulary) -> None:
-        end = vocabulary.ids["<|end|>"]
-        for allowed in ({"<|end|>"}, "all"):
-            ids = vocabulary.encode("a <|end|> b", allowed_special=allowed)
-            assert ids == [*vocabulary.encode("a "), end, *vocabulary.encode(" b")]
-            assert vocabulary.decode(ids) == "a <|end|> b"
-
-    def test_is_cut_like_any_text_where_it_is_neither(self, vocabulary: ByteVocabulary) -> None:
-        ids = vocabulary.encode("a<|end|>", disallowed_special=())
-        assert vocabulary.ids["<|end|>"] not in ids
-        assert vocabulary.decode(ids) == "a<|end|>"
-
-    def test_the_longest_is_found(self) -> None:
-        ours = ByteVocabulary((), ("<a>", "<a><b>"))
-        assert ours.encode("<a><b><a>", allowed_special="all") == [257, 256]
-
-    def test_an_unknown_one_is_refused(self, vocabulary: ByteVocabulary) -> None:
-        with pytest.raises(ValueError, match="there is no special token '<x>'"):
-            vocabulary.encode("a", allowed_special={"<x>"})
-
-    def test_the_fast_one_does_the_same_where_it_is_asked_to(self) -> None:
-        fast = SubwordVocabulary.train_bytes([ENGLISH], 300)
-        end = fast.id(GPT2_END)
-        assert fast.encode(f"a{GPT2_END}b", allowed_special="all") == [*fast.encode("a"), end, *fast.encode("b")]
-        assert end not in fast.encode(f"a{GPT2_END}b")
-        with pytest.raises(ValueError, match="spells the special token"):
-            fast.encode(f"a{GPT2_END}b", disallowed_special="all")
+    def test_contradictions_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="joined from b'ab', which no pair before it"):
+            ByteLevelVocabulary(((b"ab", b"c"),))
+        with pytest.raises(ValueError, match="each special token once"):
+            ByteLevelVocabulary((), ("<a>", "<a>"))
+        with pytest.raises(ValueError, match="'ab' cannot be a special token"):
+            ByteLevelVocabulary(((b"a", b"b"),), ("ab",))
 
 
-class TestStream:
-    def test_any_cut_gives_the_same(self, vocabulary: ByteVocabulary) -> None:
-        text = HARD[:60] + "<|end|>" + HARD[-40:] + " <|endoftext|>"
+class TestFiles:
+    def test_what_was_saved_is_loaded(self, vocabulary: ByteLevelVocabulary, tmp_path: Path) -> None:
+        files = tmp_path / "vocab.json", tmp_path / "merges.txt"
+        vocabulary.save(*files)
+        assert ByteLevelVocabulary.load(*files) == vocabulary
+
+    def test_transformers_gives_the_same_ids(self, vocabulary: ByteLevelVocabulary, gpt2: GPT2Tokenizer) -> None:
+        for text in [*TEXTS, *HARD]:
+            assert vocabulary.encode(text) == gpt2.encode(text)
+            assert vocabulary.decode(gpt2.encode(text)) == text
+        text = f"  {GPT2_END}".join(TEXTS)
+        assert vocabulary.encode(text, allowed_special="all") == gpt2.encode(text)
+
+    @settings(max_examples=200, deadline=None)
+    @given(text=UNICODE)
+    def test_transformers_gives_the_same_ids_for_any_text(
+        self, vocabulary: ByteLevelVocabulary, gpt2: GPT2Tokenizer, text: str
+    ) -> None:
+        assert vocabulary.encode(text) == gpt2.encode(text)
+        assert list(vocabulary.encode_stream(iter(text))) == gpt2.encode(text)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda ids, merges: (ids, merges + "猫 a\n"), "a piece with '猫', which stands for no byte"),
+            (lambda ids, merges: (ids, merges + "a b\n"), "does not have the bytes, the pieces of"),
+            (lambda ids, merges: ({"!": 1, "a": 0}, merges), "does not have the bytes, the pieces of"),
+            (lambda ids, merges: ({"!": 1}, merges), "from 0 without gaps"),
+        ],
+    )
+    def test_files_that_do_not_fit_are_refused(self, tmp_path: Path, change: object, message: str) -> None:
+        assert callable(change)
+        files = tmp_path / "vocab.json", tmp_path / "merges.txt"
+        ByteLevelVocabulary(()).save(*files)
+        ids, merges = change(json.loads(files[0].read_text(encoding="utf-8")), files[1].read_text(encoding="utf-8"))
+        files[0].write_text(json.dumps(ids), encoding="utf-8")
+        files[1].write_text(merges, encoding="utf-8")
+        with pytest.raises(ValueError, match=re.escape(message)):
+            ByteLevelVocabulary.load(*files)
+
+
+class TestStreams:
+    TRICKY = "don't  we'll'l'x \r\n\n é猫🐈‍⬛12'v 'r   "
+
+    @pytest.mark.parametrize("text", [TRICKY, f"a  {GPT2_END}\n's<|end{GPT2_END}'l", "' 'll", "we'l", *HARD])
+    def test_chunks_cut_anywhere_give_the_ids_of_the_whole(self, vocabulary: ByteLevelVocabulary, text: str) -> None:
         whole = vocabulary.encode(text, allowed_special="all")
-        for cut in range(len(text)):
-            parts = [text[:cut], text[cut:]]
-            assert list(vocabulary.encode_stream(parts, allowed_special="all")) == whole
-        for size in (1, 2, 3, 5, 11):
-            parts = [text[i : i + size] for i in range(0, len(text), size)]
-            assert list(vocabulary.encode_stream(parts, allowed_special="all")) == whole
+        for first in range(len(text) + 1):
+            for second in range(first, len(text) + 1):
+                chunks = [text[:first], text[first:second], text[second:]]
+                assert list(vocabulary.encode_stream(chunks, allowed_special="all")) == whole
+        assert list(vocabulary.encode_stream(iter(text), allowed_special="all")) == whole
 
-    def test_a_special_token_is_refused_wherever_it_is_cut(self, vocabulary: ByteVocabulary) -> None:
-        for size in (1, 4, 20):
-            text = "a b c d  <|end|> e"
-            with pytest.raises(ValueError, match="spells the special token"):
-                list(vocabulary.encode_stream(text[i : i + size] for i in range(0, len(text), size)))
+    @settings(max_examples=100, deadline=None)
+    @given(chunks=st.lists(st.text("ab 'slrv\n1!é", max_size=6)))
+    def test_any_chunks_give_the_ids_of_the_whole(self, vocabulary: ByteLevelVocabulary, chunks: list[str]) -> None:
+        assert list(vocabulary.encode_stream(chunks)) == vocabulary.encode("".join(chunks))
 
-    def test_little_is_kept(self, vocabulary: ByteVocabulary) -> None:
-        read = 0
+    @pytest.mark.parametrize(
+        ("text", "rest"),
+        [
+            ("the cat", " cat"),
+            ("the ", " "),
+            ("it's", ""),
+            ("we'l", "'l"),
+            ("we'x", "x"),
+            ("!'l", "l"),
+            ("a \n ", " \n "),
+            ("", ""),
+        ],
+    )
+    def test_only_what_may_grow_waits(self, text: str, rest: str) -> None:
+        words, left = settled_words(text)
+        assert left == rest
+        assert "".join(words) + left == text
 
-        def parts() -> Iterator[str]:
-            nonlocal read
-            for _ in range(1000):
-                read += 1
-                yield "the cat danced "
+    def test_no_chunk_is_read_before_it_is_needed(self, vocabulary: ByteLevelVocabulary) -> None:
+        read: list[str] = []
 
-        given = 0
-        for words in in_whole_words(parts(), vocabulary.special):
-            given += len(words)
-            assert read * 15 - given < 60
-        assert given == 15_000
+        def chunks() -> Iterator[str]:
+            for chunk in ["the cat's", " on", " a table"]:
+                read.append(chunk)
+                yield chunk
 
-    def test_an_open_file_is_read_as_it_is(self, vocabulary: ByteVocabulary, tmp_path: Path) -> None:
-        path = tmp_path / "text"
-        path.write_text(HARD, encoding="utf-8", newline="")
+        ids = vocabulary.encode_stream(chunks())
+        first = vocabulary.encode("the cat's")
+        assert read == []
+        assert [next(ids) for _ in first] == first
+        assert read == ["the cat's"]
+        next(ids)
+        assert read == ["the cat's", " on", " a table"]
+
+    def test_memory_does_not_grow_with_the_text(self, vocabulary: ByteLevelVocabulary) -> None:
+        """The longer text has 39 kB more."""
+
+        def peak(chunks: int) -> int:
+            tracemalloc.start()
+            for _ in vocabulary.encode_stream("the cat's tab" for _ in range(chunks)):
+                pass
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            return most
+
+        peak(10)
+        assert peak(3000) < peak(30) + 10_000
+
+    def test_an_open_file_is_read(self, vocabulary: ByteLevelVocabulary, tmp_path: Path) -> None:
+        path = tmp_path / "text.txt"
+        path.write_text("".join(TEXTS), encoding="utf-8", newline="")
         with path.open(encoding="utf-8", newline="") as file:
-            assert list(vocabulary.encode_stream(file)) == vocabulary.encode(HARD)
+            assert list(vocabulary.encode_stream(file)) == vocabulary.encode("".join(TEXTS))
 
-    def test_one_string_is_refused(self, vocabulary: ByteVocabulary) -> None:
-        with pytest.raises(TypeError, match="not one string"):
-            list(vocabulary.encode_stream("the cat"))
+    def test_a_refused_token_is_found_across_chunks(self, vocabulary: ByteLevelVocabulary) -> None:
+        with pytest.raises(ValueError, match="the text spells the special token"):
+            list(vocabulary.encode_stream(["a cat<|endof", "text|>"]))
 
-    def test_a_vocabulary_of_words_cannot(self) -> None:
-        words = SubwordVocabulary.train_bpe([ENGLISH], 200)
-        with pytest.raises(TypeError, match="only a vocabulary of bytes"):
-            list(words.encode_stream(["the cat"]))
+    def test_wrong_calls_are_refused_at_once(self, vocabulary: ByteLevelVocabulary) -> None:
+        with pytest.raises(TypeError, match="give a list of texts, not one string"):
+            vocabulary.encode_stream("the cat")
+        with pytest.raises(ValueError, match="'<x>' is no special token of this vocabulary"):
+            vocabulary.encode_stream(["the cat"], allowed_special=["<x>"])

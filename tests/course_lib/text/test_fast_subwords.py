@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertTokenizer, GPT2Tokenizer
 
+from course_lib.text.byte_pairs import GPT2_END, ByteLevelVocabulary
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.text.tokenization import END_ID, PADDING_ID, SPECIAL, START_ID
 
@@ -47,6 +48,16 @@ class TestBytePairs:
         ids = self.WORDS.encode("cat")
         assert self.WORDS.decode([START_ID, *ids, PADDING_ID, END_ID, *ids]) == "cat"
 
+    def test_it_encodes_no_stream(self) -> None:
+        with pytest.raises(ValueError, match="only a vocabulary that cuts words as GPT-2 does encodes a stream"):
+            self.WORDS.encode_stream(["the cat"])
+
+    def test_special_tokens_are_plain_text_unless_the_caller_says_otherwise(self) -> None:
+        assert set(self.WORDS.encode("cat <s>")).isdisjoint({START_ID, END_ID, PADDING_ID})
+        assert self.WORDS.encode("<s>cat<e>", allowed_special="all") == [START_ID, *self.WORDS.encode("cat"), END_ID]
+        with pytest.raises(ValueError, match="the text spells the special token '<s>'"):
+            self.WORDS.encode("cat <s>", disallowed_special="all")
+
     def test_is_saved_and_loaded(self, tmp_path: Path) -> None:
         self.WORDS.save(tmp_path / "tokenizer.json")
         loaded = SubwordVocabulary.load(tmp_path / "tokenizer.json")
@@ -64,6 +75,66 @@ class TestBytePairs:
     def test_it_has_no_pairs(self) -> None:
         with pytest.raises(ValueError, match=r"there is no token '\[CLS\]'"):
             self.WORDS.encode_pair("a", "b")
+
+
+BYTE_TEXTS = [*TEXTS, "猫が踊る。猫が踊る", "naïve cafés, naïve tables\r\n\r\n", *HARD[2:4]]
+
+
+class TestByteLevelBytePairs:
+    SPECIAL = ("<|user|>", GPT2_END)
+    READABLE = ByteLevelVocabulary.learn(BYTE_TEXTS, 60, SPECIAL)
+    FAST = SubwordVocabulary.train_byte_bpe(BYTE_TEXTS, len(READABLE), special=SPECIAL)
+
+    def test_is_as_large_as_asked_with_the_special_tokens_last(self) -> None:
+        assert len(self.FAST) == len(self.READABLE) == 256 + 60 + 2
+        assert [self.FAST.id(token) for token in self.SPECIAL] == [316, 317]
+
+    @settings(max_examples=100, deadline=None)
+    @given(text=st.text(st.characters(exclude_categories=["Cs"])) | st.text("the cats né猫\n'"))
+    def test_ids_and_texts_are_those_of_the_readable_form(self, text: str) -> None:
+        ids = self.READABLE.encode(text)
+        assert self.FAST.encode(text) == list(self.FAST.encode_stream([text])) == ids
+        assert self.FAST.decode(ids) == self.READABLE.decode(ids) == text
+
+    def test_special_tokens_are_those_of_the_readable_form(self) -> None:
+        text = "<|user|>the cat <|user|> the  <|endoftext|>\nnaïve"
+        ids = self.READABLE.encode(text, allowed_special="all")
+        assert {316, 317} <= set(ids)
+        assert self.FAST.encode(text, allowed_special="all") == ids
+        assert list(self.FAST.encode_stream(iter(text), allowed_special="all")) == ids
+        assert self.FAST.decode(ids) == self.READABLE.decode(ids) == "<|user|>the cat <|user|> the  "
+        with pytest.raises(ValueError, match=r"the text spells the special token '<\|user\|>'"):
+            self.FAST.encode(text, allowed_special=[GPT2_END])
+
+    def test_half_characters_are_decoded_as_by_the_readable_form(self) -> None:
+        ids = self.READABLE.encode("€🐈‍⬛ é")
+        for begin in range(len(ids)):
+            for end in range(begin, len(ids) + 1):
+                assert self.FAST.decode(ids[begin:end]) == self.READABLE.decode(ids[begin:end])
+
+    def test_is_saved_and_loaded(self, tmp_path: Path) -> None:
+        self.FAST.save(tmp_path / "tokenizer.json")
+        loaded = SubwordVocabulary.load(tmp_path / "tokenizer.json")
+        text = f"{GPT2_END}".join(BYTE_TEXTS)
+        with pytest.raises(ValueError, match="the text spells the special token"):
+            loaded.encode(text)
+        expected = self.READABLE.encode(text, allowed_special="all")
+        assert loaded.encode(text, allowed_special="all") == expected
+        assert list(loaded.encode_stream(iter(text), allowed_special="all")) == expected
+
+    def test_reads_the_files_of_the_readable_form(self, tmp_path: Path) -> None:
+        files = tmp_path / "vocab.json", tmp_path / "merges.txt"
+        self.READABLE.save(*files)
+        text = f"<|user|>{BYTE_TEXTS[-1]}{GPT2_END}"
+        loaded = SubwordVocabulary.load_gpt2(*files)
+        assert loaded.encode(text, allowed_special="all") == self.READABLE.encode(text, allowed_special="all")
+
+    def test_bytes_and_special_tokens_are_always_there(self) -> None:
+        assert len(SubwordVocabulary.train_byte_bpe(["the cat"], 1)) == 257
+
+    def test_there_must_be_words(self) -> None:
+        with pytest.raises(ValueError, match="the texts have no words"):
+            SubwordVocabulary.train_byte_bpe([" ", ""], 300)
 
 
 class TestWordPiece:
@@ -188,7 +259,34 @@ class TestGPT2:
 
     def test_a_text_cannot_smuggle_the_end_in(self, gpt2_files: Path) -> None:
         vocabulary = self.load(gpt2_files)
-        assert vocabulary.id("<|endoftext|>") not in vocabulary.encode("<|endoftext|>")
+        for ask in (vocabulary.encode, lambda text: vocabulary.encode_all(["the cat", text])):
+            with pytest.raises(
+                ValueError, match="the text spells the special token '<|endoftext|>': add it to allowed"
+            ):
+                ask("the cat<|endoftext|>")
+        plain = vocabulary.encode("<|endoftext|>", disallowed_special=())
+        assert vocabulary.id(GPT2_END) not in plain
+        assert vocabulary.decode(plain) == GPT2_END
+
+    @pytest.mark.parametrize("text", [*TEXTS, *HARD[:4], "a  <|endoftext|>\n'sthe cat<|end", "we'll 'l \nthe"])
+    def test_a_stream_cut_anywhere_gives_the_ids_of_the_whole(self, gpt2_files: Path, text: str) -> None:
+        vocabulary = self.load(gpt2_files)
+        whole = vocabulary.encode(text, allowed_special="all")
+        for cut in range(len(text) + 1):
+            assert list(vocabulary.encode_stream([text[:cut], text[cut:]], allowed_special="all")) == whole
+        assert list(vocabulary.encode_stream(iter(text), allowed_special="all")) == whole
+
+    def test_a_stream_with_the_end_is_refused(self, gpt2_files: Path) -> None:
+        with pytest.raises(ValueError, match="the text spells the special token"):
+            list(self.load(gpt2_files).encode_stream(["the <|endof", "text|>"]))
+
+    def test_a_caller_may_allow_the_end(self, gpt2_files: Path) -> None:
+        vocabulary = self.load(gpt2_files)
+        theirs = GPT2Tokenizer.from_pretrained(gpt2_files)
+        texts = ["the cat <|endoftext|> the<|endoftext|><|endoftext|>", "", "<|endoftext|>", "cat  <|endoftext|"]
+        expected = [theirs.encode(text) for text in texts]
+        assert [vocabulary.encode(text, allowed_special={GPT2_END}) for text in texts] == expected
+        assert vocabulary.encode_all(texts, allowed_special="all") == expected
 
     @pytest.mark.parametrize(
         ("vocabulary", "merges", "message"),
