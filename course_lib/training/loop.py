@@ -100,15 +100,20 @@ class TrainingConfig:
         require_optimizer(self.optimizer)
         if self.ema_decay is not None:
             require_shares(ema_decay=self.ema_decay)
-        if self.fsdp:
-            _require_shardable(self.precision)
+        self.require_possible(self.precision)
+
+    def require_possible(self, precision: Precision) -> None:
+        """Refuse what does not go together, once it is known what "auto" is.
+
+        Raises:
+            ValueError: it says what to choose instead.
+        """
         if self.fsdp and self.optimizer == "muon":
             raise ValueError("muon needs whole matrices, and fsdp shards them; choose one of them")
-
-
-def _require_shardable(precision: Precision) -> None:
-    if precision == "fp16":
-        raise ValueError("fsdp shards what fp16's scaling has to see whole; choose precision 'bf16' or 'fp32'")
+        if precision == "fp16" and self.fsdp:
+            raise ValueError("fsdp shards what fp16's scaling has to see whole; choose precision 'bf16' or 'fp32'")
+        if precision == "fp16" and self.optimizer == "muon":
+            raise ValueError("muon and the AdamW beside it may skip different steps; choose precision 'bf16' or 'fp32'")
 
 
 @dataclass(frozen=True)
@@ -293,9 +298,8 @@ class _Run(Generic[M, B]):
         self.workers, self.batches = workers, Prefetch(data, self.order, self._mine, workers, world.device)
         self.validation, self.checkpoints = validation, checkpoints
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
+        config.require_possible(self.precision)
         self.sharded = config.fsdp and world.size > 1
-        if self.sharded:
-            _require_shardable(self.precision)
         self.trained = model.train()
         self.model = deepcopy(model) if self.sharded else model
         self.model.to(world.device)

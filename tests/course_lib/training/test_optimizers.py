@@ -9,8 +9,10 @@ import torch
 from torch import nn
 
 from course_lib.models import GPT, GPTConfig
-from course_lib.training.checkpoints import CheckpointError
+from course_lib.training.checkpoints import CheckpointError, read_checkpoint, write_checkpoint
+from course_lib.training.loop import TrainingConfig
 from course_lib.training.optimizers import Optimizers, make_optimizers
+from course_lib.training.schedules import constant_schedule
 from tests.course_lib.training.together import learn
 
 SETTINGS = {"weight_decay": 0.1, "betas": (0.9, 0.98), "epsilon": 1e-9, "momentum": 0.9}
@@ -64,6 +66,21 @@ def test_another_optimizers_checkpoint_is_refused(tmp_path: Path) -> None:
     learn(tmp_path, "accumulated", optimizer="sgd")
     with pytest.raises(CheckpointError, match="its optimizer: sgd, this one's: adamw"):
         learn(tmp_path, "accumulated", steps=9)
+
+
+def test_a_checkpoint_from_before_there_was_a_choice_goes_on(tmp_path: Path) -> None:
+    straight = learn(tmp_path / "straight", "accumulated")
+    learn(tmp_path / "halved", "accumulated", steps=3)
+    [path] = (tmp_path / "halved" / "accumulated").glob("step-*.pt")
+    content = read_checkpoint(path)
+    del content["average"], content["settings"]["optimizer"], content["settings"]["average"]
+    write_checkpoint(path, content)
+    assert learn(tmp_path / "halved", "accumulated") == straight
+
+
+def test_what_scales_its_gradients_is_not_for_two_at_once() -> None:
+    with pytest.raises(ValueError, match="may skip different steps; choose precision 'bf16' or 'fp32'"):
+        TrainingConfig(1, constant_schedule(0.1), optimizer="muon", precision="fp16")
 
 
 def test_two_are_saved_as_one_is() -> None:
