@@ -33,7 +33,7 @@ def test_both_write_as_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(row.ours > 0 and row.peer for row in rows)
 
 
-@pytest.mark.parametrize("name", ["Transformer", "nn.Transformer", "GPT", "GPT-2", "nanoGPT"])
+@pytest.mark.parametrize("name", ["Transformer", "nn.Transformer", "GPT", "GPT-2", "nanoGPT", "modern", "Llama"])
 def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     trained: list[torch.nn.Module] = []
     stepping = benchmark.stepping
@@ -54,4 +54,4 @@ def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_part_can_be_asked_for() -> None:
-    assert list(benchmark.PARTS) == ["decoding", "step", "memory", "throughput", "toy"]
+    assert list(benchmark.PARTS) == ["decoding", "compiled", "modern", "step", "memory", "throughput", "toy"]

@@ -75,3 +75,18 @@ def test_copies_share_their_source() -> None:
     assert [len(pairs.keys) for pairs in cache.memory] == [9, 9]
     assert torch.equal(cache.memory[0].keys[3], cache.memory[0].keys[5])
     assert not torch.equal(cache.memory[0].keys[2], cache.memory[0].keys[3])
+
+
+def test_texts_of_a_static_cache_change_places_where_they_lie_in_memory() -> None:
+    model = gpt()
+    cache = model.cache(2, 6)
+    model(IDS, MASK, cache)
+    static = cache.static()
+    held = [part.data_ptr() for block in static.blocks for part in (block.keys, block.values)]
+    static.select(torch.tensor([1, 0]))
+    word = torch.tensor([[3], [5]])
+    texts, mask = torch.cat([IDS.flip(0), word], dim=1), torch.cat([MASK.flip(0), MASK[:, 1:2]], dim=1)
+    assert_close(model(word, cache=static), model(texts, mask)[:, -1:])
+    assert [part.data_ptr() for block in static.blocks for part in (block.keys, block.values)] == held
+    assert static.static() is static
+    assert static.length == 4

@@ -33,7 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_annotated_shape_holds() -> None:
     files = files_of_modules_with_shapes()
     assert len(files) > 12
-    done = run("-m", "not slow", *files, str(HERE / "show"))
+    done = run("-m", "not slow", *files, str(HERE / "modern"), str(HERE / "show"))
     assert done.returncode == 0, done.stdout.split("SHAPES ")[0][-4000:]
     found = json.loads(done.stdout.split("SHAPES ")[1])
     assert len(found["called"]) > 100

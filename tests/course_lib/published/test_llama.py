@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import torch
 import transformers
 from torch.testing import assert_close
 
+from course_lib.blocks import RotaryConfig
 from course_lib.decoding.greedy import greedy_decode
-from course_lib.models import GPT
+from course_lib.models import GPT, GPTConfig
 from tests.course_lib.published.theirs import IDS, MASK, edit_config, published
 
 SMALL = {
@@ -157,3 +159,13 @@ def test_what_ours_cannot_do_is_refused(tmp_path: Path, changes: dict[str, Any],
     edit_config(tmp_path, **changes)
     with pytest.raises(ValueError, match=said):
         GPT.from_pretrained(tmp_path)
+
+
+def test_what_no_published_model_can_say_is_saved_in_our_own_layout(tmp_path: Path) -> None:
+    sizes = replace(GPTConfig.llama(61, 24, 4, 3, 40, 64), key_value_heads=2, window=3, windowed=(1,))
+    model = GPT(replace(sizes, rotary=RotaryConfig(extension="ntk", factor=2.0))).eval()
+    model.save_pretrained(tmp_path)
+    again = GPT.from_pretrained(tmp_path)
+    assert again.config == model.config
+    with torch.no_grad():
+        assert_close(again(IDS), model(IDS), rtol=0, atol=0)

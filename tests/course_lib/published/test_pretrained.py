@@ -1,4 +1,7 @@
-"""Loading and saving: the family that fits, the dtype and the device that are asked for, every bit back again."""
+"""Loading and saving: the family that fits, the dtype and the device that are asked for, every bit back again.
+
+Tests `families.py` and `own.py`, too.
+"""
 
 from __future__ import annotations
 
