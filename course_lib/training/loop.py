@@ -439,6 +439,7 @@ class _Run(Generic[M, B]):
         }
         if self.world.is_first:
             checkpoints.save(self.step, content)
+        self.world.wait()  # else another process could look for the newest checkpoint before it is there
 
     def _settings(self) -> dict[str, Any]:
         """What must be as it was for a training to go on as it would have."""
