@@ -55,6 +55,9 @@ def waits(reading: Reading) -> bool:
 @pytest.mark.parametrize("alone", [True, False])
 def test_what_threads_have_computed_is_summed_when_they_have_ended(alone: bool) -> None:
     with running(THREADS + SLEEP) as process:
+        until(process, alone, waits)  # for the first time perhaps while one thread waits for another
+        while len(os.listdir(f"/proc/{process}/task")) > 1:
+            time.sleep(0.01)
         assert until(process, alone, waits).computed > 0.85
 
 
