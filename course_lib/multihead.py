@@ -244,15 +244,20 @@ class MultiHeadAttention(nn.Module):
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
         """The memory's keys and values: a decoder makes them once and uses them at every step."""
-        _, k, v = _cut(self.W_qkv(memory), 3, self.heads)
-        return KeysAndValues(k, v)
+        return self._project(memory)[1]
+
+    def _project(
+        self, x: Float[Tensor, "batch words d_model"]
+    ) -> tuple[Float[Tensor, "batch heads words d_head"], KeysAndValues]:
+        q, k, v = _cut(self.W_qkv(x), 3, self.heads)
+        return q, KeysAndValues(k, v)
 
     def _queries_and_pairs(
         self, x: Float[Tensor, "batch queries d_model"], memory: Tensor | KeysAndValues | None
     ) -> tuple[Float[Tensor, "batch heads queries d_head"], KeysAndValues]:
-        q, k, v = _cut(self.W_qkv(x), 3, self.heads)
+        q, pairs = self._project(x)
         if memory is None:
-            return q, KeysAndValues(k, v)
+            return q, pairs
         return q, memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
 
     def _attend(

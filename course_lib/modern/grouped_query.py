@@ -82,19 +82,12 @@ class GroupedQueryAttention(MultiHeadAttention):
         weights: tuple[Tensor, ...] = self.W_qkv.weight.split([heads * self.d_head for heads in self._heads])
         return weights
 
-    def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
-        """The memory's keys and values, those of each group once."""
-        return self._queries_and_pairs(memory, None)[1]
-
-    def _queries_and_pairs(
-        self, x: Float[Tensor, "batch queries d_model"], memory: Tensor | KeysAndValues | None
-    ) -> tuple[Float[Tensor, "batch heads queries d_head"], KeysAndValues]:
+    def _project(
+        self, x: Float[Tensor, "batch words d_model"]
+    ) -> tuple[Float[Tensor, "batch heads words d_head"], KeysAndValues]:
         every_head = self.W_qkv(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)
         q, k, v = every_head.split(self._heads, dim=1)
-        q, pairs = self.q_norm(q), KeysAndValues(self.k_norm(k), v)
-        if memory is None:
-            return q, pairs
-        return q, memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
+        return self.q_norm(q), KeysAndValues(self.k_norm(k), v)
 
     def _attend(
         self,
