@@ -72,15 +72,18 @@ class AnswerKeys:
         return self._number(f"student {student}") % SLOTS
 
     def seed(self, exercise: str, slot: int) -> int:
-        """The seed of an exercise's hidden inputs in one of the sets."""
-        return self._number(f"exercise {exercise} slot {slot}") >> 1  # torch's seeds have 63 bits
+        """The seed of an exercise's hidden inputs in one of the sets, of 256 bits."""
+        return int.from_bytes(self._digest(f"exercise {exercise} slot {slot}"), "big")
 
     def box_seed(self, student: str) -> int:
         """The seed of the random numbers that a student's boxes draw: another for each, the same in every run."""
-        return self._number(f"box of {student}") >> 1
+        return self._number(f"box of {student}") >> 1  # torch's seeds have 63 bits
 
     def _number(self, text: str) -> int:
-        return int.from_bytes(hmac.digest(self._secret, text.encode(), hashlib.sha256)[:8], "big")
+        return int.from_bytes(self._digest(text)[:8], "big")
+
+    def _digest(self, text: str) -> bytes:
+        return hmac.digest(self._secret, text.encode(), hashlib.sha256)
 
 
 @dataclass

@@ -6,7 +6,9 @@ An exercise is data. It is written once, in `course_lib/exercises/`, and read by
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -26,6 +28,9 @@ CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
 
 CALLS, NUMBERS = 1000, 100_000
 """How often an answer may call a callback, and with how many numbers each time, unless the callback says otherwise."""
+
+_WORDS = 624
+"""What makes up the state of torch's generator, in words of 32 bits."""
 
 CORE = "values"
 """The part of an exercise that must be right before any other part earns points."""
@@ -135,6 +140,25 @@ class Case:
         return [replace(self, name=f"{self.name}, called again", again=time) for time in range(1, times + 1)]
 
 
+def generator_of(seed: int) -> torch.Generator:
+    """A generator that depends on every bit of a seed, however many there are; seeds of 32 bits are torch's own.
+
+    `torch.Generator.manual_seed` drops all bits but the low 32, so that somebody could try all seeds. The state of
+    the Mersenne Twister (Matsumoto and Nishimura, 1998), 624 words of 32 bits, is filled from a hash of a longer seed.
+
+    Args:
+        seed: 0 or more.
+    """
+    generator = torch.Generator().manual_seed(seed % 2**32)
+    if seed >= 2**32:
+        words = hashlib.shake_256(b"%d" % seed).digest(4 * _WORDS)
+        state = generator.get_state()
+        # torch keeps 24 bytes of bookkeeping, then each word in 8 bytes (ATen/CPUGeneratorImpl.cpp)
+        state.view(torch.int64)[3 : 3 + _WORDS] = torch.tensor(struct.unpack(f"<{_WORDS}I", words))
+        generator.set_state(state)
+    return generator
+
+
 @dataclass(frozen=True, eq=False)
 class Misconception:
     """A known mistake: a wrong answer, and the sentence that its author should read.
@@ -193,6 +217,8 @@ class Exercise:
         withheld: modules that may not be used for the answer; they are absent in the box.
         forbidden: names that the answer may not use, such as "scaled_dot_product_attention".
         entrywise: what each of its cases says, see `Case.entrywise`.
+        memorisable: why a table of some thousand inputs could hold all hidden ones, such as "Its whole input is one
+            small number"; empty where none could.
     """
 
     id: str
@@ -213,6 +239,7 @@ class Exercise:
     forbidden: tuple[str, ...] = ()
     listed_pairs: tuple[Pair, ...] = ()
     entrywise: bool = False
+    memorisable: str = ""
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -253,12 +280,12 @@ class Exercise:
         """The cases only the grader runs.
 
         Args:
-            seed: chooses their inputs; the grader derives it from the course's secret.
+            seed: chooses their inputs, by all its bits; the grader derives it from the course's secret.
         """
         return self._made(seed, True)
 
     def _made(self, seed: int, hidden: bool) -> list[Case]:
-        cases = self.cases(torch.Generator().manual_seed(seed), hidden)
+        cases = self.cases(generator_of(seed), hidden)
         return [replace(case, entrywise=True) if self.entrywise else case for case in cases]
 
 

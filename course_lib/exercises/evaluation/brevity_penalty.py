@@ -17,8 +17,24 @@ from course_lib.from_scratch import scoring
 
 
 def _brevity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
-        yield Case("worked example: three words for six", (3, 6))
+    return _whole_corpora(generator) if hidden else _few_words(generator)
+
+
+def _whole_corpora(generator: Generator) -> Iterator[Case]:
+    """So many words that no table of lengths holds the hidden ones."""
+    shorter = integer(generator, 10_000, 90_000)
+    longer = shorter + integer(generator, 1000, 90_000)
+    yield Case("shorter than the reference", (shorter, longer))
+    yield Case("a still longer reference", (shorter, 3 * longer))
+    yield Case("longer than the reference", (longer, shorter))
+    yield Case("a little short", (100 * longer - shorter, 100 * longer))
+    words = integer(generator, 10**8, 10**9)
+    yield Case("as long as the reference", (words, words))
+    yield Case("not a single word", (0, words), part="no word")
+
+
+def _few_words(generator: Generator) -> Iterator[Case]:
+    yield Case("worked example: three words for six", (3, 6))
     shorter = integer(generator, 5, 9)
     longer = shorter + integer(generator, 2, 6)
     yield Case("shorter than the reference", (shorter, longer))

@@ -29,9 +29,14 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             yield Case(first, (50_257, 1024, d_model, layers, True))
     vocabulary, context = integer(generator, 1000, 9000), integer(generator, 100, 900)
     yield Case("another model", (vocabulary, context, integer(generator, 11, 99), integer(generator, 3, 9), True))
-    yield Case("no blocks at all", (integer(generator, 50, 99), integer(generator, 5, 9), 12, 0, True))
+    if hidden:
+        vocabulary, context = integer(generator, 1000, 9000), integer(generator, 100, 900)
+        yield Case("no blocks at all", (vocabulary, context, integer(generator, 11, 99), 0, True))
+    else:
+        yield Case("no blocks at all", (integer(generator, 50, 99), integer(generator, 5, 9), 12, 0, True))
     vocabulary, d_model = integer(generator, 1000, 9000), integer(generator, 11, 99)
-    yield Case("an output of its own", (vocabulary, 1024, d_model, 4, False), part=OWN_OUTPUT)
+    context = integer(generator, 100, 900) if hidden else 1024
+    yield Case("an output of its own", (vocabulary, context, d_model, 4, False), part=OWN_OUTPUT)
 
 
 def _counted(

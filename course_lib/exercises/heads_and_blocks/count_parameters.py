@@ -19,8 +19,12 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: the paper's base model, 512, 8, 2048", (512, 8, 2048))
         yield Case("one head, a narrow hidden layer", (6, 1, 5))
     for number in range(3):
-        heads, d_head = sizes(generator, 2)
-        yield Case(f"other sizes {number + 1}", (heads * d_head, heads, integer(generator, 50, 90)))
+        if hidden:
+            heads, d_hidden = integer(generator, 2, 60), integer(generator, 2, 25_000)
+            d_head = integer(generator, 2, 1500 // heads)  # small enough to build the layer and count
+        else:
+            (heads, d_head), d_hidden = sizes(generator, 2), integer(generator, 50, 90)
+        yield Case(f"other sizes {number + 1}", (heads * d_head, heads, d_hidden))
 
 
 Count = Callable[[int, int, int], int]

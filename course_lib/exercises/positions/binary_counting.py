@@ -16,10 +16,25 @@ from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of
 
 
 def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
+    if hidden:
+        yield from _hidden_cases(generator)
+    else:
         yield Case("worked example: S4's numbers 0 to 15", (16, 4))
         yield Case("a single word", (1, 1))
         yield Case("more bits than are needed", (5, 6))
+        yield from _further_cases(generator)
+
+
+def _hidden_cases(generator: Generator) -> Iterator[Case]:
+    for more, name in enumerate(("as many bits as are needed", "one bit more", "two bits more")):
+        needed = integer(generator, 4, 10)
+        length = integer(generator, 2 ** (needed - 1) + 1, 2**needed + 1)
+        yield Case(f"{name}: {length} words, {needed + more} bits", (length, needed + more))
+    long = integer(generator, 260, 1000)
+    yield Case(f"a long text: {long} words, 10 bits", (long, 10))
+
+
+def _further_cases(generator: Generator) -> Iterator[Case]:
     for name in ("as far as the bits reach", "one bit more", "one word fewer"):
         bits = integer(generator, 2, 6)
         length = {"as far as the bits reach": 2**bits, "one bit more": 2 ** (bits - 1), "one word fewer": 2**bits - 1}
@@ -210,4 +225,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    memorisable="Its whole input is two small numbers: a table needs hundreds of lengths, each for several bits.",
 )

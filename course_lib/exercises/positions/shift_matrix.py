@@ -22,11 +22,12 @@ def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{A.name}: from the to cat, one word on, in 4 dimensions", (1, 4))
         yield Case("one pair of dimensions, three words on", (3, 2))
         yield Case("nobody moves", (0, 6))
+    shifts, pairs = (60, 40) if hidden else (12, 7)
     for name, sign in (("forwards", 1), ("backwards", -1)):
-        shift, d_model = sign * integer(generator, 2, 12), 2 * integer(generator, 3, 7)
+        shift, d_model = sign * integer(generator, 2, shifts), 2 * integer(generator, 3, pairs)
         yield Case(f"{abs(shift)} words {name} in {d_model} dimensions", (shift, d_model))
-    shift = integer(generator, 30, 60)
-    yield Case(f"{shift} words forwards in 16 dimensions", (shift, 16))
+    shift, d_model = integer(generator, 30, 60), 2 * integer(generator, 8, 40) if hidden else 16
+    yield Case(f"{shift} words forwards in {d_model} dimensions", (shift, d_model))
 
 
 def _rotation(cos: Tensor, sin: Tensor) -> list[Tensor]:
@@ -233,4 +234,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    memorisable="Its whole input is two small numbers: a table needs over four thousand matrices.",
 )

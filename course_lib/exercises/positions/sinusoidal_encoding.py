@@ -24,10 +24,28 @@ from course_lib.exercises.worked_examples import A
 
 
 def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if not hidden:
+    if hidden:
+        yield from _hidden_cases(generator)
+    else:
         yield Case(f"{A.name}: the, cat, danced in 4 dimensions", (3, 4))
         yield Case("a single pair of dimensions", (7, 2))
         yield Case("S4's picture: 50 words in 128 dimensions", (50, 128))
+        yield from _further_cases(generator)
+
+
+def _hidden_cases(generator: Generator) -> Iterator[Case]:
+    d_model = 2 * integer(generator, 5, 50)
+    words = integer(generator, 3, d_model)
+    yield Case(f"fewer words than dimensions: {words} and {d_model}", (words, d_model))
+    d_model = 2 * integer(generator, 3, 30)
+    words = d_model + integer(generator, 1, 40)
+    yield Case(f"more words than dimensions: {words} and {d_model}", (words, d_model))
+    yield Case("a single word", (1, 2 * integer(generator, 3, 100)))
+    words = integer(generator, 260, 1000)
+    yield Case(f"a long text of {words} words in 2 dimensions", (words, 2))  # their angles are exact
+
+
+def _further_cases(generator: Generator) -> Iterator[Case]:
     for name in ("fewer words than dimensions", "more words than dimensions"):
         small = integer(generator, 3, 6)
         d_model = 2 * (small + 2 if name.startswith("fewer") else small)
@@ -259,4 +277,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    memorisable="Its whole input is two small numbers: a table needs the encodings of some fifty widths.",
 )

@@ -371,6 +371,12 @@ def test_hidden_inputs_follow_from_secret_exercise_and_slot(scores_exercise: Exe
     assert 16 < len(drawn) <= SLOTS
 
 
+def test_seeds_of_hidden_inputs_have_256_bits() -> None:
+    seeds = [AnswerKeys(b"a" * 32).seed(SCORES, slot) for slot in range(SLOTS)]
+    assert len({seed % 2**32 for seed in seeds}) == len({seed >> 224 for seed in seeds}) == SLOTS
+    assert 2**250 < max(seeds) < 2**256
+
+
 def test_the_keys_of_one_slot_are_kept_at_a_time(scores_exercise: Exercise) -> None:
     keys = AnswerKeys(b"a" * 32)
     students = [f"student {number}" for number in range(3 * SLOTS)]

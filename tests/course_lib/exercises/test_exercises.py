@@ -118,3 +118,33 @@ class TestEveryExercise:
             "masking.attention_pooling",
         ):
             assert exercises.find(exercise_id).forbidden == FUSED_ATTENTION
+
+
+class TestMemorised:
+    """What a table of the hidden inputs of 10,000 seeds would be worth."""
+
+    @pytest.mark.parametrize(
+        "exercise_id",
+        ["heads_and_blocks.count_parameters", "gpt.count_parameters", "evaluation.brevity_penalty"],
+    )
+    def test_a_few_numbers_are_drawn_from_too_many(self, exercise_id: str) -> None:
+        exercise = exercises.find(exercise_id)
+        known = {case.args for seed in range(10_000) for case in exercise.hidden_cases(seed)}
+        fresh = [case.args for seed in range(1000) for case in exercise.hidden_cases(2**64 + seed)]
+        assert sum(args in known for args in fresh) < len(fresh) / 1000
+        assert not exercise.memorisable
+
+    @pytest.mark.parametrize(
+        ("exercise_id", "seeds", "tables"),
+        [
+            ("masking.causal_mask", 399, 180),
+            ("positions.binary_counting", 399, 700),
+            ("positions.sinusoidal_encoding", 399, 1000),
+            ("positions.shift_matrix", 399, 1000),
+        ],
+    )
+    def test_one_or_two_small_numbers_need_a_large_table(self, exercise_id: str, seeds: int, tables: int) -> None:
+        exercise = exercises.find(exercise_id)
+        known = {case.args for seed in range(seeds) for case in exercise.hidden_cases(seed)}
+        assert len(known) >= tables
+        assert exercise.memorisable
