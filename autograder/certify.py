@@ -18,7 +18,18 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Outcome, Verdict, diagnose, judge, observe
+from course_lib.checking import (
+    PUBLIC_SEED,
+    AnswerKey,
+    Callback,
+    Case,
+    Exercise,
+    Outcome,
+    Verdict,
+    diagnose,
+    judge,
+    observe,
+)
 from course_lib.checking.compare import floating_dtypes, result_difference
 from course_lib.checking.exercise import Value
 from course_lib.checking.judge import observe_cases
@@ -34,6 +45,15 @@ MIN_MISCONCEPTIONS = 6
 
 MIN_HIDDEN = 3
 """Hidden cases that an exercise needs."""
+
+TABLE = range(399)
+"""Seeds of the hidden cases that somebody might keep in a table. Nobody knows which seed a course draws from."""
+
+FRESH = range(2**64, 2**64 + 20)
+"""Seeds of the hidden cases that are looked up in it."""
+
+MOST_KNOWN = 0.5
+"""The share of those that the table may hold: an empty sequence, say, is the same for all seeds."""
 
 FEWER_EXIST: Mapping[str, str] = {}
 """Exercises with fewer misconceptions, by id, and the reason."""
@@ -163,6 +183,46 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
         yield f"has {len(drawn[0])} hidden cases; at least {MIN_HIDDEN} are needed"
     if len(drawn) > 1 and all(_same_inputs(drawn[0], other) for other in drawn[1:]):
         yield "the hidden cases don't depend on their seed"
+    elif not exercise.memorisable and (known := _known_share(exercise)) > MOST_KNOWN:
+        yield (
+            f"a table of the hidden cases of {len(TABLE)} seeds holds {known:.0%} of those of others: draw them from "
+            "more, or say in `memorisable` why that cannot be"
+        )
+
+
+def _known_share(exercise: Exercise) -> float:
+    """The share of fresh hidden cases that a table of many seeds' holds; 0 where most pass numbers no table holds."""
+    drawn = [case for seed in FRESH for case in exercise.hidden_cases(seed)]
+    entries = [_entry(case) for case in drawn if _fits_a_table(_passed(case))]
+    if len(entries) <= MOST_KNOWN * len(drawn):
+        return 0.0
+    table = {_entry(case) for seed in TABLE for case in exercise.hidden_cases(seed) if _fits_a_table(_passed(case))}
+    return sum(entry in table for entry in entries) / len(drawn)
+
+
+def _passed(case: Case) -> list[Value]:
+    return [case.args, case.kwargs, case.construct, case.weights]
+
+
+def _fits_a_table(value: Value) -> bool:
+    """Whether a value has neither a tensor of floating-point numbers, drawn anew each time, nor a callback."""
+    if isinstance(value, Tensor):
+        return not value.is_floating_point()
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return not isinstance(value, Callback) and all(map(_fits_a_table, inside))
+
+
+def _entry(case: Case) -> str:
+    return repr(_listed(_passed(case)))
+
+
+def _listed(value: Value) -> Value:
+    """A value with lists for its tensors, whose text names every number."""
+    if isinstance(value, Tensor):
+        return [str(value.dtype), value.tolist()]
+    if isinstance(value, Mapping):
+        return {key: _listed(inside) for key, inside in value.items()}
+    return [_listed(inside) for inside in value] if isinstance(value, (list, tuple)) else value
 
 
 def _single_precision_only(exercise: Exercise, kind: str, cases: Sequence[Case]) -> Iterator[str]:

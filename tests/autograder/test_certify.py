@@ -125,6 +125,30 @@ class TestFails:
 
         assert certificate(cases=cases).failures == ("the hidden cases don't depend on their seed",)
 
+    @pytest.mark.parametrize("memorisable", ["", "Its whole input is one small number."])
+    def test_when_a_table_of_many_seeds_holds_the_hidden_cases_and_nothing_says_why(self, memorisable: str) -> None:
+        def cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+            for number in range(3):
+                yield Case(f"length {number}", (int(torch.randint(20, (), generator=generator)),))
+
+        exercise = replace(exercises.find("masking.causal_mask"), cases=cases, memorisable=memorisable)
+        (found,) = certify([exercise], {}, seeds=(1, 2))
+        failure = (
+            "a table of the hidden cases of 399 seeds holds 100% of those of others: draw them from more, or say in "
+            "`memorisable` why that cannot be"
+        )
+        assert (failure in found.failures) is (not memorisable)
+
+    def test_not_when_only_half_of_them_are_always_the_same(self) -> None:
+        def cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+            for number in range(4):
+                length = int(torch.randint(10**9, (), generator=generator)) if number % 2 else number
+                yield Case(f"length {number}", (torch.tensor([length]), length))
+
+        exercise = replace(SCALE, cases=cases, reference=lambda lengths, most: most, misconceptions=(), correct=())
+        (found,) = certify([exercise], {}, seeds=(1, 2))
+        assert not any(failure.startswith("a table") for failure in found.failures)
+
     def test_when_there_are_too_few_hidden_cases(self) -> None:
         def cases(generator: Generator, hidden: bool) -> list[Case]:
             return list(SCALE.cases(generator, hidden))[-2 if hidden else 0 :]

@@ -19,7 +19,8 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: 1000 words", (1000,))
         yield Case("a short sentence: 6 words", (6,))
-    for name, most in (("hardly any words", 6), ("few words", 90), ("some words", 900), ("many words", 90_000)):
+    few, some = (900, 9000) if hidden else (90, 900)
+    for name, most in (("hardly any words", 6), ("few words", few), ("some words", some), ("many words", 90_000)):
         yield Case(name, (integer(generator, most // 3, most),))
 
 

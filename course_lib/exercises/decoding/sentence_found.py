@@ -232,4 +232,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    memorisable="Its whole input is one of three numbers, the beams that search one tree: it asks for a prediction.",
 )

@@ -23,7 +23,8 @@ def _schedule_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for number in ("one", "another"):
         warmup, d_model = integer(generator, 5, 20), integer(generator, 30, 300)
         yield Case(f"{number} warm-up", (torch.arange(1, 4 * warmup), d_model, warmup))
-    yield Case("not in order", (torch.tensor([70, 3, 18, 1, 18]), integer(generator, 30, 300), 17))
+    d_model = integer(generator, 30, 3000 if hidden else 300)
+    yield Case("not in order", (torch.tensor([70, 3, 18, 1, 18]), d_model, 17))
     yield Case("a warm-up of one step", (torch.arange(1, 6), 100, 1))
 
 

@@ -12,16 +12,16 @@ from torch import Generator, Tensor
 from course_lib import masking
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.exercises.common import sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, only_with, random_padding, wrong_dtypes
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, only_with, random_padding, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 
 
 def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{B.name} beside a sentence of 3 words", (B.mask, torch.tensor([[True] * 4, [True] * 3 + [False]])))
-    batch, length = sizes(generator, 2)
+    batch, length = batch_sizes(generator, hidden)
     yield Case("a batch", (masking.causal_mask(length), random_padding(generator, batch, length)))
-    batch, length = sizes(generator, 2)
+    batch, length = batch_sizes(generator, hidden)
     yield Case(
         "padding in front of the words", (masking.causal_mask(length), random_padding(generator, batch, length).flip(1))
     )

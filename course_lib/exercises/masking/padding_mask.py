@@ -12,8 +12,8 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
+from course_lib.exercises.common import integer
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 
 
@@ -21,12 +21,15 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{B.name} beside a sentence of 3 words", (torch.tensor([4, 3]), 4))
     for name in ("a batch", "another batch"):
-        batch, longest = sizes(generator, 2)
+        batch, longest = batch_sizes(generator, hidden)
         yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))
-    batch, longest = sizes(generator, 2)
+    batch, longest = batch_sizes(generator, hidden)
     lengths = torch.randint(1, longest, (batch,), generator=generator)
     yield Case("nobody as long as max_length", (lengths, longest + 3))
-    yield Case("as many sentences as positions", (torch.tensor([2, 4, 1, 3]).roll(integer(generator, 0, 4)), 4))
+    if hidden:
+        yield Case("as many sentences as positions", (1 + torch.randperm(7, generator=generator), 7))
+    else:
+        yield Case("as many sentences as positions", (torch.tensor([2, 4, 1, 3]).roll(integer(generator, 0, 4)), 4))
     yield Case("an empty sequence and a full one", (torch.tensor([0, longest]), longest))
     yield Case("a single sequence", (torch.tensor([longest - 1]), longest))
 

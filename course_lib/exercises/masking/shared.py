@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import Case, Misconception
-from course_lib.exercises.common import Kind, kinds, sizes
+from course_lib.exercises.common import Kind, integer, kinds, sizes
 from course_lib.exercises.worked_examples import B
 
 LESSON = "02_masking"
@@ -32,6 +32,11 @@ Step = Callable[[Tensor, Tensor], Tensor]
 def only_with(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
     """A function with these settings, for a mistake that is not tried together with others (no `partial`)."""
     return lambda *args, **kwargs: function(*args, **kwargs, **settings)
+
+
+def batch_sizes(generator: Generator, hidden: bool) -> list[int]:
+    """How many sequences, and how long: larger where hidden, for masks are few while they are small."""
+    return [integer(generator, 4, 9), integer(generator, 9, 20)] if hidden else sizes(generator, 2)
 
 
 def scores_and_masks(generator: Generator, hidden: bool) -> Iterator[Case]:

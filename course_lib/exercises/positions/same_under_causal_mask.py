@@ -27,15 +27,15 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("back to front", (torch.arange(5).flip(0),))
         yield Case("the last word comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
     for name in ("some neighbours change places", "shuffled in groups", "larger groups"):
-        yield Case(name, (_grouped(generator, name),))
-    words = integer(generator, 6, 9)
+        yield Case(name, (_grouped(generator, name, drawn=9 if hidden else 3),))
+    words = integer(generator, 9, 14) if hidden else integer(generator, 6, 9)
     yield Case("all of them shuffled", (random_order(generator, words),))
 
 
-def _grouped(generator: Generator, name: str) -> Tensor:
-    """An order that only moves words within groups, some of one word, the first of several."""
+def _grouped(generator: Generator, name: str, drawn: int) -> Tensor:
+    """An order that only moves words within groups, some of one word, the first of several; `drawn` are of any size."""
     largest = {"some neighbours change places": 2, "shuffled in groups": 3}.get(name, 4)
-    groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(3)), 1]
+    groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(drawn)), 1]
     order: list[int] = []
     for group in groups:
         shuffled = torch.randperm(group, generator=generator) if group != largest else torch.arange(group).roll(1)
