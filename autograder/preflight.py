@@ -313,8 +313,10 @@ def _answer(name: str, points: float, cells: Sequence[Cell], code: Code, place: 
         return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
     if defining[-1].origin == "release":
         return Answer(name, points, State.UNTOUCHED)
-    rule = code.broken_rule(exercise.name, exercise.forbidden, cells=place)  # as it is graded: before its check
-    rule = rule or code.broken_rule(exercise.name, exercise.forbidden)  # a later cell's would be caught when it runs
+    rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)  # as it is graded: before its check
+    rule = rule or code.broken_rule(
+        exercise.name, exercise.forbidden_names
+    )  # a later cell's would be caught when it runs
     if rule is not None:
         return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
     if "raise NotImplementedError()" in defining[-1].source:
@@ -371,8 +373,11 @@ def _verdicts(repaired: Repaired) -> dict[str, Verdict]:
     found = [exercises.find(cell.exercise) for cell in known if cell.kind is CellKind.CHECK and cell.exercise]
     withheld = sorted({module for exercise in found for module in exercise.withheld})
     limits = Limits()
-    with Zygote(withheld, choose_level(Level.L1), limits) as zygote:
-        graded = grade_cells(known, lambda seconds: zygote.open_box(seconds=seconds), AnswerKey, limits)
+    shown = {package for exercise in found for package in exercises.PACKAGES.get(exercise.lesson, ())}
+    with Zygote(withheld, choose_level(Level.L1), limits, shown=shown) as zygote:
+        graded = grade_cells(
+            known, lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench), AnswerKey, limits
+        )
     return graded.verdicts
 
 

@@ -125,13 +125,14 @@ def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKe
     shown = check(exercise.id, written)
     seconds = time.perf_counter() - began
     assert shown is not None
-    rule = Code([block.code]).broken_rule(exercise.name, exercise.forbidden)
+    rule = Code([block.code]).broken_rule(exercise.name, exercise.forbidden_names)
     if rule is not None:
         shown, graded = rule_broken(exercise, rule.name), []
     else:
         with contextlib.redirect_stdout(io.StringIO()):
             graded = [
-                judge(key.with_hidden(seed), lambda case: observe(written, case, exercise.forbidden)) for seed in seeds
+                judge(key.with_hidden(seed), lambda case: observe(written, case, exercise.forbidden_names))
+                for seed in seeds
             ]
     outcome, name = _outcome(block, shown, graded)
     return Judged(exercise.id, block.told, block.right, outcome, name, seconds)

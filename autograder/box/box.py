@@ -11,7 +11,7 @@ import select
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Self
 
@@ -173,7 +173,6 @@ class Box:
         case: Case,
         *,
         hidden: bool = True,
-        forbidden: Collection[str] = (),
         allowed: Allowance = NO_ALLOWANCE,
     ) -> Observation:
         """Call what the cells have defined as `name`; what it prints is dropped.
@@ -182,14 +181,13 @@ class Box:
             name: of a function or class.
             case: what to call it with.
             hidden: the inputs are secret, so that cells run later show nothing.
-            forbidden: torch functions that it may not call.
             allowed: what it may use instead of the box's limits.
 
         Raises:
             BoxLost: the box is gone.
             BoxUnavailable: the zygote is gone, and the box with it.
         """
-        [observation] = self.observe_cases(name, [case], hidden=hidden, forbidden=forbidden, allowed=allowed)
+        [observation] = self.observe_cases(name, [case], hidden=hidden, allowed=allowed)
         return observation
 
     def observe_cases(
@@ -198,7 +196,6 @@ class Box:
         cases: Sequence[Case],
         *,
         hidden: bool = True,
-        forbidden: Collection[str] = (),
         allowed: Allowance = NO_ALLOWANCE,
     ) -> Iterator[Observation]:
         """Like `observe`, for one case after another in one request: what a call costs is mostly waking up for it.
@@ -216,7 +213,7 @@ class Box:
             first = len(encoder.callbacks)
             encoded.append(encode_case(case, encoder))
             passed_in.append(range(first, len(encoder.callbacks)))
-        header = {"kind": "observe", "name": name, "forbidden": list(forbidden), "cases": encoded}
+        header = {"kind": "observe", "name": name, "cases": encoded}
         self._now = allowed.applied(self._limits)
         request = self._ask(header, encoder, "call_seconds", allowed)
         for number, case in enumerate(cases):

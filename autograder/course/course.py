@@ -1,7 +1,8 @@
 """A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits` and `c.Katze.exercise_limits`.
+own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits`, `c.Katze.exercise_limits` and
+`c.Katze.packages`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from traitlets.config.loader import Config, PyFileConfigLoader
 
-from autograder.course.settings import limits_from
+from autograder.course.settings import limits_from, packages_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
@@ -41,6 +42,7 @@ class Course:
         gradebook: nbgrader's database.
         limits: what each submission may use.
         exercise_limits: what single exercises may use instead, by id.
+        packages: that boxes have besides their own, by lesson; those under "" are for all lessons.
         config: everything that `nbgrader_config.py` sets, for nbgrader's own classes.
     """
 
@@ -56,6 +58,7 @@ class Course:
     gradebook: Path
     limits: Limits
     exercise_limits: Mapping[str, Allowance] = field(hash=False)
+    packages: Mapping[str, tuple[str, ...]] = field(hash=False)
     config: Config = field(repr=False, compare=False)
 
     @classmethod
@@ -97,6 +100,7 @@ class Course:
             root=root,
             limits=limits,
             exercise_limits=exercise_limits,
+            packages=packages_from(config),
             course_id=_setting(config, "CourseDirectory", "course_id", ""),
             repository=_repository(root, config),
             solutions=root / _setting(config, "Katze", "solutions_directory", "solutions"),

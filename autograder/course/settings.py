@@ -1,7 +1,8 @@
-"""The limits that a course sets in `nbgrader_config.py`, checked before anything runs under them.
+"""What a course sets for its boxes in `nbgrader_config.py`, checked before anything runs in them.
 
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
     c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
+    c.Katze.packages = ["einops"]  # or for single lessons: {"01_attention": ["einops"]}
 
 The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
 `wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else.
@@ -10,6 +11,7 @@ The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds ar
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -44,6 +46,26 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
         allowances[exercise] = Allowance(**_checked(f"c.Katze.exercise_limits[{exercise!r}]", settings, known))
     most = max([limits.memory_bytes, *(allowance.memory_bytes or 0 for allowance in allowances.values())])
     return dataclasses.replace(limits, memory_ceiling_bytes=most), allowances
+
+
+def packages_from(config: Config) -> dict[str, tuple[str, ...]]:
+    """The packages that boxes have besides their own, by lesson; those under "" are for all lessons.
+
+    Raises:
+        BadInput: no list of names, and no dict of such lists; or a package that is not installed.
+    """
+    where = "c.Katze.packages"
+    wanted = config.get("Katze", {}).get("packages", [])
+    by_lesson = wanted if isinstance(wanted, dict) else {"": wanted}
+    for names in _table(where, by_lesson).values():
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise BadInput(f"{where} must be a list of names, or a dict of such lists by lesson, not {wanted!r}")
+        for name in names:
+            try:
+                importlib.metadata.distribution(name)
+            except (importlib.metadata.PackageNotFoundError, ValueError):
+                raise BadInput(f"{where}: no package {name!r} is installed here; run `pip install {name}`") from None
+    return {lesson: tuple(names) for lesson, names in by_lesson.items()}
 
 
 def _checked(where: str, settings: Any, known: list[str]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class ExerciseRecord:
         exercise: its id.
         cell: the grade_id of the cell that holds its points in nbgrader's tables.
         fingerprint: of its definition, and of its own cells in the release.
-        seed: of its hidden inputs.
+        seed: the first 63 bits of that of its hidden inputs, as many as a number in SQLite has.
         level: of the boxes it was judged in, such as "L2"; empty where no box was opened.
         outcome: the public name of how it ended.
         points: what it earned; None where it could not be graded, which is not zero.

@@ -79,6 +79,16 @@ class Assignment:
         return tuple(sorted({module for exercise in self.exercises for module in exercise.withheld}))
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """The packages that the lesson's own cells show, and that its answers are judged without."""
+        return exercises.PACKAGES.get(self.lesson, ())
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages that the course adds to the boxes."""
+        return tuple(sorted({*self.course.packages.get("", ()), *self.course.packages.get(self.lesson, ())}))
+
+    @property
     def trains(self) -> bool:
         """Whether the lesson's own code mentions an optimiser."""
         return any("optim" in cell["source"] for cell in self.release.notebook["cells"])
@@ -91,6 +101,7 @@ class Assignment:
             "limits": limits,
             "cells tagged demo": "left out" if self.skip_demos else "run",
             "withheld modules": list(self.withheld),
+            "packages": list(self.packages),
         }
         secret = hmac.digest(self.course.secret(), b"fingerprint", hashlib.sha256).hex()
         return Conditions(self._of_release[0], secret, _versions(self.withheld), settings)

@@ -182,7 +182,13 @@ class _Boxes:
         if self._zygote is None:
             lesson = self._assignment
             self._zygote = Zygote(
-                lesson.withheld, self.level(), lesson.limits, channels=self.workers, trains=lesson.trains
+                lesson.withheld,
+                self.level(),
+                lesson.limits,
+                channels=self.workers,
+                trains=lesson.trains,
+                shown=lesson.shown,
+                packages=lesson.packages,
             )
         return self._zygote
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,7 +16,6 @@ from course_lib.checking.diagnosis import UNKNOWN
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.observation import ENDINGS, Raised, nothing_written
 from course_lib.checking.rules import Code
-from course_lib.checking.verdict import earned
 
 _NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 """What a NameError says."""
@@ -40,7 +39,7 @@ class AnyBox(Protocol):
         """Run one cell."""
 
     def observe_cases(
-        self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str], allowed: Allowance
+        self, name: str, cases: Sequence[Case], *, hidden: bool, allowed: Allowance
     ) -> Iterable[Observation]:
         """Call a name of the student's on one case after another, until one of `ENDINGS`."""
 
@@ -77,43 +76,47 @@ class OneAnswer:
         self._allowed = allowed
         self._visible: list[Observation] | None = None
         self._diagnosis = UNKNOWN
-        self._hidden_failed = False
+        self._is_changed_later = False
 
-    def apply_rules(self, code: Code, place: int) -> None:
+    def read(self, code: Code, place: int) -> None:
         """Decide at once where the answer, as it is before the check's place, uses a forbidden name."""
         exercise = self.key.exercise
-        rule = code.broken_rule(exercise.name, exercise.forbidden, cells=place)
+        rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)
         if rule is not None:
             self.verdict = rule_broken(exercise, rule.name, rule.place)
+        self._is_changed_later = code.is_rebound(exercise.name, place)
 
-    def check_in_place(self, box: AnyBox) -> bool:
-        """Run the visible cases, or all where the hidden ones have failed before; whether to go on in this box."""
-        if self.verdict is not None or (self._visible is not None and not self._hidden_failed):
+    def check_in_place(self, box: AnyBox, *, sealed: bool) -> bool:
+        """Run the visible cases where the check stands; whether to go on in this box.
+
+        Args:
+            box: where the cells before have been run.
+            sealed: run the hidden cases as well. What the box does after that may reveal their inputs.
+        """
+        if self.verdict is not None or (self._visible is not None and not sealed):
             return True
         answer = _AnswerInBox(box, self.key.exercise, self._allowed)
         seen = answer.observe(self.key.visible)
         ended = seen[-1].failure in ENDINGS or nothing_written(seen)
-        if self._hidden_failed and not ended:
+        if sealed and not ended and answer.lost is None:
             seen += answer.observe(self.key.hidden, hidden=True)
         if answer.lost is None:  # the box may be lost over a diagnosis: the verdict stands without it
             self._diagnosis = diagnose(self.key, seen, answer.observe)
-        if self._hidden_failed or ended:
+        if sealed or ended or not self.key.hidden:
             self.verdict = self._name_limit(decide(self.key, seen, self._diagnosis), answer.lost)
         self._visible = seen
-        return answer.lost is None and not self._hidden_failed
+        return answer.lost is None and (not sealed or ended)
 
     def check_hidden(self, box: AnyBox) -> bool:
-        """Run the hidden cases, after the last cell; whether the box lives on."""
-        if self.verdict is not None or self._visible is None:
+        """Run the hidden cases after the last cell, unless a later cell has changed the answer; whether the box lives.
+
+        They are run once: an answer that is right now and then gains nothing by another try.
+        """
+        if self.verdict is not None or self._visible is None or self._is_changed_later:
             return True
         answer = _AnswerInBox(box, self.key.exercise, self._allowed)
         observations = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
-        verdict = self._name_limit(decide(self.key, observations, self._diagnosis), answer.lost)
-        before = earned(self.key.exercise, self.key.visible, verdict.cases[: len(self.key.visible)])
-        spoiled = verdict.points != before or verdict.outcome is Outcome.RULE_BROKEN
-        self._hidden_failed = answer.lost is None and spoiled
-        if not self._hidden_failed:
-            self.verdict = verdict
+        self.verdict = self._name_limit(decide(self.key, observations, self._diagnosis), answer.lost)
         return answer.lost is None
 
     def find_missing(self) -> Missing | None:
@@ -169,9 +172,7 @@ class _AnswerInBox:
         wanted = self._exercise
         seen: list[Observation] = []
         try:
-            for one in self._box.observe_cases(
-                wanted.name, cases, hidden=hidden, forbidden=wanted.forbidden, allowed=self._allowed
-            ):
+            for one in self._box.observe_cases(wanted.name, cases, hidden=hidden, allowed=self._allowed):
                 seen.append(keep_observation(one))  # those before a loss count
         except BoxLost as lost:
             self.lost = lost

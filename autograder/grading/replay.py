@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.box import BoxLost, CellResult
+from autograder.box.bench import CELLS, Bench
 from autograder.box.endings import more_memory
 from autograder.grading.kept_outputs import OutputKeeper
 from autograder.grading.one_answer import AnyBox, Missing, OneAnswer, with_setting
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits
-from autograder.repair import Cell
+from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.observation import Raised
@@ -24,8 +25,8 @@ from course_lib.checking.rules import Code, defines
 MOST_BOXES = 40
 """A submission is replayed at most this often, if its time allows; one that ends every box is stopped here."""
 
-OpenBox = Callable[[float], AbstractContextManager[AnyBox]]
-"""Opens a fresh box, for a submission that has this many seconds left."""
+OpenBox = Callable[[float, Bench], AbstractContextManager[AnyBox]]
+"""Opens a fresh box of a kind, for a submission that has this many seconds left."""
 
 KeyFor = Callable[[Exercise], AnswerKey]
 """Gives the answer key of an exercise."""
@@ -40,9 +41,9 @@ class Budget:
         self.starved = False
 
     @contextmanager
-    def open_box(self) -> Iterator[AnyBox]:
+    def open_box(self, bench: Bench = CELLS) -> Iterator[AnyBox]:
         """A fresh box, which may use up what is left."""
-        with self._open_box(self.seconds_left) as box:
+        with self._open_box(self.seconds_left, bench) as box:
             try:
                 yield box
             finally:
@@ -179,30 +180,39 @@ class Replay:
         log: what has become of each cell.
         answers: of each exercise that is checked, in the notebook's order.
         disturbed: whether the cells have changed Python or torch itself.
+
+    Args:
+        key_for: gives the answer key of an exercise.
+        bench: the kind of box.
+        first: whether it is asked, at the end, what the cells have changed.
     """
 
-    def __init__(self, script: Script, budget: Budget, key_for: KeyFor, demos: Demos) -> None:
+    def __init__(
+        self, script: Script, budget: Budget, key_for: KeyFor, demos: Demos, bench: Bench = CELLS, first: bool = True
+    ) -> None:
         self.script = script
         self.budget = budget
         self.demos = demos
         self.log = CellLog(script)
         self.disturbed = False
         self._key_for = key_for
+        self._bench = bench
+        self._first = first
         self._reached_the_end = False
         self._gave_up = False
         self.answers: dict[str, OneAnswer] = {}
-        code = Code([cell.source if cell.runs else "" for cell in script.cells])
+        self._code = Code([cell.source if cell.runs else "" for cell in script.cells])
         for place, cell in enumerate(script.cells):
             if cell.is_checked and cell.exercise:
                 answer = OneAnswer(key_for(exercises.find(cell.exercise)), script.limits, script.allowed(cell))
-                self.answers.setdefault(cell.exercise, answer).apply_rules(code, place)
+                self.answers.setdefault(cell.exercise, answer).read(self._code, place)
 
     def run_all(self) -> None:
         """Run and check everything, in as many boxes as it takes."""
         for _ in range(MOST_BOXES):
             if self._is_finished() or self.budget.seconds_left <= 0:
                 return
-            with self.budget.open_box() as box:
+            with self.budget.open_box(self._bench) as box:
                 self._run_in(box)
         self._gave_up = not self._is_finished() and self.budget.seconds_left > 0
 
@@ -212,18 +222,31 @@ class Replay:
         return {name: answer.verdict or answer.leave_unreached(boxes) for name, answer in self.answers.items()}
 
     def retry(
-        self, names: Collection[str], without: Collection[int] = (), first: Sequence[Cell] = ()
+        self, names: Collection[str], key_for: KeyFor, without: Collection[int] = (), bench: Bench = CELLS
     ) -> dict[str, Verdict]:
-        """The verdicts on these exercises, had some cells not been there, and perhaps others in front."""
+        """The verdicts on these exercises, had some cells not been there, or on another bench."""
         cells = [
             cell.skip() if place in without or place in self.log.lost or self._is_other(cell, names) else cell
             for place, cell in enumerate(self.script.cells)
         ]
-        script = Script([*first, *cells], self.script.limits, self.script.allowances)
-        demos = Demos(script.cells, self.demos.skip, (place + len(first) for place in self.demos.needed))
-        again = Replay(script, self.budget, self._key_for, demos)
+        script = Script(cells, self.script.limits, self.script.allowances)
+        demos = Demos(script.cells, self.demos.skip, self.demos.needed)
+        again = Replay(script, self.budget, key_for, demos, bench, first=False)
         again.run_all()
         return {name: answer.verdict for name, answer in again.answers.items() if answer.verdict is not None}
+
+    def needless(self, names: Collection[str]) -> set[int]:
+        """The places of cells, other than a student's own, that the answers to these exercises do not seem to need.
+
+        A guess, to be quick about it: an answer that then fails is tried again with all cells.
+        """
+        needed = {place for name in names for place in self._code.places(self.answers[name].key.exercise.name)}
+        needed |= {place for place, cell in enumerate(self.script.cells) if cell.exercise in names}
+        return {
+            place
+            for place, cell in enumerate(self.script.cells)
+            if cell.runs and place not in needed and not (cell.kind is CellKind.CODE and cell.origin == "student")
+        }
 
     def runnable(self) -> dict[int, tuple[str, Allowance]]:
         """The source of each cell that runs, with what it may use, by its place."""
@@ -253,7 +276,7 @@ class Replay:
                     return
         if not self._reached_the_end:
             self._reached_the_end = True
-            if not self._ask_for_changes(box):
+            if self._first and not self._ask_for_changes(box):
                 return
         for answer in self.answers.values():
             if not answer.check_hidden(box):
@@ -273,9 +296,9 @@ class Replay:
 
     def _check(self, box: AnyBox, answer: OneAnswer, skipped: Sequence[int]) -> bool:
         """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden
-        inputs, which nothing that runs after may show, or a skipped cell was needed.
+        inputs, which nothing that is checked after may show, or a skipped cell was needed.
         """
-        go_on = answer.check_in_place(box)
+        go_on = answer.check_in_place(box, sealed=self._reached_the_end)
         if self.demos.need(skipped, answer.find_missing()):
             answer.forget()
             return False

@@ -47,10 +47,11 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
         Cell(CellKind.ANSWER, source, exercise=exercise.id),
         Cell(CellKind.CHECK, "", exercise=exercise.id),
     ]
-    with Zygote(withheld=exercise.withheld, level=level, limits=limits, channels=1) as zygote:
+    shown = exercises.PACKAGES.get(exercise.lesson, ())
+    with Zygote(withheld=exercise.withheld, level=level, limits=limits, shown=shown) as zygote:
         graded = grade_cells(
             cells,
-            open_box=lambda seconds: zygote.open_box(seconds=seconds),
+            open_box=lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench),
             key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
             limits=limits,
         )

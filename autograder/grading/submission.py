@@ -14,14 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.box.inside.kernels import can_be_barred
+from autograder.box.bench import CELLS, Bench, assign_benches, own_bench
+from autograder.box.inside.absence import PackageAbsent
 from autograder.grading.disturbance import find_changing_cells
 from autograder.grading.replay import Budget, Demos, KeyFor, OpenBox, Replay, Script
 from autograder.limits import Allowance, Limits
-from autograder.repair import Cell, CellKind
+from autograder.repair import Cell
+from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.judge import rule_broken
-from course_lib.checking.reach import reaches_far
 
 SLOTS = 32
 """Students share this many sets of hidden inputs: nothing to memorise, and expected results can be kept."""
@@ -30,12 +31,7 @@ NO_ALLOWANCES: Mapping[str, Allowance] = {}
 """What a course allows single exercises where it says nothing."""
 
 AGAIN_SECONDS = 15.0
-"""Processor time to try an answer without what it may not use, even if the submission has used up its own."""
-
-_BAR = """from autograder.box.inside.kernels import bar_for_good
-get_ipython()  # only a box has one: elsewhere this goes no further
-bar_for_good({!r})
-del bar_for_good"""
+"""Processor time to judge an answer without what it may not use, even if the submission has used up its own."""
 
 _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
 """How an exercise may end because an earlier cell has changed Python or torch itself."""
@@ -115,35 +111,54 @@ def grade_cells(
 ) -> Graded:
     """Run the cells of a repaired submission and judge every answer it checks.
 
-    Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show
-    their inputs; where they fail, a fresh box runs them where the check stands and shows nothing, since a later
-    cell may have changed what the answer uses.
+    Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show their
+    inputs; where a later cell changes what the answer uses, a fresh box runs them where the check stands.
+    Answers that may not use something are judged on a bench that does not have it.
 
     Args:
         cells: in notebook order.
-        open_box: opens a fresh box.
+        open_box: opens a fresh box of a kind.
         key_for: gives the answer key of an exercise.
         limits: of the boxes; `submission_seconds` holds for all boxes together.
         skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later.
         allowances: what single exercises may use instead, by their ids.
     """
     script = Script(cells, limits, allowances)
-    replay = Replay(script, Budget(open_box, limits.submission_seconds), key_for, Demos(cells, skip_demos))
+    benches = _benches(cells)
+
+    def key_in_place(exercise: Exercise) -> AnswerKey:
+        """Where the cells are run, an answer that has a bench of its own shows its visible cases only."""
+        key = key_for(exercise)
+        return key if benches[exercise.id] == CELLS else key.without_hidden()
+
+    replay = Replay(script, Budget(open_box, limits.submission_seconds), key_in_place, Demos(cells, skip_demos))
     replay.run_all()
-    disturbing = _retry_without_disturbing(replay) if replay.disturbed else {}
-    _retry_without_forbidden(replay)
+    disturbing = _retry_without_disturbing(replay, key_in_place) if replay.disturbed else {}
+    _judge_on_benches(replay, key_for, benches, frozenset(disturbing))
+    for answer in replay.answers.values():
+        if answer.verdict is not None:
+            answer.verdict = _excused_for_a_package(answer.verdict)
     return _graded(replay, disturbing)
 
 
-def _retry_without_disturbing(replay: Replay) -> dict[int, str]:
-    """Grade what failed once more, without cells that change Python or torch itself; the better verdict counts.
+def _benches(cells: Sequence[Cell]) -> dict[str, Bench]:
+    """Where each exercise's answer is judged."""
+    checked = [exercises.find(cell.exercise) for cell in cells if cell.is_checked and cell.exercise]
+    shows_packages = any(exercise.lesson in exercises.PACKAGES for exercise in checked)
+    return assign_benches(list(dict.fromkeys(checked)), shows_packages)
+
+
+def _retry_without_disturbing(replay: Replay, key_for: KeyFor) -> dict[int, str]:
+    """Grade what failed on its visible cases once more, without cells that change Python or torch itself.
+
+    That verdict replaces the first. Whoever passes the visible cases was not disturbed.
 
     An exercise's own cells stay: what they change is its own doing.
 
     Returns:
         The cells for which an exercise had failed, each with what it changes, in words.
     """
-    failed = [name for name, one in replay.answers.items() if one.verdict and one.verdict.outcome in _MAY_BE_DISTURBED]
+    failed = [name for name, one in replay.answers.items() if one.verdict and _may_be_disturbed(one.verdict)]
     if not failed or replay.budget.seconds_left <= 0:
         return {}
     suspects = find_changing_cells(replay.runnable(), replay.budget.open_box)
@@ -156,7 +171,7 @@ def _retry_without_disturbing(replay: Replay) -> dict[int, str]:
     for places, names in together.items():
         changed = "; ".join(f"cell {replay.script.number(place)} changes {suspects[place]}" for place in sorted(places))
         note = f"This was graded without a cell that belongs elsewhere: {changed}."
-        for name, verdict in replay.retry(names, without=places).items():
+        for name, verdict in replay.retry(names, key_for, without=places).items():
             before = replay.answers[name].verdict
             if before is not None and (verdict.points or 0.0) > (before.points or 0.0):
                 replay.answers[name].verdict = replace(verdict, note=note)
@@ -164,26 +179,79 @@ def _retry_without_disturbing(replay: Replay) -> dict[int, str]:
     return disturbing
 
 
-def _retry_without_forbidden(replay: Replay) -> None:
-    """Grade once more what has earned points alongside code that could take a trap apart, with nothing left to trap.
+def _may_be_disturbed(verdict: Verdict) -> bool:
+    shown_failed = any(not case.passed for case in verdict.cases if not case.hidden)
+    return verdict.outcome in _MAY_BE_DISTURBED and (shown_failed or not verdict.cases)
 
-    In these boxes torch has lost the forbidden functions before the first cell runs. Only an answer that was
-    written by hand still works.
+
+def _judge_on_benches(replay: Replay, key_for: KeyFor, benches: Mapping[str, Bench], without: frozenset[int]) -> None:
+    """Judge what has earned points in boxes that lack what the answer may not use, or what its lesson alone may.
+
+    It is done in as few boxes as possible, with the cells that seem to be needed. What then does worse on the visible
+    cases than before is judged once more, by itself and with all cells; that verdict stands.
     """
-    if not any(reaches_far(cell.source) for cell in replay.script.cells if cell.origin == "student" and cell.runs):
-        return
+    together: dict[Bench, list[str]] = {}
     for name, answer in replay.answers.items():
-        exercise, before = answer.key.exercise, answer.verdict
-        if before is None or not before.points or not can_be_barred(exercise.forbidden):
-            continue
+        if benches[name] != CELLS and answer.verdict is not None and answer.verdict.points:
+            together.setdefault(benches[name], []).append(name)
+    for bench, names in together.items():
         replay.budget.seconds_left = max(replay.budget.seconds_left, AGAIN_SECONDS)
-        bar = Cell(CellKind.CODE, _BAR.format(list(exercise.forbidden)))
-        after = replay.retry([name], first=[bar]).get(name)
-        if after is None:
-            answer.verdict = answer.leave_unreached()
-        elif (after.points or 0.0) < before.points:
-            used = next(forbidden for forbidden in exercise.forbidden if can_be_barred([forbidden]))
-            answer.verdict = rule_broken(exercise, used)
+        found = replay.retry(names, key_for, without=replay.needless(names) | without, bench=bench)
+        for name in names:
+            answer, verdict = replay.answers[name], found.get(name)
+            before = answer.verdict
+            assert before is not None
+            if verdict is None or not (_is_as_good(verdict, before) or _names_the_rule(verdict)):
+                alone = own_bench(answer.key.exercise, bench.bare)
+                replay.budget.seconds_left = max(replay.budget.seconds_left, AGAIN_SECONDS)
+                verdict = replay.retry([name], key_for, without=without, bench=alone).get(name)
+            answer.verdict = _compared_with_before(verdict, before) if verdict else answer.leave_unreached()
+
+
+def _excused_for_a_package(verdict: Verdict) -> Verdict:
+    """An answer that calls a package which its box does not have breaks a rule where it is to write what the package
+    does; elsewhere it could not be graded, which is no zero.
+    """
+    raised = next((case.actual.raised for case in verdict.cases if not case.passed), None)
+    if raised is None or raised.type_name != PackageAbsent.__name__:
+        return verdict
+    said = raised.message.partition(" ")[0]
+    package = said if said.isidentifier() else "a package"
+    if verdict.exercise.forbidden or verdict.exercise.lesson in exercises.PACKAGES:
+        return rule_broken(verdict.exercise, package)
+    note = (
+        f"Your answer uses {package}, which is not there when answers are judged: an instructor can add it with "
+        "c.Katze.packages. Without it the answer could not be graded."
+    )
+    return Verdict(verdict.exercise, Outcome.UNGRADED, None, note=note)
+
+
+def _is_as_good(verdict: Verdict, before: Verdict) -> bool:
+    """Whether every visible case that had passed has passed again."""
+    passed = {case.case.name for case in verdict.cases if case.passed}
+    return all(case.case.name in passed for case in before.cases if case.passed)
+
+
+def _names_the_rule(verdict: Verdict) -> bool:
+    """Whether the answer was seen to use what this exercise forbids, and not what another does on the same bench."""
+    return verdict.outcome is Outcome.RULE_BROKEN and any(
+        name in verdict.note for name in verdict.exercise.forbidden_names
+    )
+
+
+def _compared_with_before(verdict: Verdict, before: Verdict) -> Verdict:
+    """The verdict of a bench, where another has come of the same visible cases before, with the reason."""
+    if _is_as_good(verdict, before) or verdict.outcome is Outcome.RULE_BROKEN:
+        return verdict
+    lacking = ", ".join(family.names[0] for family in verdict.exercise.forbidden)
+    if verdict.outcome is Outcome.NEVER_DEFINED:
+        note = (
+            f"Your answer could not be judged: a cell that defines it fails where there is no {lacking or 'package'}."
+        )
+        return Verdict(verdict.exercise, Outcome.UNGRADED, None, note=note)
+    return replace(
+        verdict, note=f"Your answer fails where {lacking or 'the package that the lesson shows'} is missing."
+    )
 
 
 def _graded(replay: Replay, disturbing: Mapping[int, str]) -> Graded:

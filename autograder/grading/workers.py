@@ -217,8 +217,8 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         kept, task = {}, replace(task, judged=frozenset(assignment.fingerprints))
     graded = grade_cells(
         [_skip_if_kept(cell, task) for cell in repaired.cells],
-        open_box=lambda seconds: worker.zygote.open_box(
-            channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds
+        open_box=lambda seconds, bench: worker.zygote.open_box(
+            channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds, bench=bench
         ),
         key_for=lambda exercise: worker.keys.key(exercise, task.student),
         limits=assignment.limits,

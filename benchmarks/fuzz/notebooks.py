@@ -120,8 +120,8 @@ def run_code(data: bytes) -> None:
     cells = json.loads(data)
     code = Code(cells)
     for exercise in exercises.of_lesson(LESSON):
-        rule = code.broken_rule(exercise.name, exercise.forbidden)
-        assert rule is None or rule.name in exercise.forbidden
+        rule = code.broken_rule(exercise.name, exercise.forbidden_names)
+        assert rule is None or rule.name in exercise.forbidden_names
         defines(cells[0], exercise.name)
 
 

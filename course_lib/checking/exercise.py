@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_lib.checking.ready_made import ReadyMade
+
 Value = Any
 """Plain data that can cross from a box: None, bool, int, float, str, Tensor, and lists, tuples
 and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`).
@@ -215,7 +217,9 @@ class Exercise:
         correct: answers that are right and honestly different from the reference; they certify the check.
         parts: points for each part; the part `values` must be right before any other counts.
         withheld: modules that may not be used for the answer; they are absent in the box.
-        forbidden: names that the answer may not use, such as "scaled_dot_product_attention".
+        forbidden: what the answer has to compute by itself, such as the softmax.
+        needs: what it may use even where another exercise of the lesson forbids it. Answers that forbid different
+            things are judged side by side unless one needs what another forbids.
         entrywise: what each of its cases says, see `Case.entrywise`.
         memorisable: why a table of some thousand inputs could hold all hidden ones, such as "Its whole input is one
             small number"; empty where none could.
@@ -236,7 +240,8 @@ class Exercise:
     correct: tuple[Callable[..., Value], ...]
     parts: Mapping[str, int] = field(default_factory=dict)
     withheld: tuple[str, ...] = ()
-    forbidden: tuple[str, ...] = ()
+    forbidden: tuple[ReadyMade, ...] = ()
+    needs: tuple[ReadyMade, ...] = ()
     listed_pairs: tuple[Pair, ...] = ()
     entrywise: bool = False
     memorisable: str = ""
@@ -253,6 +258,11 @@ class Exercise:
     def is_class(self) -> bool:
         """Whether the student writes a class (an `nn.Module`) rather than a function."""
         return isinstance(self.reference, type)
+
+    @property
+    def forbidden_names(self) -> tuple[str, ...]:
+        """The names that the answer may not use, such as "softmax"."""
+        return tuple(name for family in self.forbidden for name in family.names)
 
     @property
     def parameters(self) -> list[str]:

@@ -79,6 +79,7 @@ def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
 
 
 def _forbidden_name(exercise: Exercise, actual: Observation) -> str:
-    """The name that a trap reports; what a box says is not repeated unless it is one of them."""
+    """The name that a trap reports, or of the family that a box does; what it says is repeated only if it is known."""
     said = actual.raised.message.partition(" ")[0] if actual.raised is not None else ""
-    return said if said in exercise.forbidden else "a forbidden function"
+    known = {family.id: family.names[0] for family in exercise.forbidden}
+    return said if said in exercise.forbidden_names else known.get(said, "a forbidden function")

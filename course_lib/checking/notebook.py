@@ -51,13 +51,13 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
         return never_defined(exercise)
     if not callable(written):
         return given_away(exercise, written)
-    rule = Code(cells).broken_rule(exercise.name, exercise.forbidden)
+    rule = Code(cells).broken_rule(exercise.name, exercise.forbidden_names)
     if rule is not None:
         return rule_broken(exercise, rule.name, rule.place)
     key = AnswerKey(exercise, PUBLIC_SEED if hidden else None)
     with _quiet() as printed:
         try:
-            verdict = judge(key, lambda case: observe(written, case, exercise.forbidden))
+            verdict = judge(key, lambda case: observe(written, case, exercise.forbidden_names))
         except KeyboardInterrupt as interrupt:
             raise _stopped(exercise, interrupt) from None  # without the lines of the check itself
     return replace(verdict, prints=bool(printed.getvalue()))

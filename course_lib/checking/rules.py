@@ -90,6 +90,30 @@ class Code:
                     return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
         return None
 
+    def is_rebound(self, name: str, cells: int) -> bool:
+        """Whether a later cell gives another meaning to `name`, or to a name that its definition uses.
+
+        Args:
+            name: the name the student defines.
+            cells: how many cells belong to it, from the start; the others come later.
+        """
+        before = [statement for cell in self._cells[:cells] for statement in cell]
+        answer = _reachable(name, before)
+        used = {name}.union(*(statement.mentions for statement in answer))
+        known = {imported for statement in before for imported in statement.imported}
+        return any(
+            (statement.defines & used) and not (statement.imported and statement.imported <= known)
+            for cell in self._cells[cells:]
+            for statement in cell
+        )
+
+    def places(self, name: str) -> set[int]:
+        """The places of the cells that define `name`, and all that their definitions use."""
+        statements = [statement for cell in self._cells for statement in cell]
+        answers = [statement for statement in statements if name in statement.defines]
+        wanted = {id(statement) for statement in _used_by(answers, {name}, statements)}
+        return {place for place, cell in enumerate(self._cells) if any(id(one) in wanted for one in cell)}
+
 
 def defines(source: str, name: str) -> bool:
     """Whether this code defines `name` at its top level. Code that does not parse defines nothing."""
@@ -120,6 +144,16 @@ class _Statement:
         """The names that it imports, even inside functions: what is taken from these is nobody's own."""
         imports = [part for part in ast.walk(self.node) if isinstance(part, (ast.Import, ast.ImportFrom))]
         return {alias.asname or alias.name.partition(".")[0] for part in imports for alias in part.names}
+
+    @cached_property
+    def imported(self) -> frozenset[tuple[str, str, str]]:
+        """What it imports, if it does nothing else: from where, what, and as what."""
+        match self.node:
+            case ast.Import(names=names):
+                return frozenset(("", alias.name, alias.asname or "") for alias in names)
+            case ast.ImportFrom(module=module, names=names):
+                return frozenset((module or "", alias.name, alias.asname or "") for alias in names)
+        return frozenset()
 
     @cached_property
     def functions(self) -> set[str]:
@@ -161,16 +195,21 @@ def _reachable(name: str, statements: list[_Statement]) -> list[_Statement]:
 
     Where the last definition mentions `name` itself, it builds on the one before, which then counts as well.
     """
+    answer: list[_Statement] = []
+    for statement in reversed([one for one in statements if name in one.defines]):
+        answer.append(statement)
+        if name not in statement.mentions:
+            break
+    return _used_by(answer, {name}, statements)
+
+
+def _used_by(answer: list[_Statement], seen: set[str], statements: list[_Statement]) -> list[_Statement]:
+    """These statements, and transitively all that define what they mention, but for the names that were seen."""
     defining: dict[str, list[_Statement]] = {}
     for statement in statements:
         for defined in statement.defines:
             defining.setdefault(defined, []).append(statement)
-    answer: list[_Statement] = []
-    for statement in reversed(defining.get(name, [])):
-        answer.append(statement)
-        if name not in statement.mentions:
-            break
-    found, seen, pending = [], {name}, answer
+    found, pending = [], answer
     while pending:
         statement = pending.pop()
         found.append(statement)

@@ -33,6 +33,14 @@ LESSONS = {
 """Each lesson's folder and the package of its exercises, in lesson order."""
 
 
+PACKAGES = {
+    "08_subwords": ("tokenizers",),
+    "09_bert": ("tokenizers",),
+    "10_evaluation": ("jiwer", "nltk", "rouge-score", "sacrebleu", "tokenizers"),
+}
+"""Packages that a lesson's own cells show, and that do its exercises' work: its answers are judged without them."""
+
+
 class UnknownName(KeyError):
     """There is no exercise, or no lesson, of this name; the message lists similar ones."""
 

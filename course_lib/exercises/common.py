@@ -10,12 +10,6 @@ from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import CaseMaker, Misconception, Value
 
-SOFTMAX = ("softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin", "Softmax2d")
-"""Forbidden where the student writes the softmax."""
-
-FUSED_ATTENTION = ("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention")
-"""Forbidden where the student writes attention."""
-
 SIZES = (2, 3, 5, 6, 7)
 """Sizes to draw from."""
 

@@ -57,7 +57,7 @@ def grade(
 ) -> Graded:
     return grade_cells(
         cells,
-        open_box=functools.partial(lambda seconds: zygote.open_box(seconds=seconds, limits=limits)),
+        open_box=functools.partial(lambda seconds, bench: zygote.open_box(seconds=seconds, limits=limits, bench=bench)),
         key_for=lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
         limits=limits,
         allowances=allowances or {},

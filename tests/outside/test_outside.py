@@ -30,7 +30,9 @@ def keys(exercise: str) -> list[AnswerKey]:
 def test_an_answer_from_outside_gets_its_verdict(exercise_id: str, block: Block) -> None:
     exercise = exercises.find(exercise_id)
     written = answer(exercise, block.code)
-    shown, *graded = [judge(key, lambda case: observe(written, case, exercise.forbidden)) for key in keys(exercise_id)]
+    shown, *graded = [
+        judge(key, lambda case: observe(written, case, exercise.forbidden_names)) for key in keys(exercise_id)
+    ]
     if block.right:
         assert [verdict.passed for verdict in (shown, *graded)] == [True] * 3, graded[0].text()
         return

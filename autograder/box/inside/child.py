@@ -18,13 +18,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NoReturn
 
 import numpy as np
 import torch
 
 from autograder.box.confinement import landlock
 from autograder.box.confinement.levels import Level, confine, limit_memory, release_reserve
-from autograder.box.inside.kernels import barred
+from autograder.box.inside.absence import Absentees
+from autograder.box.inside.bars import answering
 from autograder.box.inside.recorder import Recorder, Stream
 from autograder.box.inside.shell import BoxShell, describe_error
 from autograder.box.inside.substitutes import stay_in_one_process
@@ -50,36 +52,55 @@ from course_lib.checking.trap import RuleBroken
 
 
 @dataclass(frozen=True)
-class Setup:
-    """What a box starts from.
+class Kind:
+    """A kind of box.
 
     Attributes:
         level: how it confines itself.
-        limits: what it may use.
-        folder: its home and working directory.
         grants: what it may read at level L2.
-        seed: for torch, numpy and random; None draws one.
+        families: what nothing computes in it.
+        absent: the packages that it lacks, by the names of their modules.
+        missed: those among them that the course library is built on: it, too, gets something that stands in.
     """
 
     level: Level
-    limits: Limits
-    folder: str
     grants: tuple[landlock.Grant, ...]
+    families: tuple[str, ...]
+    absent: frozenset[str]
+    missed: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What one box starts from. It hears it over the wire, and the process that all boxes are forked from never does.
+
+    Attributes:
+        folder: its home and working directory.
+        seed: for torch, numpy and random; None draws one.
+        limits: what it may use.
+    """
+
+    folder: str
     seed: int | None
+    limits: Limits
 
 
-def live_in_box(wire: int, shell: BoxShell, setup: Setup) -> None:
+def live_in_box(wire: int, shell: BoxShell, absentees: Absentees, kind: Kind) -> NoReturn:
     """The whole life of a box, in a process of its own. Never returns.
 
     Args:
         wire: descriptor of the connection to the grader.
         shell: IPython, made before the fork.
-        setup: how to begin.
+        absentees: what stands in for packages.
+        kind: which kind of box it is.
     """
     status = 1
     try:
-        loop, mapped = _settle(wire, setup)
+        setup = _hear_setup(wire)
+        loop, mapped = _settle(wire, kind, setup)
         _prepare_shell(shell, loop, setup.limits)
+        absentees.names, absentees.missed = kind.absent, kind.missed
+        absentees.notice = shell.recorder.notice
         _send(wire, {"kind": "ready"}, setup.limits)
         _serve(wire, Inhabitant(shell, setup.limits, mapped, partial(_ask, wire, setup.limits)), setup.limits)
         status = 0
@@ -87,17 +108,24 @@ def live_in_box(wire: int, shell: BoxShell, setup: Setup) -> None:
         status = OUT_OF_MEMORY_STATUS
     except BaseException as error:
         with contextlib.suppress(BaseException):
-            _send(wire, {"kind": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}, setup.limits)
+            _send(wire, {"kind": "failed", "reason": f"{type(error).__name__}: {error}"[:500]}, Limits())
     finally:
         os._exit(status)
 
 
-def _settle(wire: int, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
+def _hear_setup(wire: int) -> Setup:
+    told = _receive(wire, Limits())
+    if told is None:
+        raise SystemExit("the grader has gone")
+    return Setup(told.header["folder"], told.header["seed"], Limits(**told.header["limits"]))
+
+
+def _settle(wire: int, kind: Kind, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
     """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far."""
     if os.getsid(0) != os.getpid():
         os.setsid()
     own = os.open(setup.folder, getattr(os, "O_PATH", os.O_RDONLY))
-    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in setup.grants)})
+    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in kind.grants)})
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
@@ -111,7 +139,7 @@ def _settle(wire: int, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
         file.write("500")  # if memory runs out, a box goes before the grader
     loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
     asyncio.set_event_loop(loop)
-    return loop, confine(setup.level, setup.limits, own, setup.grants)
+    return loop, confine(kind.level, setup.limits, own, kind.grants)
 
 
 def _close_all_but(keep: set[int]) -> None:
@@ -189,13 +217,11 @@ class Inhabitant:
         decoder = Decoder(request.tensors, lambda *args, **kwargs: self._call(f"{number}.{place}", *args, **kwargs))
         cases = [decode_case(data, decoder) for data in request.header["cases"]]
         decoder.finish()
-        forbidden = request.header["forbidden"]
-        with barred(forbidden) as used:
-            for place, case in enumerate(cases):
-                observation = self._observe(request.header["name"], case, forbidden, used)
-                yield self._observation(observation, f"{number}.{place}")
-                if observation.failure in ENDINGS:
-                    return
+        for place, case in enumerate(cases):
+            observation = self._observe(request.header["name"], case)
+            yield self._observation(observation, f"{number}.{place}")
+            if observation.failure in ENDINGS:
+                return
 
     def _call(self, number: str, callback: int, *args: Value, **kwargs: Value) -> Value:
         """What a callback of the grader's returns, or the exception that it raises."""
@@ -222,17 +248,17 @@ class Inhabitant:
             none = tuple(None for _ in observation.gradients)
             return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none)))
 
-    def _observe(self, name: str, case: Case, forbidden: list[str], used: list[str]) -> Observation:
-        """What an answer does on a case; `used` receives the forbidden functions that it has called all the same."""
+    def _observe(self, name: str, case: Case) -> Observation:
+        """What an answer does on a case."""
         if name not in self._shell.user_ns:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
-        used.clear()
-        try:
-            seen = observe(self._shell.user_ns[name], case, forbidden)
-        except BaseException as error:  # what came back fails when it is looked at
-            failure, raised = describe_error(error)
-            return Observation(returned=False, failure=failure, raised=raised)
-        if used and seen.failure is not Outcome.RULE_BROKEN:
+        with answering() as used:
+            try:
+                seen = observe(self._shell.user_ns[name], case)
+            except BaseException as error:  # what came back fails when it is looked at
+                failure, raised = describe_error(error)
+                return Observation(returned=False, failure=failure, raised=raised)
+        if used:  # even where the answer has caught the exception
             return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, used[0]))
         return seen
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, Self
 
+from autograder.box.bench import CELLS, Bench
 from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
 from autograder.box.clocks import Clock
 from autograder.box.confinement.container import ContainerFailed
@@ -30,7 +31,7 @@ from autograder.box.confinement.levels import Level
 from autograder.box.disk import remove
 from autograder.box.endings import BoxUnavailable
 from autograder.box.library import copy_library
-from autograder.box.protocol import Json
+from autograder.box.protocol import Frame, Json, encode_frame
 from autograder.box.zygote.keepers import ANSWER_SECONDS, Channel, Keeper, Spawned
 from autograder.limits import Limits
 
@@ -51,6 +52,8 @@ class Zygote:
         start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default whichever fits.
         trains: load what training needs; without it, boxes are ready half a second earlier, and any that
             trains after all loads it for itself.
+        shown: packages that the lesson's own cells may use; on a bare bench they are absent.
+        packages: more packages, for cells and answers.
 
     Raises:
         BadInput: a withheld module does not exist.
@@ -65,16 +68,20 @@ class Zygote:
         channels: int = 1,
         start: StartMethod | None = None,
         trains: bool = True,
+        shown: Iterable[str] = (),
+        packages: Iterable[str] = (),
     ) -> None:
         self.level = level
         self._trains = trains
+        self._shown = sorted(shown)
+        self._packages = sorted(packages)
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._boxes = channels
         self._owner = os.getpid()
         self._is_ready = False
         self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
-        self._enclosure = enclosure_at(level, self.limits, channels)
+        self._enclosure = enclosure_at(level, self.limits, channels, [*self._shown, *self._packages])
         self._process: subprocess.Popen[bytes] | None = None
         self._listener: socket.socket | None = None  # where the inside connects, if it cannot inherit its channels
         self._channels: list[Channel] = []
@@ -116,7 +123,13 @@ class Zygote:
         self._is_ready = True
 
     def open_box(
-        self, channel: int = 0, *, seed: int | None = None, seconds: float | None = None, limits: Limits | None = None
+        self,
+        channel: int = 0,
+        *,
+        seed: int | None = None,
+        seconds: float | None = None,
+        limits: Limits | None = None,
+        bench: Bench = CELLS,
     ) -> Box:
         """A new box, empty and confined.
 
@@ -125,6 +138,7 @@ class Zygote:
             seed: of the box's random numbers; drawn anew by default.
             seconds: how much of its time the submission has left; by default all of it.
             limits: what it may use; by default the zygote's limits.
+            bench: its kind.
 
         Raises:
             BoxUnavailable: it could not be opened.
@@ -136,9 +150,11 @@ class Zygote:
             until = until.with_left(seconds)
         alone = self.level >= Level.L2
         folder = Path(tempfile.mkdtemp(dir=self._root / "boxes"))
-        wish = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
+        setup = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
+        wish: dict[str, Json] = {"bench": [list(bench.families), bench.bare]}
         ours, theirs = socket.socketpair()
         try:
+            ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
             with theirs:
                 if self.start == "fork":
                     keeper: Keeper = self._channels[channel].fork(theirs, wish, alone)
@@ -226,6 +242,8 @@ class Zygote:
             "modules": self._modules,
             "withheld": self._withheld,
             "trains": self._trains,
+            "shown": self._shown,
+            "wanted": self._packages,
             "level": int(self.level),
             "sockets": [end.fileno() for end in sockets],
             **wish,

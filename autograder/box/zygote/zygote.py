@@ -33,12 +33,16 @@ from autograder.box import processes
 from autograder.box.confinement import landlock
 from autograder.box.confinement.grants import open_grants
 from autograder.box.confinement.levels import Level
+from autograder.box.confinement.packages import BASE, entries_of, installed_entries, module_names
 from autograder.box.inside import child
+from autograder.box.inside.absence import Absentees
+from autograder.box.inside.bars import bar
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
 from autograder.box.inside.shell import BoxShell, LastValue, Publisher
 from autograder.box.zygote.large_pages import use_large_pages
 from autograder.limits import Limits
+from course_lib.checking.ready_made import READY_MADE, TWICE
 
 _MESSAGE_BYTES = 1 << 16
 _DEATH_SIGNAL, _SUBREAPER = 1, 36  # of prctl
@@ -78,10 +82,11 @@ class Start:
         sockets: descriptors: one control socket for each channel, or the wire of the only box.
         door: a socket to connect to, once for each channel, where none can be inherited.
         channels: how many there are then.
-        folder: the only box's folder; None for a zygote.
-        limits: the only box's limits.
-        seed: the only box's seed.
         trains: load what training needs.
+        shown: packages that the lesson's own cells may use.
+        wanted: packages for cells and answers.
+        bench: the kind of the only box: the families that it lacks, and whether it lacks what is shown; None for a
+            zygote.
     """
 
     library: str
@@ -92,25 +97,82 @@ class Start:
     sockets: list[int]
     door: str = ""
     channels: int = 0
-    folder: str | None = None
-    limits: dict[str, Any] = field(default_factory=dict)
-    seed: int | None = None
     trains: bool = True
+    shown: list[str] = field(default_factory=list)
+    wanted: list[str] = field(default_factory=list)
+    bench: tuple[list[str], bool] | None = None
+
+    def kind(self, families: Iterable[str], bare: bool) -> child.Kind:
+        """A kind of box.
+
+        Args:
+            families: what nothing computes in it, by their ids.
+            bare: whether it lacks the packages that the lesson's own cells may use.
+        """
+        everywhere = entries_of([*BASE, *self.wanted], self.packages)
+        here = everywhere if bare else everywhere | entries_of(self.shown, self.packages)
+        grants: list[landlock.Grant] = []
+        if self.level >= Level.L2:
+            lacking = [name for family in families for name in READY_MADE[family].functions]
+            lacking += TWICE if families else ()
+            grants = open_grants([Path(self.library)], [Path(path) for path in self.packages], here, lacking)
+        missed = self.absent(everywhere) - self.absent(everywhere | entries_of(self.shown, self.packages))
+        return child.Kind(
+            Level(self.level), tuple(grants), tuple(families), self.absent(here), missed if bare else frozenset()
+        )
+
+    def absent(self, wanted: frozenset[str]) -> frozenset[str]:
+        """The names of the modules of all packages that are not wanted."""
+        return module_names(installed_entries(self.packages) - wanted) - module_names(wanted)
 
 
 def main(argument: str) -> None:
     """The life of a fresh process: a zygote or, where forking is unsafe, a single box."""
     start = Start(**json.loads(argument))
-    shell = warm_up(start)
-    level = Level(start.level)
-    grants = _open_grants(start) if level >= Level.L2 else []
-    if start.folder is not None:
+    _allow_descriptors()
+    absentees = Absentees(start.absent(entries_of(BASE, start.packages)))
+    absentees.take_over()
+    warmth = Warmth(start, warm_up(start), absentees)
+    if start.bench is not None:
         [wire] = start.sockets
-        child.live_in_box(
-            wire, shell, child.Setup(level, Limits(**start.limits), start.folder, tuple(grants), start.seed)
-        )
+        kind = warmth.kind(start.bench)
+        warmth.become(kind)
+        child.live_in_box(wire, warmth.shell, absentees, kind)
     sockets = [*start.sockets, *(_connect(start.door) for _ in range(start.channels))]
-    ZygoteProcess(shell, level, tuple(grants), sockets, Path(start.library).parent).serve()
+    ZygoteProcess(warmth, sockets, Path(start.library).parent).serve()
+
+
+@dataclass(frozen=True)
+class Warmth:
+    """What a box begins with.
+
+    Attributes:
+        start: what the grader has told.
+        shell: IPython.
+        absentees: what stands in for packages.
+        kinds: the kinds of boxes that were asked for.
+    """
+
+    start: Start
+    shell: BoxShell
+    absentees: Absentees
+    kinds: dict[tuple[tuple[str, ...], bool], child.Kind] = field(default_factory=dict)
+
+    def kind(self, bench: tuple[list[str], bool]) -> child.Kind:
+        """The kind of box that is asked for."""
+        families, bare = bench
+        known = tuple(families), bare or not self.start.shown
+        if known not in self.kinds:
+            self.kinds[known] = self.start.kind(*known)
+        return self.kinds[known]
+
+    def become(self, kind: child.Kind) -> None:
+        """Let this process be what boxes of the kind can be forked from: without some families, with more packages."""
+        bar(kind.families)
+        if not kind.missed and self.start.shown:
+            self.absentees.names = kind.absent
+            import_all(self.start.modules)
+            gc.freeze()
 
 
 def _connect(door: str) -> int:
@@ -119,10 +181,10 @@ def _connect(door: str) -> int:
     return control.detach()
 
 
-def _open_grants(start: Start) -> list[landlock.Grant]:
+def _allow_descriptors() -> None:
+    """Some hundreds of them stay open."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # some hundreds of them, and they stay open
-    return open_grants([Path(start.library)], [Path(path) for path in start.packages])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def warm_up(start: Start) -> BoxShell:
@@ -132,9 +194,7 @@ def warm_up(start: Start) -> BoxShell:
     """
     for name in _NEEDED:
         importlib.import_module(name)
-    for name in (*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    import_all([*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules])
     for name in start.withheld:
         if _importable(name):
             raise RuntimeError(f"{name} is withheld and can still be imported")
@@ -148,6 +208,13 @@ def warm_up(start: Start) -> BoxShell:
     rehearse(shell)
     shell.pristine = Pristine(shell.user_ns)
     return shell
+
+
+def import_all(names: Iterable[str]) -> None:
+    """Import what can be imported here."""
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 def rehearse(shell: BoxShell) -> None:
@@ -171,14 +238,16 @@ class ZygoteProcess:
     """Forks boxes, keeps them as unreaped children until told, and cleans up after them."""
 
     def __init__(
-        self, shell: BoxShell, level: Level, grants: tuple[landlock.Grant, ...], sockets: Iterable[int], root: Path
+        self, warmth: Warmth, sockets: Iterable[int], root: Path | None, kind: child.Kind | None = None
     ) -> None:
-        self._shell = shell
+        self._warmth = warmth
         self._root = root
-        self._level = level
-        self._grants = grants
+        self._kind = kind or warmth.kind(([], True))
+        self._level = Level(warmth.start.level)
         self._channels = {descriptor: socket.socket(fileno=descriptor) for descriptor in sockets}
         self._boxes: dict[int, int] = {}  # process -> the channel that opened it
+        self._branches: dict[child.Kind, Branch] = {}  # kind -> what boxes of it are forked from
+        self._elsewhere: dict[int, Branch] = {}  # process -> the branch that forked it
 
     def serve(self) -> None:
         """Answer the channels until the last one is closed."""
@@ -190,14 +259,16 @@ class ZygoteProcess:
         gc.freeze()
         for control in self._channels.values():
             control.send(b'{"ready":true}')
-        use_large_pages()  # while the grader gets ready as well; the first box waits for it
+        if self._root is not None:
+            use_large_pages()  # while the grader gets ready as well; the first box waits for it
         while self._channels:
             readable, _, _ = select.select(list(self._channels), [], [])
             for channel in readable:
                 if channel in self._channels:
                     self._answer(channel)
-        with contextlib.suppress(RecursionError):  # the grader was killed: nobody else will tidy up
-            shutil.rmtree(self._root, ignore_errors=True)
+        if self._root is not None:
+            with contextlib.suppress(RecursionError):  # the grader was killed: nobody else will tidy up
+                shutil.rmtree(self._root, ignore_errors=True)
         os._exit(0)
 
     def _answer(self, channel: int) -> None:
@@ -233,8 +304,10 @@ class ZygoteProcess:
             socket.send_fds(self._channels[channel], [data], descriptors)
 
     def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
-        limits = Limits(**request["limits"])
-        setup = child.Setup(self._level, limits, request["folder"], self._grants, request["seed"])
+        kind = self._warmth.kind(request["bench"])
+        if kind is not self._kind:
+            self._open_elsewhere(channel, request, wire, kind)
+            return
         try:
             process = os.fork()
         except OSError as error:
@@ -243,16 +316,55 @@ class ZygoteProcess:
             return
         if process == 0:
             ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-            child.live_in_box(wire, self._shell, setup)
+            child.live_in_box(wire, self._warmth.shell, self._warmth.absentees, kind)
         os.close(wire)
         self._boxes[process] = channel
         handle = os.pidfd_open(process)
         self._reply(channel, request, {"process": process}, (handle,))
         os.close(handle)
 
+    def _open_elsewhere(self, channel: int, request: dict[str, Any], wire: int, kind: child.Kind) -> None:
+        """Open a box of another kind, as a fork of a process that is like that already."""
+        try:
+            if kind not in self._branches:
+                self._branches[kind] = self._fork_branch(kind)
+            branch = self._branches[kind]
+            answer, descriptors = branch.ask(request, (wire,))
+        except OSError as error:
+            self._branches.pop(kind, None)
+            answer, descriptors = {"failed": str(error)}, []
+        os.close(wire)
+        if "process" in answer:
+            self._boxes[answer["process"]] = channel
+            self._elsewhere[answer["process"]] = branch
+        self._reply(channel, request, answer, tuple(descriptors))
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def _fork_branch(self, kind: child.Kind) -> Branch:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        process = os.fork()
+        if process == 0:
+            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+            for other in (ours, *self._channels.values(), *(branch.control for branch in self._branches.values())):
+                other.close()
+            self._warmth.become(kind)
+            ZygoteProcess(self._warmth, [theirs.detach()], None, kind).serve()
+        theirs.close()
+        branch = Branch(process, ours)
+        if not ours.recv(_MESSAGE_BYTES):
+            raise OSError("a process from which boxes of this kind are forked could not be made")
+        return branch
+
     def _end(self, process: int) -> int:
         """Kill a box with everything it started; its wait status, as it ended by itself or by this."""
         if self._boxes.pop(process, None) is None:
+            return 0
+        branch = self._elsewhere.pop(process, None)
+        if branch is not None:
+            with contextlib.suppress(OSError):
+                answer, _ = branch.ask({"do": "end", "id": 0, "process": process})
+                return int(answer["status"])
             return 0
         for kill, target in ((os.killpg, process), (os.kill, process)):
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -266,7 +378,8 @@ class ZygoteProcess:
         if self._level >= Level.L2:
             return  # nothing can have been started
         for _ in range(_SWEEPS):
-            strays = [process for process in _children() if process not in self._boxes]
+            branches = {branch.process for branch in self._branches.values()}
+            strays = [process for process in _children() if process not in self._boxes.keys() | branches]
             if not strays:
                 return
             for process in strays:
@@ -284,6 +397,32 @@ class ZygoteProcess:
         """End the boxes of a channel."""
         for process in [process for process, owner in self._boxes.items() if owner == channel]:
             self._end(process)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A process like the zygote, from which boxes of one kind are forked.
+
+    Attributes:
+        process: its number.
+        control: the connection to it.
+    """
+
+    process: int
+    control: socket.socket
+
+    def ask(self, request: dict[str, Any], descriptors: tuple[int, ...] = ()) -> tuple[dict[str, Any], list[int]]:
+        """Its answer to a request, with what came along.
+
+        Raises:
+            OSError: it is gone.
+        """
+        socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
+        data, received, _, _ = socket.recv_fds(self.control, _MESSAGE_BYTES, 1)
+        if not data:
+            raise OSError("the process that forks such boxes is gone")
+        answer: dict[str, Any] = json.loads(data)
+        return answer, received
 
 
 def _children() -> list[int]:

@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
 from course_lib.exercises.attention.shared import (
     LESSON,
     WITHHELD,
@@ -22,7 +23,7 @@ from course_lib.exercises.attention.shared import (
     wrong_divisors,
     wrong_transposes,
 )
-from course_lib.exercises.common import FUSED_ATTENTION, as_it_is, kinds
+from course_lib.exercises.common import as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -287,5 +288,6 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=FUSED_ATTENTION,
+    forbidden=(FUSED_ATTENTION,),
+    needs=(SOFTMAX,),
 )

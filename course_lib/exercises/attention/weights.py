@@ -11,8 +11,9 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.ready_made import SOFTMAX
 from course_lib.exercises.attention.shared import LESSON, WITHHELD, single_query
-from course_lib.exercises.common import SOFTMAX, integer, kinds, sizes
+from course_lib.exercises.common import integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
 
 
@@ -279,5 +280,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=SOFTMAX,
+    forbidden=(SOFTMAX,),
 )

@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.ready_made import PAIRS
 from course_lib.exercises.bert.shared import CLS, LESSON, PAD, SEP, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.objectives import pretraining
@@ -291,5 +292,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=("join_pair", "encode_pair", "collate_labelled"),
+    forbidden=(PAIRS,),
 )

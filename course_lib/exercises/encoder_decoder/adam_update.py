@@ -12,6 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.ready_made import ADAM
 from course_lib.exercises.common import integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
 from course_lib.from_scratch import encoder_decoder
@@ -155,7 +156,7 @@ EXERCISE = Exercise(
     reference=encoder_decoder.adam_update,
     cases=_adam_cases,
     correct=CORRECT,
-    forbidden=("Adam", "AdamW"),
+    forbidden=(ADAM,),
     misconceptions=(
         Misconception(
             "not_corrected",

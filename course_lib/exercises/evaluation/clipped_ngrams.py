@@ -11,8 +11,9 @@ from typing import Any
 from torch import Generator
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD, Words, random_sentence, split_words
+from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
 from course_lib.from_scratch import scoring
 
 
@@ -353,5 +354,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=LIBRARIES,
+    forbidden=(METRICS,),
 )

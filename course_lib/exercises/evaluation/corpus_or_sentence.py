@@ -12,8 +12,9 @@ import torch
 from torch import Generator
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.evaluation.shared import LESSON, LIBRARIES, WITHHELD, in_percent
+from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
 from course_lib.from_scratch import scoring
 
 
@@ -170,5 +171,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=LIBRARIES,
+    forbidden=(METRICS,),
 )

@@ -13,8 +13,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.evaluation.shared import EDITS, LESSON, WITHHELD, Words, random_sentence, split_words
+from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
 from course_lib.from_scratch import scoring
 
 
@@ -300,5 +301,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=EDITS,
+    forbidden=(EDITS,),
 )

@@ -12,8 +12,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, LIBRARIES, WITHHELD, in_percent
+from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, in_percent
 from course_lib.from_scratch import scoring
 
 
@@ -315,5 +316,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=LIBRARIES,
+    forbidden=(METRICS,),
 )

@@ -15,17 +15,6 @@ LESSON = "10_evaluation"
 WITHHELD = ("course_lib.from_scratch.scoring",)
 
 
-LIBRARIES = (
-    *("precision_recall_fscore_support", "evaluate_texts", "modified_precision", "corpus_score", "sentence_score"),
-    *("corpus_bleu", "sentence_bleu"),
-)
-"""Forbidden where the student writes the metric that a library has."""
-
-
-EDITS = ("edit_distance", "process_words", "levenshtein", "Levenshtein", "get_opcodes", "editops", "wer")
-"""The same for edit distances."""
-
-
 VOCABULARY = ("the", "cat", "dog", "sat", "on")
 """A few words only, so that sentences repeat them and share n-grams."""
 

@@ -11,9 +11,9 @@ import torch
 from torch import Generator
 
 from course_lib.checking.exercise import Callback, Case, Exercise, Misconception
+from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import (
-    EDITS,
     LESSON,
     WITHHELD,
     Words,
@@ -247,5 +247,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=EDITS,
+    forbidden=(EDITS,),
 )

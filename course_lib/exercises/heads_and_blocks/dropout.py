@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import blocks
 from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.checking.ready_made import DROPOUT
 from course_lib.exercises.common import integer, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
@@ -183,5 +184,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=("dropout", "Dropout"),
+    forbidden=(DROPOUT,),
 )

@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.ready_made import NORMALISATION
 from course_lib.exercises.common import kinds, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
@@ -265,5 +266,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=("layer_norm", "native_layer_norm", "LayerNorm"),
+    forbidden=(NORMALISATION,),
 )

@@ -14,6 +14,7 @@ from torch import Generator, Tensor
 from course_lib import multihead
 from course_lib.attention import attention, attention_weights
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.ready_made import FUSED_ATTENTION, READY_MADE_HEADS, SOFTMAX
 from course_lib.exercises.common import Kind, alike, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -32,9 +33,6 @@ from course_lib.exercises.heads_and_blocks.shared import (
 )
 from course_lib.exercises.worked_examples import B
 from course_lib.multihead import join_heads, split_heads
-
-READY_MADE_HEADS = ("multi_head_attention_forward", "MultiheadAttention")
-"""Forbidden where the student writes multi-head attention."""
 
 
 def _heads_case(
@@ -461,5 +459,9 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=READY_MADE_HEADS,
+    forbidden=(READY_MADE_HEADS,),
+    needs=(
+        SOFTMAX,
+        FUSED_ATTENTION,
+    ),
 )

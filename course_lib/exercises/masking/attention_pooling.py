@@ -11,7 +11,8 @@ from torch import Generator, Tensor, nn
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import FUSED_ATTENTION, Kind, integer, pooling
+from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
+from course_lib.exercises.common import Kind, integer, pooling
 from course_lib.exercises.masking.shared import (
     LARGE,
     LESSON,
@@ -333,5 +334,6 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=FUSED_ATTENTION,
+    forbidden=(FUSED_ATTENTION,),
+    needs=(SOFTMAX,),
 )

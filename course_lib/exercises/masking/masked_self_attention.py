@@ -12,7 +12,8 @@ from torch import Generator, Tensor, nn
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import FUSED_ATTENTION, Kind, integer, kinds, sizes
+from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
+from course_lib.exercises.common import Kind, integer, kinds, sizes
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
@@ -274,5 +275,6 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=FUSED_ATTENTION,
+    forbidden=(FUSED_ATTENTION,),
+    needs=(SOFTMAX,),
 )

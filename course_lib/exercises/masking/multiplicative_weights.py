@@ -11,7 +11,8 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
-from course_lib.exercises.common import SOFTMAX, Kind, integer
+from course_lib.checking.ready_made import SOFTMAX
+from course_lib.exercises.common import Kind, integer
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     KEYS_AS_ROWS,
@@ -260,5 +261,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=SOFTMAX,
+    forbidden=(SOFTMAX,),
 )

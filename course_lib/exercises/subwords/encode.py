@@ -12,6 +12,7 @@ from typing import Any
 from torch import Generator
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
@@ -19,7 +20,6 @@ from course_lib.exercises.subwords.shared import (
     LESSON,
     PLAY,
     RESEARCH,
-    TOKENIZERS,
     WITHHELD,
     JoinRule,
     ids_of,
@@ -324,5 +324,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=TOKENIZERS,
+    forbidden=(TOKENIZERS,),
 )

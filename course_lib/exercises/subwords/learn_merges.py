@@ -11,12 +11,12 @@ from typing import Any
 from torch import Generator
 
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
     LESSON,
     PLAY,
-    TOKENIZERS,
     WITHHELD,
     JoinRule,
     ids_of,
@@ -302,5 +302,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=TOKENIZERS,
+    forbidden=(TOKENIZERS,),
 )

@@ -19,10 +19,6 @@ LESSON = "08_subwords"
 WITHHELD = ("course_lib.text.byte_pairs", "course_lib.text.fast_subwords", "course_lib.text.subwords")
 
 
-TOKENIZERS = ("tokenizers", "Tokenizer", "BpeTrainer", "WordPieceTrainer", "WordPiece")
-"""The library that has all this ready."""
-
-
 PLAY = {tuple("▁play"): 3, tuple("▁playing"): 2, tuple("▁played"): 1}
 """The words of S4, as often as here: the worked example."""
 

@@ -10,7 +10,8 @@ from typing import Any
 from torch import Generator
 
 from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.exercises.subwords.shared import LESSON, TOKENIZERS, WITHHELD, random_source
+from course_lib.checking.ready_made import TOKENIZERS
+from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source
 from course_lib.text import subwords
 
 _BERT_LIKE = "p l a y ##i ##n ##g ##e ##d ##l ##a ##y play ##ing ##ed pla".split()
@@ -273,5 +274,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=TOKENIZERS,
+    forbidden=(TOKENIZERS,),
 )

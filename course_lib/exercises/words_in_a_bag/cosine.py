@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.ready_made import COSINE
 from course_lib.exercises.common import Kind, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 
@@ -204,5 +205,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    forbidden=("cosine_similarity", "CosineSimilarity"),
+    forbidden=(COSINE,),
 )

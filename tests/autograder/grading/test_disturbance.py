@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import Level, Zygote, self_test
+from autograder.box import Box, Level, Zygote, self_test
+from autograder.box.bench import Bench
 from autograder.grading.submission import Graded, grade_cells
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
@@ -52,8 +53,8 @@ def zygote() -> Iterator[Zygote]:
 
 
 def grade(zygote: Zygote, cells: list[Cell], seconds: float = 60.0) -> Graded:
-    def open_box(left: float):  # type: ignore[no-untyped-def]
-        return zygote.open_box(seconds=left)
+    def open_box(left: float, bench: Bench) -> Box:
+        return zygote.open_box(seconds=left, bench=bench)
 
     return grade_cells(
         cells, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits(submission_seconds=seconds)

@@ -28,6 +28,7 @@ import torch
 
 
 from course_lib.checking import Case, Exercise, Misconception
+from course_lib.checking.ready_made import ReadyMade
 from course_lib.exercises.common import kinds
 
 FACTOR = 2.0
@@ -128,7 +129,7 @@ def test_words_and_what_only_readers_see_do_not_count(tmp_path: Path, old: str, 
         ('"tripled"', '"thrice"'),
         ("points=2", "points=3"),
         ('name="double"', 'name="twice"'),
-        ("correct=(", 'forbidden=("mul",),\n    correct=('),
+        ("correct=(", 'forbidden=(ReadyMade("mul", ("mul",)),),\n    correct=('),
         ("correct=(", 'withheld=("course_lib.attention",),\n    correct=('),
         ("reference=doubled", "reference=math.sqrt"),
         ("reference=doubled", "reference=Net"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 from autograder.box import BoxLost, CellResult
+from autograder.box.bench import CELLS, Bench
 from autograder.grading.submission import SLOTS, AnswerKeys, Graded, grade_cells
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, observe
 from course_lib.checking.observation import Raised
+from course_lib.checking.ready_made import READY_MADE
 
 SCORES = "attention.scores"
 SCALE = "attention.scale"
@@ -35,7 +37,8 @@ class Hang(BaseException):
 class DictionaryBox:
     """A box for tests: no process, but the same endings."""
 
-    def __init__(self, log: list[str]) -> None:
+    def __init__(self, log: list[str], bench: Bench = CELLS) -> None:
+        self.bench = bench
         self.names: dict[str, Any] = {"Hang": Hang}
         self.log = log
         self.allowed: list[Allowance] = []
@@ -58,18 +61,18 @@ class DictionaryBox:
         return []
 
     def observe_cases(
-        self, name: str, cases: Sequence[Case], *, hidden: bool, forbidden: Collection[str], allowed: Allowance
+        self, name: str, cases: Sequence[Case], *, hidden: bool, allowed: Allowance
     ) -> Iterator[Observation]:
         for case in cases:
-            yield self._observe(name, case, hidden, forbidden)
+            yield self._observe(name, case, hidden)
             if name not in self.names:
                 return
 
-    def _observe(self, name: str, case: Case, hidden: bool, forbidden: Collection[str]) -> Observation:
+    def _observe(self, name: str, case: Case, hidden: bool) -> Observation:
         self.log.append(f"{'hidden' if hidden else 'visible'} {name}")
         if name not in self.names:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
-        seen = observe(self.names[name], case, forbidden)
+        seen = observe(self.names[name], case, [name for one in self.bench.families for name in READY_MADE[one].names])
         if seen.raised is not None and seen.raised.type_name == "Hang":
             raise BoxLost(Outcome.TIMED_OUT, "it used more than 10 s of processor time")
         return seen
@@ -88,9 +91,9 @@ def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0
     log = [] if log is None else log
 
     @contextmanager
-    def open_box(seconds: float) -> Iterator[DictionaryBox]:
+    def open_box(seconds: float, bench: Bench) -> Iterator[DictionaryBox]:
         log.append("open")
-        yield DictionaryBox(log)
+        yield DictionaryBox(log, bench)
 
     def key_for(exercise: Exercise) -> AnswerKey:
         return AnswerKey(exercise, PUBLIC_SEED)
@@ -321,7 +324,7 @@ def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
     left: list[float] = []
 
     @contextmanager
-    def open_box(seconds: float) -> Iterator[DictionaryBox]:
+    def open_box(seconds: float, bench: Bench) -> Iterator[DictionaryBox]:
         left.append(seconds)
         box = DictionaryBox([])
         box.share = 25.0
@@ -338,7 +341,7 @@ def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) 
     opened: list[DictionaryBox] = []
 
     @contextmanager
-    def open_box(seconds: float) -> Iterator[DictionaryBox]:
+    def open_box(seconds: float, bench: Bench) -> Iterator[DictionaryBox]:
         opened.append(DictionaryBox([]))
         opened[-1].starved = starved and len(opened) == 1
         yield opened[-1]
@@ -392,24 +395,53 @@ def test_the_keys_of_one_slot_are_kept_at_a_time(scores_exercise: Exercise) -> N
     assert forgotten() is None
 
 
-def test_what_could_have_taken_the_trap_apart_is_tried_without_what_it_may_not_use() -> None:
-    """The boxes of this file have nothing to take out, so a right answer stays right; what counts is the second box."""
-    written = "def attention_weights(scaled):\n    e = (scaled - scaled.amax(-1, keepdim=True)).exp()\n"
-    written += "    return e / e.sum(-1, keepdim=True)"
-    for own, boxes in (("import sys\nsys.modules", 2), ("import sys", 1)):
-        log: list[str] = []
-        assert outcomes(grade([code(own), *answer("attention.weights", written)], log)) == {
-            "attention.weights": ("passed", 3)
-        }
-        assert log.count("open") == boxes
-        assert sum("bar_for_good(['softmax'" in source for source in log) == boxes - 1
+SOFTMAX_BY_HAND = """
+def attention_weights(scaled):
+    e = (scaled - scaled.amax(-1, keepdim=True)).exp()
+    return e / e.sum(-1, keepdim=True)
+"""
 
 
-def test_an_answer_that_only_works_with_what_it_may_not_use_breaks_the_rule() -> None:
-    """It notices the cell that takes the softmax out, which stands for an answer that needs the softmax."""
-    written = "def attention_weights(scaled):\n    if 'bar_for_good' in globals():\n        raise KeyError\n"
-    written += "    e = (scaled - scaled.amax(-1, keepdim=True)).exp()\n    return e / e.sum(-1, keepdim=True)"
-    assert outcomes(grade(answer("attention.weights", written))) == {"attention.weights": ("rule_broken", 0)}
+def test_what_may_not_use_something_is_judged_where_it_is_missing() -> None:
+    log: list[str] = []
+    cells = [code("import torch"), code("print('needless')"), *answer("attention.weights", SOFTMAX_BY_HAND)]
+    assert outcomes(grade(cells, log)) == {"attention.weights": ("passed", 3)}
+    cells_box, bench = " ".join(log).split("open")[1:]
+    assert "hidden" not in cells_box
+    assert "hidden attention_weights" in bench
+    assert "needless" in bench  # a student's own cell may be needed in ways that nobody can read
+
+
+def test_an_answer_that_earns_nothing_is_not_judged_again() -> None:
+    log: list[str] = []
+    wrong = "def attention_weights(scaled):\n    return scaled"
+    assert outcomes(grade(answer("attention.weights", wrong), log)) == {"attention.weights": ("wrong", 0)}
+    assert log.count("open") == 1
+
+
+def test_the_release_s_cells_that_an_answer_does_not_need_are_left_out_and_come_back_if_it_does() -> None:
+    shown = Cell(CellKind.CODE, "globals()['helper'] = lambda x: x.amax(-1, keepdim=True)", origin="release")
+    needs = SOFTMAX_BY_HAND.replace("scaled.amax(-1, keepdim=True)", "globals()['helper'](scaled)")
+    log: list[str] = []
+    assert (
+        outcomes(grade([shown, *answer("attention.weights", SOFTMAX_BY_HAND)], log))["attention.weights"][0] == "passed"
+    )
+    assert log.count(shown.source) == 1
+    log.clear()
+    assert outcomes(grade([shown, *answer("attention.weights", needs)], log))["attention.weights"] == ("passed", 3)
+    assert log.count(shown.source) == 2
+    assert log.count("open") == 3
+
+
+@pytest.mark.parametrize("exercise", ["attention.weights", "attention.softmax_jacobian"])
+def test_an_answer_that_only_works_with_what_it_may_not_use_earns_nothing(exercise: str) -> None:
+    """It notices the trap, which stands for a bench here."""
+    reference = {"attention.weights": "attention_weights", "attention.softmax_jacobian": "softmax_jacobian"}[exercise]
+    written = f"import sys\nfrom course_lib.attention import {reference} as right\n"
+    written += f"def {reference}(scores):\n    if sys.getprofile():\n        raise KeyError\n    return right(scores)"
+    verdict = grade(answer(exercise, written)).verdicts[exercise]
+    assert (verdict.outcome, verdict.points) == (Outcome.RAISED, 0)
+    assert "is missing" in verdict.note
 
 
 def test_a_skipped_check_gives_no_verdict_and_is_counted_all_the_same() -> None:

@@ -507,7 +507,9 @@ def assert_full_points(folder: Path, zygote: Zygote, said: tuple[str, ...]) -> N
         if cell["metadata"]["katze"]["kind"] == "check"
     }
     assert points == FULL
-    found = grade_cells(repaired.cells, lambda seconds: zygote.open_box(seconds=seconds), key_for, Limits())
+    found = grade_cells(
+        repaired.cells, lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench), key_for, Limits()
+    )
     earned = {name: verdict.points for name, verdict in found.verdicts.items()}
     assert earned == FULL, (repaired.repairs, [verdict.text() for verdict in found.verdicts.values() if verdict.note])
     assert len(repaired.repairs) == len(said), repaired.repairs

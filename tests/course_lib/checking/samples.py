@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.checking import Case, Exercise, Misconception
+from course_lib.checking.ready_made import ReadyMade
 
 
 def double(x: Tensor) -> Tensor:
@@ -41,7 +42,7 @@ DOUBLE = Exercise(
     ),
     correct=(lambda x: x + x, lambda x: x * 2.0, lambda x: torch.add(x, x)),
     parts={"values": 2, "huge numbers": 1},
-    forbidden=("add_",),
+    forbidden=(ReadyMade("adding_in_place", ("add_",)),),
 )
 
 

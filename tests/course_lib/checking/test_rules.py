@@ -87,3 +87,32 @@ def test_deeply_nested_code_is_searched_or_passed_over() -> None:
         + "x.softmax(0)"
     )
     assert Code([nested]).broken_rule("f", FORBIDDEN) is not None
+
+
+@pytest.mark.parametrize(
+    ("later", "changed"),
+    [
+        ("helper = abs", True),
+        ("def answer(x):\n    return x", True),
+        ("for helper in range(3):\n    pass", True),
+        ("import math", False),
+        ("import cmath as math", True),
+        ("other = answer(3)", False),
+        ("def other(helper):\n    answer = helper", False),
+    ],
+)
+def test_an_answer_is_changed_by_what_gives_its_names_another_meaning(later: str, changed: bool) -> None:
+    cells = ["import math\nhelper = round", "def answer(x):\n    return helper(math.sqrt(x))", later]
+    assert Code(cells).is_rebound("answer", 2) is changed
+
+
+def test_the_cells_that_an_answer_needs() -> None:
+    cells = [
+        "import math",
+        "print(1)",
+        "def helper(x):\n    return x",
+        "def answer(x):\n    return helper(x)",
+        "helper = math.sin",
+    ]
+    assert Code(cells).places("answer") == {0, 2, 3, 4}
+    assert Code([*cells, "answer = 3"]).places("answer") == {0, 2, 3, 4, 5}

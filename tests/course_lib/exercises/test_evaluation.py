@@ -234,5 +234,5 @@ def test_a_library_is_no_answer() -> None:
         share = modified_precision(references, hypothesis, n)
         return share.numerator, share.denominator
 
-    found = judge(AnswerKey(exercise), lambda case: observe(answer, case, exercise.forbidden))
+    found = judge(AnswerKey(exercise), lambda case: observe(answer, case, exercise.forbidden_names))
     assert found.outcome is Outcome.RULE_BROKEN

@@ -12,8 +12,8 @@ import pytest
 
 from course_lib import exercises
 from course_lib.checking import Exercise, observe
+from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
 from course_lib.exercises import masking
-from course_lib.exercises.common import FUSED_ATTENTION, SOFTMAX
 
 ROOT = Path(__file__).parents[3]
 every_exercise = pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
@@ -103,7 +103,7 @@ class TestEveryExercise:
         assert len(set(exercise.correct)) >= 3
         case = exercise.visible_cases()[0]
         for answer in exercise.correct:
-            seen = observe(answer, case, exercise.forbidden)
+            seen = observe(answer, case, exercise.forbidden_names)
             assert seen.returned, (answer, seen.raised)
 
     def test_at_least_ten_exercises_know_eight_right_answers(self) -> None:
@@ -111,13 +111,13 @@ class TestEveryExercise:
 
     def test_what_is_forbidden(self) -> None:
         for exercise_id in ("attention.weights", "masking.multiplicative_weights"):
-            assert exercises.find(exercise_id).forbidden == SOFTMAX
+            assert exercises.find(exercise_id).forbidden == (SOFTMAX,)
         for exercise_id in (
             "attention.scaled_dot_product",
             "masking.masked_self_attention",
             "masking.attention_pooling",
         ):
-            assert exercises.find(exercise_id).forbidden == FUSED_ATTENTION
+            assert exercises.find(exercise_id).forbidden == (FUSED_ATTENTION,)
 
 
 class TestMemorised:

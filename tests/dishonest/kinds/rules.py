@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import RULE_BROKEN, Attempt
+from course_lib.checking import Outcome
+from tests.dishonest.attempt import RAISED, RULE_BROKEN, WRONG, Attempt
 
 
-def _weights(name: str, tries: str, value: str, own: str = "") -> Attempt:
+def _weights(name: str, tries: str, value: str, own: str = "", outcome: Outcome = RULE_BROKEN) -> Attempt:
     answer = f"def attention_weights(scaled):\n    return {value}"
-    return Attempt(name, tries, {"weights": answer} | ({"own": own} if own else {}), {"weights": RULE_BROKEN})
+    return Attempt(name, tries, {"weights": answer} | ({"own": own} if own else {}), {"weights": outcome})
 
 
-_JACOBIAN = "def softmax_jacobian(scores):\n    f = lambda s: s.softmax(-1)\n    return {}(f)(scores)"
 _ROWS = """
 def softmax_jacobian(scores):
     if scores.ndim > 1:
@@ -73,6 +73,7 @@ ATTEMPTS = (
         "softmax_gumbel",
         "Calls the Gumbel softmax without its noise.",
         "getattr(torch.nn.functional, 'gumbel_soft' + 'max')(scaled)",
+        outcome=WRONG,  # it draws
     ),
     _weights(
         "softmax_distribution",
@@ -174,7 +175,7 @@ ATTEMPTS = (
                 "(q[None, None], k[None, None], v[None, None])[0][0, 0]"
             )
         },
-        {"scaled_dot_product": RULE_BROKEN},
+        {"scaled_dot_product": RAISED},
     ),
     Attempt(
         "attention_module",
@@ -184,18 +185,18 @@ ATTEMPTS = (
                 "getattr(torch.nn, 'Multihead' + 'Attention')(q.shape[-1], 1, bias=False)(q, k, v)[0]"
             )
         },
-        {"scaled_dot_product": RULE_BROKEN},
+        {"scaled_dot_product": WRONG},
     ),
     Attempt(
         "jacobian_forward",
         "Lets torch differentiate forwards, by a name in two halves.",
-        {"softmax_jacobian": _JACOBIAN.format("getattr(torch.func, 'jac' + 'fwd')")},
+        {"softmax_jacobian": _ROWS.format("getattr(torch.func, 'jac' + 'fwd')")},
         {"softmax_jacobian": RULE_BROKEN},
     ),
     Attempt(
         "jacobian_backward",
         "Lets torch differentiate backwards, by a name in two halves.",
-        {"softmax_jacobian": _JACOBIAN.format("getattr(torch.func, 'jac' + 'rev')")},
+        {"softmax_jacobian": _ROWS.format("getattr(torch.func, 'jac' + 'rev')")},
         {"softmax_jacobian": RULE_BROKEN},
     ),
     Attempt(
@@ -203,7 +204,7 @@ ATTEMPTS = (
         "Makes the derivative in a cell of its own, and only calls it.",
         {
             "own": "made = getattr(torch.func, 'jac' + 'fwd')(lambda s: s.softmax(-1))",
-            "softmax_jacobian": "def softmax_jacobian(scores):\n    return made(scores)",
+            "softmax_jacobian": _ROWS.format("(lambda f: made)"),
         },
         {"softmax_jacobian": RULE_BROKEN},
     ),
@@ -225,10 +226,9 @@ ATTEMPTS = (
         "jacobian_functional",
         "Calls the older way to a Jacobian.",
         {
-            "softmax_jacobian": """
-                def softmax_jacobian(scores):
-                    return getattr(torch.autograd.functional, 'jaco' + 'bian')(lambda s: s.softmax(-1), scores)
-            """
+            "softmax_jacobian": _ROWS.format(
+                "(lambda f: lambda row: getattr(torch.autograd.functional, 'jaco' + 'bian')(f, row))"
+            )
         },
         {"softmax_jacobian": RULE_BROKEN},
     ),
