@@ -34,9 +34,11 @@ RemoteCall = Callable[..., Value]
 """`remote(number, *args, **kwargs)`: what the callback of this number returns, from the other side of the wire."""
 
 MAX_HEADER_BYTES = 8 << 20
+MAX_MARKS = 1_000_000  # brackets, commas and quotes in JSON: each can stand for an object of some dozens of bytes
 MAX_NODES = 100_000  # values inside values, in one frame
 MAX_DEPTH = 32
 MAX_TENSORS = 1_000
+MAX_TENSOR_HEADER_BYTES = 256 * MAX_TENSORS
 MAX_DIMENSIONS = 16
 MAX_ELEMENTS = 4_000_000  # of a tensor; dimensions of length 0 count as 1, so that empty tensors are bounded too
 MAX_LENGTH = 1_000_000  # of a dimension
@@ -54,18 +56,21 @@ OUT_OF_MEMORY_STATUS = 86
 _PREFIX = struct.Struct(">4sII")
 _MAGIC = b"KTZ1"
 
+_TENSOR_PREFIX = struct.Struct("<Q")
+
 _DTYPES = {
-    torch.bool,
-    torch.uint8,
-    torch.int8,
-    torch.int16,
-    torch.int32,
-    torch.int64,
-    torch.float16,
-    torch.bfloat16,
-    torch.float32,
-    torch.float64,
+    "BOOL": torch.bool,
+    "U8": torch.uint8,
+    "I8": torch.int8,
+    "I16": torch.int16,
+    "I32": torch.int32,
+    "I64": torch.int64,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "F32": torch.float32,
+    "F64": torch.float64,
 }
+"""What may cross, by the names that safetensors have."""
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _FAILURES = {
     Outcome.RAISED,
@@ -144,11 +149,17 @@ class FrameReader:
             self._lengths = header, payload
 
     def frame(self) -> Frame:
-        """The complete frame, with its JSON and its tensors checked."""
+        """The complete frame, with its JSON and its tensors checked. The reader is empty after that.
+
+        What it takes in memory, at most, is the frame once more: what was received is dropped before it is unpacked.
+        """
         assert self._lengths is not None, "not complete yet"
         middle = _PREFIX.size + self._lengths[0]
-        header = _parse(bytes(self._data[_PREFIX.size : middle]))
-        return Frame(header, _unpack(bytes(self._data[middle:])))
+        with memoryview(self._data) as received:
+            text, blob = bytes(received[_PREFIX.size : middle]), bytes(received[middle:])
+        self._data = bytearray()
+        header = _parse(text)
+        return Frame(header, _unpack(blob))
 
 
 def encode_frame(frame: Frame, limit: int) -> bytes:
@@ -166,6 +177,7 @@ def encode_frame(frame: Frame, limit: int) -> bytes:
 
 def _parse(text: bytes) -> dict[str, Json]:
     """Strict JSON: an object, no duplicate keys, no NaN, no lone surrogates, no absurd numbers or nesting."""
+    _require(_count_marks(text) <= MAX_MARKS, "JSON that is too large")
     try:
         header = json.loads(
             text.decode(),
@@ -178,6 +190,16 @@ def _parse(text: bytes) -> dict[str, Json]:
         raise ProtocolError(f"unreadable JSON: {type(error).__name__}") from error
     _require(type(header) is dict, "a header that is not an object")
     return dict(header)
+
+
+def _count_marks(text: bytes) -> int:
+    """How many brackets, commas and quotation marks there are in JSON, outside its strings."""
+    quoted = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    quotes = quoted.count(b'"')
+    if quotes > MAX_MARKS:
+        return quotes
+    outside = b"".join(quoted.split(b'"')[::2])
+    return quotes + sum(map(outside.count, (b"{", b"[", b",")))
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -213,25 +235,56 @@ def _pack(tensors: Sequence[Tensor]) -> bytes:
 def _unpack(blob: bytes) -> list[Tensor]:
     if not blob:
         return []
+    _check_tensors(blob)
     try:
         tensors = load(blob)
     except Exception as error:  # the reader has error classes of its own, and more to come
         raise ProtocolError("unreadable safetensors") from error
-    _require(len(tensors) <= MAX_TENSORS, "too many tensors")
-    _require(set(tensors) == {str(number) for number in range(len(tensors))}, "misnumbered tensors")
     for tensor in tensors.values():
-        _require(tensor.dtype in _DTYPES, "a tensor of another dtype")
-        _require(_fits(tensor), "a tensor that is too large")
         if tensor.dtype == torch.bool:  # torch takes any byte for a bool and then contradicts itself
             _require(not bool((tensor.view(torch.uint8) > 1).any()), "a boolean that is neither 0 nor 1")
     return [tensors[str(number)] for number in range(len(tensors))]
 
 
-def _fits(tensor: Tensor) -> bool:
+def _check_tensors(blob: bytes) -> None:
+    """Count the tensors of a safetensors blob, and measure each, before anything is made of it.
+
+    Raises:
+        ProtocolError: it holds anything but tensors that may cross, numbered from 0, one behind the other.
+    """
+    _require(len(blob) >= _TENSOR_PREFIX.size, "unreadable safetensors")
+    (length,) = _TENSOR_PREFIX.unpack_from(blob)
+    start = _TENSOR_PREFIX.size + length
+    _require(length <= MAX_TENSOR_HEADER_BYTES, "too many tensors, or too much about them")
+    _require(start <= len(blob), "unreadable safetensors")
+    entries = _parse(blob[_TENSOR_PREFIX.size : start])
+    _require(len(entries) <= MAX_TENSORS, "too many tensors")
+    _require(set(entries) == {str(number) for number in range(len(entries))}, "misnumbered tensors")
+    places = sorted(map(_place, entries.values()))
+    ends = [0, *(end for _, end in places)]
+    _require([begin for begin, _ in places] == ends[:-1], "tensors that are not one behind the other")
+    _require(start + ends[-1] == len(blob), "tensors that do not fill their place")
+
+
+def _place(entry: Json) -> tuple[int, int]:
+    """Where a tensor lies in a blob's data, if its dtype, shape and place go together and it may cross."""
+    _require(type(entry) is dict and entry.keys() == {"dtype", "shape", "data_offsets"}, "a misdescribed tensor")
+    dtype, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
+    _require(type(dtype) is str and dtype in _DTYPES, "a tensor of another dtype")
+    for numbers in (shape, place):
+        is_list = type(numbers) is list and all(type(number) is int and number >= 0 for number in numbers)
+        _require(is_list, "a misdescribed tensor")
+    _require(_fits(shape), "a tensor that is too large")
+    taken = math.prod(shape) * _DTYPES[dtype].itemsize
+    _require(len(place) == 2 and place[1] - place[0] == taken, "a misplaced tensor")
+    return place[0], place[1]
+
+
+def _fits(shape: Sequence[int]) -> bool:
     """Whether a tensor may cross; an empty one takes no bytes, but as many steps as it is long."""
-    if tensor.dim() > MAX_DIMENSIONS or max(tensor.shape, default=0) > MAX_LENGTH:
+    if len(shape) > MAX_DIMENSIONS or max(shape, default=0) > MAX_LENGTH:
         return False
-    return math.prod(max(length, 1) for length in tensor.shape) <= MAX_ELEMENTS
+    return math.prod(max(length, 1) for length in shape) <= MAX_ELEMENTS
 
 
 # Values ---------------------------------------------------------------------------------------------------
@@ -288,12 +341,12 @@ class Encoder:
         return self.value(key)
 
     def _tensor(self, tensor: Tensor) -> Json:
-        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in _DTYPES:
+        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in _DTYPES.values():
             dtype, layout = (str(name).removeprefix("torch.") for name in (tensor.dtype, tensor.layout))
             return {"foreign": f"torch.Tensor ({dtype}, {layout}, {tensor.device.type})"}
         if len(self.tensors) >= MAX_TENSORS:
             raise TooLarge(f"more than {MAX_TENSORS} tensors")
-        if not _fits(tensor):
+        if not _fits(tensor.shape):
             raise TooLarge(f"a tensor of the shape {tuple(tensor.shape)}")
         order = _memory_order(tensor)
         # The writer refuses tensors that share memory, so each is a copy.
