@@ -28,6 +28,10 @@ from autograder.limits import size
 GRADEBOOK = "gradebook"
 """The name of the finding on the course's gradebook."""
 
+WORK = "work in a box"
+"""The name of the finding on what lessons do in boxes."""
+
+_INSIDE = "it lies in the course's folder, so that a box at L2 knows where that is; at L3 the folder is not there"
 _PACKAGES = ("torch", "nbgrader", "numpy", "ipython")
 _ROOM = 1 << 30  # bytes; with less left, a class of outputs could fill the disk
 _APPARMOR_PROFILE = (
@@ -102,12 +106,20 @@ class Examination:
     @property
     def is_well(self) -> bool:
         """Whether grading works without further ado."""
-        return self.level >= self.wanted and self.can_record
+        return self.level >= self.wanted and self.can_record and self.can_work
 
     @property
     def can_record(self) -> bool:
         """Whether the course's gradebook would be accepted; true without a course."""
-        return not any(one.name == GRADEBOOK and one.fine is False for one in self.findings)
+        return not self._fails(GRADEBOOK)
+
+    @property
+    def can_work(self) -> bool:
+        """Whether boxes can do what lessons do."""
+        return not self._fails(WORK)
+
+    def _fails(self, name: str) -> bool:
+        return any(one.name == name and one.fine is False for one in self.findings)
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
@@ -126,12 +138,15 @@ def examine(folder: Path | None = None) -> Examination:
             findings, levels, "L1", "L1", Advice("", "Level L2 and above need Linux, or a Linux machine")
         )
     levels = (_L0, _L1, *_of_linux())
+    if levels[2].holds:
+        findings = (*findings, _of_work(folder))
     holding = [one.level for one in levels if one.holds and one.level != "L4"]
     return Examination(findings, levels, holding[-1], "L2", _advice(levels))
 
 
 _L0 = LevelFinding("L0", True, "no confinement; never taken by itself")
 _L1 = LevelFinding("L1", True, "own session and folder, scrubbed environment; files and network are open")
+_L2_SAYS = "Landlock, seccomp; size and times of a file whose path a box guesses can be asked, which L3 closes"
 
 
 def _of_linux() -> list[LevelFinding]:
@@ -139,10 +154,27 @@ def _of_linux() -> list[LevelFinding]:
     from autograder.box import Level, self_test
 
     found = []
-    for level, says in ((Level.L2, "Landlock, seccomp"), (Level.L3, "bubblewrap, Landlock, seccomp")):
+    for level, says in ((Level.L2, _L2_SAYS), (Level.L3, "bubblewrap, Landlock, seccomp")):
         problems = self_test(level)
         found.append(LevelFinding(level.name, not problems, "; ".join(problems) or says))
     return [*found, _of_containers()]
+
+
+def _of_work(folder: Path | None) -> Finding:
+    """Whether boxes can do what lessons do, with the list of system calls that the course has chosen."""
+    from autograder.box import BoxUnavailable, Level, Zygote, trial
+    from autograder.limits import Limits
+
+    try:
+        limits = Course.find(folder).limits
+    except BadInput:
+        limits = Limits()
+    try:
+        with Zygote((), Level.L2, limits) as zygote:
+            problems = trial.what_fails(zygote)
+    except BoxUnavailable as problem:
+        problems = [str(problem)]
+    return Finding("software", WORK, "; ".join(problems) or f"yes, with the {limits.system_calls}", not problems)
 
 
 def _of_containers() -> LevelFinding:
@@ -241,6 +273,8 @@ def _of_course(folder: Path | None) -> list[Finding]:
     except BadInput as problem:
         return [Finding("course", "course", str(problem))]
     found = [Finding("course", "course", str(course.root))]
+    if Path(sys.prefix).is_relative_to(course.root):
+        found.append(Finding("course", "environment", _INSIDE))
     refusal = _problem_of(course.gradebook)
     found.append(Finding("course", GRADEBOOK, refusal or f"{course.gradebook} can be written", not refusal))
     for name, where in (("disk of the course", course.root), ("disk of boxes", Path(tempfile.gettempdir()))):
@@ -295,6 +329,8 @@ def print_diagnosis(diagnosis: Examination, console: Console | None = None) -> N
         console.print(f"[green]Grading works here, in boxes at level {diagnosis.level}.[/]", highlight=False)
     elif not diagnosis.can_record:
         console.print("[red]Nothing can be graded into the course's gradebook; see above.[/]", highlight=False)
+    elif not diagnosis.can_work:
+        console.print("[red]Boxes cannot do here what lessons do; see above.[/]", highlight=False)
     else:
         wanted, least = diagnosis.wanted, diagnosis.level or "none"
         console.print(f"[red]Grading wants boxes at level {wanted}; there are: {least}.[/]", highlight=False)

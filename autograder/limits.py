@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+SystemCalls = Literal["allow-list", "deny-list", "recorded"]
+"""Which calls of the kernel a box may make: those on a list, all but those on another, or as with the first, with a
+record of what was refused, for `katze doctor`."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Limits:
         wall_factor: how many times as long a cell, a call or a submission is awaited at most, by the clock.
         wall_seconds: how long each of them is awaited at least, if it does not end.
         memory_ceiling_bytes: the most memory that an exercise is allowed, where that is more than `memory_bytes`.
+        system_calls: which calls of the kernel a box may make, from level L2 on.
     """
 
     memory_bytes: int = 2 << 30
@@ -51,6 +56,7 @@ class Limits:
     wall_factor: float = 10.0
     wall_seconds: float = 60.0
     memory_ceiling_bytes: int = 0
+    system_calls: SystemCalls = "allow-list"
 
     def wall(self, seconds: float) -> float:
         """How long to await what may compute for this many seconds."""

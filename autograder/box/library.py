@@ -22,7 +22,8 @@ _CHILD_SIDE = (
     "limits.py",
     "box/protocol.py",
     "box/processes.py",
-    *(f"box/confinement/{name}.py" for name in ("landlock", "seccomp", "grants", "levels", "packages", "attempts")),
+    *(f"box/confinement/{name}.py" for name in ("landlock", "system_calls", "seccomp", "recorded")),
+    *(f"box/confinement/{name}.py" for name in ("grants", "levels", "packages", "attempts")),
     *(f"box/inside/{name}.py" for name in ("recorder", "pristine", "shell", "bars", "absence", "substitutes", "child")),
     *(f"box/zygote/{name}.py" for name in ("large_pages", "zygote")),
 )

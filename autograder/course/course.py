@@ -1,8 +1,8 @@
 """A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits`, `c.Katze.exercise_limits` and
-`c.Katze.packages`.
+own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits`, `c.Katze.exercise_limits`,
+`c.Katze.packages` and `c.Katze.system_calls`.
 """
 
 from __future__ import annotations

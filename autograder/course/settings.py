@@ -3,9 +3,11 @@
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
     c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
     c.Katze.packages = ["einops"]  # or for single lessons: {"01_attention": ["einops"]}
+    c.Katze.system_calls = "deny-list"
 
 The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
-`wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else.
+`wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else. The deny-list
+of system calls is for a machine where `katze doctor` names one that the allow-list lacks.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from traitlets.config.loader import Config
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
-_INTERNAL = ("frame_bytes", "memory_ceiling_bytes")
+_INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
+_SYSTEM_CALLS = ("allow-list", "deny-list")
 _LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less, not even an empty box works
 _MOST = {"output_bytes": 4 << 20}  # what a message can carry
 _WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
@@ -45,7 +48,10 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
         known = [field.name for field in dataclasses.fields(Allowance)]
         allowances[exercise] = Allowance(**_checked(f"c.Katze.exercise_limits[{exercise!r}]", settings, known))
     most = max([limits.memory_bytes, *(allowance.memory_bytes or 0 for allowance in allowances.values())])
-    return dataclasses.replace(limits, memory_ceiling_bytes=most), allowances
+    calls = section.get("system_calls", limits.system_calls)
+    if calls not in _SYSTEM_CALLS:
+        raise BadInput(f"c.Katze.system_calls must be one of {', '.join(map(repr, _SYSTEM_CALLS))}, not {calls!r}")
+    return dataclasses.replace(limits, memory_ceiling_bytes=most, system_calls=calls), allowances
 
 
 def packages_from(config: Config) -> dict[str, tuple[str, ...]]:

@@ -15,11 +15,12 @@ import pytest
 from rich.console import Console
 
 from autograder import box, doctor, machine
-from autograder.box import Level
+from autograder.box import Level, trial
 from autograder.box.confinement import container
 from autograder.cli import main
 from autograder.doctor import Examination, Finding, LevelFinding, examine, print_diagnosis
 from autograder.gradebook.writer import GradebookWriter
+from autograder.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +36,10 @@ class Machine:
         self.inside = False
         self.image = False
         monkeypatch.setattr(sys, "platform", "linux")
+        self.failing: list[str] = []
         monkeypatch.setattr(box, "self_test", lambda level: self.problems.get(level, []))
+        monkeypatch.setattr(box, "Zygote", self.zygote)
+        monkeypatch.setattr(trial, "what_fails", lambda limits: self.failing)
         monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name in self.installed else None)
         monkeypatch.setattr(machine, "version_of", lambda name: "1.0" if name in self.installed else "")
         monkeypatch.setattr(machine, "forbidding_switch", lambda: self.switch)
@@ -47,6 +51,9 @@ class Machine:
         monkeypatch.setattr(container, "find_engine", self.find_engine)
         monkeypatch.setattr(container, "engine_problem", lambda engine: "")
         monkeypatch.setattr(container, "has_image", lambda engine: self.image)
+
+    def zygote(self, withheld: object, level: Level, limits: Limits) -> contextlib.nullcontext[Limits]:
+        return contextlib.nullcontext(limits)
 
     def find_engine(self) -> str:
         for engine in container.ENGINES:
@@ -134,6 +141,37 @@ def test_an_old_kernel_is_not_well(made_up: Machine) -> None:
     assert main(["doctor", "--json", os.devnull]) == 1
 
 
+def work(diagnosis: Examination) -> Finding:
+    [finding] = [one for one in diagnosis.findings if one.name == doctor.WORK]
+    return finding
+
+
+def test_what_lessons_do_is_tried_with_the_list_that_the_course_has_chosen(made_up: Machine, tmp_path: Path) -> None:
+    assert work(examine()) == Finding("software", "work in a box", "yes, with the allow-list", True)
+    (tmp_path / "nbgrader_config.py").write_text(
+        'c = get_config()\nc.Katze.repository = "a/b"\nc.Katze.system_calls = "deny-list"\n'
+    )
+    assert work(examine()).value == "yes, with the deny-list"
+
+
+def test_a_box_in_which_nothing_works_is_not_well(made_up: Machine) -> None:
+    made_up.failing = ['a box cannot train: it is refused the system call x; set c.Katze.system_calls = "deny-list"']
+    diagnosis = examine()
+    assert (diagnosis.level, diagnosis.is_well) == ("L3", False)
+    assert work(diagnosis) == Finding("software", "work in a box", made_up.failing[0], False)
+    assert "Boxes cannot do here what lessons do; see above." in shown(diagnosis)
+
+
+def test_it_says_what_the_third_level_closes(made_up: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [second] = [one.says for one in examine().levels if one.level == "L2"]
+    assert second.endswith("size and times of a file whose path a box guesses can be asked, which L3 closes")
+    (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.Katze.repository = "a/b"\n')
+    assert "environment" not in {one.name for one in examine().findings}
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    [finding] = [one for one in examine().findings if one.name == "environment"]
+    assert "a box at L2 knows where that is" in finding.value
+
+
 def test_elsewhere_it_says_that_this_is_not_linux(made_up: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert holding(examine()) == {"L0": True, "L1": True, "L2": False}
@@ -153,14 +191,13 @@ def test_a_course_is_looked_at_where_there_is_one(
     by_name = {one.name: one for one in examine().findings if one.group == "course"}
     assert set(by_name) == {"course", "gradebook", "disk of the course", "disk of boxes"}
     assert by_name["gradebook"].fine is True
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    by_name = {one.name: one for one in examine(tmp_path).findings}
-    assert by_name["gradebook"].fine is False
     usage = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
-    by_name = {one.name: one for one in examine(tmp_path).findings}
+    with pytest.MonkeyPatch.context() as full:
+        full.setattr(os, "access", lambda path, mode: False)
+        full.setattr(shutil, "disk_usage", lambda folder: usage)
+        by_name = {one.name: one for one in examine(tmp_path).findings}
+    assert by_name["gradebook"].fine is False
     assert by_name["disk of the course"] == Finding("course", "disk of the course", "1 MB free", False)
-    monkeypatch.undo()
     monkeypatch.setattr("autograder.gradebook.file.FREE_BYTES", 1 << 60)
     assert "the disk is nearly full" in next(one.value for one in examine(tmp_path).findings if one.name == "gradebook")
 

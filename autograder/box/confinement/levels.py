@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from enum import IntEnum
 
-from autograder.box.confinement import landlock, seccomp
+from autograder.box.confinement import landlock, recorded, seccomp
 from autograder.limits import Limits, size
 
 _DROP_BOUNDING, _NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 24, 38, 47, 4  # of prctl
@@ -74,7 +74,9 @@ def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Gr
         _prctl(_NO_NEW_PRIVILEGES, 1)
         _drop_capabilities()
         landlock.restrict(grants, own)
-        seccomp.install()
+        if limits.system_calls == "recorded":
+            recorded.begin()
+        seccomp.install(limits.system_calls)
     for descriptor in (own, *(entry.descriptor for entry in grants)):
         os.close(descriptor)
     if level == Level.L0:

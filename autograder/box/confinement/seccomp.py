@@ -1,8 +1,10 @@
 """seccomp: a filter on system calls, written out as classic BPF for x86-64 and 64-bit ARM.
 
-A box computes, reads what Landlock leaves it, and writes in its own folder. Calls that reach further answer
-EPERM, which Python shows as PermissionError; a call that does not exist yet answers ENOSYS, so that a new
-kernel opens no new door. Only calls of another architecture end the process. See seccomp(2).
+A box computes, reads what Landlock leaves it, and writes in its own folder. What it may call for that is on a list
+(`system_calls.py`); any other call answers EPERM, which Python shows as PermissionError, or ENOSYS where the C
+library then takes another way. With the deny-list, which is for a machine whose libraries need more, all is allowed
+that is not refused by its name. A call that does not exist yet answers ENOSYS, so that a new kernel opens no new
+door. Only calls of another architecture end the process. See seccomp(2).
 """
 
 from __future__ import annotations
@@ -12,184 +14,11 @@ import errno
 import os
 import platform
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
-# Numbers of the calls that are refused outright, on (x86-64, 64-bit ARM); None where there is no such call.
-_REFUSED: dict[str, tuple[int | None, int | None]] = {
-    # sockets of every kind; the two that exist already are used with read, write, sendto and recvfrom
-    "socket": (41, 198),
-    "socketpair": (53, 199),
-    "connect": (42, 203),
-    "bind": (49, 200),
-    "listen": (50, 201),
-    "accept": (43, 202),
-    "accept4": (288, 242),
-    "sendmsg": (46, 211),
-    "sendmmsg": (307, 269),
-    "recvmsg": (47, 212),
-    "recvmmsg": (299, 243),
-    # other programs and processes (clone is looked at more closely below)
-    "execve": (59, 221),
-    "execveat": (322, 281),
-    "fork": (57, None),
-    "vfork": (58, None),
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440),
-    "process_mrelease": (448, 448),
-    "pidfd_open": (434, 434),
-    "pidfd_getfd": (438, 438),
-    "pidfd_send_signal": (424, 424),
-    "kcmp": (312, 272),
-    "setpriority": (141, 140),
-    "ioprio_set": (251, 30),
-    "sched_setscheduler": (144, 119),
-    "sched_setparam": (142, 118),
-    "sched_setattr": (314, 274),
-    "migrate_pages": (256, 238),
-    "move_pages": (279, 239),
-    # what Landlock does not cover: modes, owners, times and extended attributes of files it lets us see
-    "chmod": (90, None),
-    "fchmod": (91, 52),
-    "fchmodat": (268, 53),
-    "fchmodat2": (452, 452),
-    "chown": (92, None),
-    "fchown": (93, 55),
-    "lchown": (94, None),
-    "fchownat": (260, 54),
-    "utime": (132, None),
-    "utimes": (235, None),
-    "utimensat": (280, 88),
-    "futimesat": (261, None),
-    "setxattr": (188, 5),
-    "lsetxattr": (189, 6),
-    "fsetxattr": (190, 7),
-    "removexattr": (197, 14),
-    "lremovexattr": (198, 15),
-    "fremovexattr": (199, 16),
-    "truncate": (76, 45),
-    "mknod": (133, None),
-    "mknodat": (259, 33),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "inotify_init": (253, None),
-    "inotify_init1": (294, 26),
-    "inotify_add_watch": (254, 27),
-    "fanotify_init": (300, 262),
-    "fanotify_mark": (301, 263),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
-    # shared memory, semaphores and queues that outlive a process
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "shmctl": (31, 195),
-    "shmdt": (67, 197),
-    "semget": (64, 190),
-    "semop": (65, 193),
-    "semtimedop": (220, 192),
-    "semctl": (66, 191),
-    "msgget": (68, 186),
-    "msgsnd": (69, 189),
-    "msgrcv": (70, 188),
-    "msgctl": (71, 187),
-    "mq_open": (240, 180),
-    "mq_unlink": (241, 181),
-    "mq_timedsend": (242, 182),
-    "mq_timedreceive": (243, 183),
-    "mq_notify": (244, 184),
-    "mq_getsetattr": (245, 185),
-    # identities, namespaces and mounts
-    "setuid": (105, 146),
-    "setgid": (106, 144),
-    "setreuid": (113, 145),
-    "setregid": (114, 143),
-    "setresuid": (117, 147),
-    "setresgid": (119, 149),
-    "setgroups": (116, 159),
-    "setfsuid": (122, 151),
-    "setfsgid": (123, 152),
-    "capset": (126, 91),
-    "personality": (135, 92),
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "chroot": (161, 51),
-    "pivot_root": (155, 41),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "mount_setattr": (442, 442),
-    "move_mount": (429, 429),
-    "open_tree": (428, 428),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "statmount": (457, 457),
-    "listmount": (458, 458),
-    "lsm_set_self_attr": (460, 460),
-    # the kernel itself
-    "seccomp": (317, 277),
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "io_setup": (206, 0),
-    "io_submit": (209, 2),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "keyctl": (250, 219),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "reboot": (169, 142),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "sethostname": (170, 161),
-    "setdomainname": (171, 162),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "adjtimex": (159, 171),
-    "clock_adjtime": (305, 266),
-    "acct": (163, 89),
-    "syslog": (103, 116),
-    "vhangup": (153, 58),
-    "lookup_dcookie": (212, 18),
-    "nfsservctl": (180, 42),
-    "iopl": (172, None),
-    "ioperm": (173, None),
-    "modify_ldt": (154, None),
-    "uselib": (134, None),
-    "sysfs": (139, None),
-    "ustat": (136, None),
-    "_sysctl": (156, None),
-    "create_module": (174, None),
-}
-# Calls whose arguments decide.
-_DECIDED: dict[str, tuple[int | None, int | None]] = {
-    "clone": (56, 220),
-    "clone3": (435, 435),
-    "openat2": (437, 437),
-    "kill": (62, 129),
-    "tkill": (200, 130),
-    "tgkill": (234, 131),
-    "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240),
-    "prlimit64": (302, 261),
-    "sched_setaffinity": (203, 122),
-    "prctl": (157, 167),
-    "ioctl": (16, 29),
-    "fcntl": (72, 25),
-    "open": (2, None),
-    "openat": (257, 56),
-    "fallocate": (285, 47),
-}
-_LAST_KNOWN = 462  # mseal, Linux 6.10
+from autograder.box.confinement.system_calls import ALLOWED, DECIDED, LAST_KNOWN, MISSED, REFUSED, Calls
+from autograder.limits import SystemCalls
+
 _X32_BIT = 0x40000000
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7), "arm64": (1, 0xC00000B7)}
@@ -207,21 +36,41 @@ _REFUSED_IOCTLS = (
     0x40086602,  # FS_IOC_SETFLAGS
     0x401C5820,  # FS_IOC_FSSETXATTR
 )
-_REFUSED_FCNTLS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
-_REFUSED_PRCTLS = (1, 4, 22, 35, 62)  # PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SCHED_CORE
+_REFUSED_FCNTLS = (
+    *(5, 6, 7, 36, 37, 38),  # F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
+    *(1024, 1025, 1026, 1029),  # F_SETLEASE, F_GETLEASE, F_NOTIFY, F_CANCELLK
+    *(8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals to others
+    1031,  # F_SETPIPE_SZ: all pipes of a user share a limit
+)
+_REFUSED_PRCTLS = (
+    *(1, 4, 22, 35),  # PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM
+    *(62, 67),  # PR_SCHED_CORE, PR_SET_MEMORY_MERGE: one memory for equal pages of several processes
+)
+_ADVICE = (*range(5), 8, 10, 11, *range(14, 20), 102, 103)
+"""What may be advised on memory: nothing on pages that processes share, such as to merge or to drop them."""
+_ADVICE_ON_FILES = range(4)  # not POSIX_FADV_DONTNEED, which drops what others read
+_OWN_CLOCKS = 15  # what is above names a process
+_QUEUED_SIGNALS = 31  # what is above is queued, and all processes of a user share the queue's limit
+_PRIVATE_FUTEX, _REAL_TIME_FUTEX = 128, 256
+_FUTEX_WAITS = (0, 9)  # FUTEX_WAIT, FUTEX_WAIT_BITSET: for the end of a thread, of which the kernel tells everyone
 _ACCESS_AND_TRUNCATE = 0o1003  # O_TRUNC | O_ACCMODE, the same number on both
 
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
-_JUMP_EQUAL, _JUMP_GREATER = 0x15, 0x25
+_JUMP, _JUMP_EQUAL, _JUMP_GREATER = 0x05, 0x15, 0x25
 _ALLOW = 0x7FFF0000
+_ERROR, _TRAP = 0x00050000, 0x00030000  # with the error in the lower half
 _KILL = 0x80000000
-_EPERM = 0x00050000 | errno.EPERM
-_ENOSYS = 0x00050000 | errno.ENOSYS
-_NOT_SUPPORTED = 0x00050000 | errno.EOPNOTSUPP
+_EPERM = _ERROR | errno.EPERM
+_EINVAL = _ERROR | errno.EINVAL
+_ENOSYS = _ERROR | errno.ENOSYS
+_NOT_SUPPORTED = _ERROR | errno.EOPNOTSUPP
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
 
 Instruction = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, constant."""
+
+Body = Mapping[str, list[Instruction]]
+"""What to do about a call, by its name; the number of the call has been loaded."""
 
 
 class _Program(ctypes.Structure):
@@ -233,14 +82,14 @@ def supported() -> bool:
     return platform.system() == "Linux" and platform.machine() in _ARCHITECTURES
 
 
-def install() -> None:
+def install(calls: SystemCalls) -> None:
     """Filter the calls of this process and of all its threads, for good. `no_new_privs` must be set.
 
     Raises:
         OSError: the kernel refused.
     """
     machine = platform.machine()
-    code = b"".join(struct.pack("<HBBI", *step) for step in program(machine, os.getpid()))
+    code = b"".join(struct.pack("<HBBI", *step) for step in program(machine, os.getpid(), calls))
     buffer = ctypes.create_string_buffer(code, len(code))
     description = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p).value)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -250,52 +99,115 @@ def install() -> None:
         raise OSError(error, f"seccomp: {os.strerror(error)}")
 
 
-def program(machine: str, own: int) -> list[Instruction]:
+def program(machine: str, own: int, calls: SystemCalls) -> list[Instruction]:
     """The filter.
 
     Args:
         machine: as in `platform.machine()`.
         own: the process's id, the only one that it may signal.
+        calls: which list holds; what is "recorded" raises a signal instead of being refused (`recorded.py`).
     """
     column, architecture = _ARCHITECTURES[machine]
     steps = [_load(_ARCHITECTURE), (_JUMP_EQUAL, 1, 0, architecture), _return(_KILL), _load(_NUMBER)]
     if machine == "x86_64":
         steps += _if(_JUMP_GREATER, _X32_BIT - 1, [_return(_KILL)])
-    steps += _if(_JUMP_GREATER, _LAST_KNOWN, [_return(_ENOSYS)])
-    for name, body in _decisions(own).items():
-        number = _DECIDED[name][column]
-        if number is not None:
-            steps += _if(_JUMP_EQUAL, number, body)
-    for numbers in _REFUSED.values():
+    answers = dict(_numbered(DECIDED, _decisions(own), column))
+    if calls == "deny-list":
+        others = _return(_ALLOW)
+        answers |= _numbered(REFUSED, dict.fromkeys(REFUSED, [_return(_EPERM)]), column)
+    else:
+        others = _return(_EPERM)
+        answers |= _numbered(ALLOWED, dict.fromkeys(ALLOWED, [_return(_ALLOW)]), column)
+        answers |= _numbered(MISSED, dict.fromkeys(MISSED, [_return(_ENOSYS)]), column)
+    bodies = [*(answers.get(number, [others]) for number in range(LAST_KNOWN + 1)), [_return(_ENOSYS)]]
+    if calls == "recorded":
+        silent = DECIDED["clone3"][column]  # the C library blocks all signals there
+        bodies = [body if number == silent else [*map(_trapped, body)] for number, body in enumerate(bodies)]
+    return steps + _search(list(_stretches(bodies)))
+
+
+def _trapped(step: Instruction) -> Instruction:
+    """A signal in place of an error, which it carries."""
+    operation, _, _, answer = step
+    return _return(answer ^ _ERROR | _TRAP) if operation == _RETURN and answer & ~0xFFFF == _ERROR else step
+
+
+def _numbered(table: Calls, answers: Body, column: int) -> Iterator[tuple[int, list[Instruction]]]:
+    """The answers by number, without those to calls that this architecture does not have."""
+    for name, numbers in table.items():
         number = numbers[column]
         if number is not None:
-            steps += _if(_JUMP_EQUAL, number, [_return(_EPERM)])
-    return [*steps, _return(_ALLOW)]
+            yield number, answers[name]
 
 
-def _decisions(own: int) -> dict[str, list[Instruction]]:
+def _stretches(bodies: Iterable[list[Instruction]]) -> Iterator[tuple[int, list[Instruction]]]:
+    """The first number of each stretch of calls that get the same answer, with this answer."""
+    before: list[Instruction] = []
+    for number, body in enumerate(bodies):
+        if body != before:
+            yield number, body
+        before = body
+
+
+def _search(stretches: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
+    """Find the stretch that a number is in, by halves."""
+    if len(stretches) == 1:
+        return stretches[0][1]
+    middle = len(stretches) // 2
+    below, above = _search(stretches[:middle]), _search(stretches[middle:])
+    over = [(_JUMP_GREATER, 0, 1, stretches[middle][0] - 1), (_JUMP, 0, 0, len(below))]
+    return [*over, *below, *above]
+
+
+def _decisions(own: int) -> Body:
     """What to answer to the calls whose arguments decide. The kernel reads 32 bits of each of these arguments."""
-    myself = _allow_only(0, (own,))
     me_or_zero = _allow_only(0, (own, 0))
     thread = [_load(_argument(0)), (_AND, 0, 0, _THREAD), *_if(_JUMP_EQUAL, _THREAD, [_return(_ALLOW)])]
+    own_clock = [_load(_argument(0)), *_if(_JUMP_GREATER, _OWN_CLOCKS, [_return(_EPERM)]), _return(_ALLOW)]
+    no_attributes = [_return(_NOT_SUPPORTED)]  # as of a file system without any: what copies files goes on
     return {
         "clone": [*thread, _return(_EPERM)],
         "clone3": [_return(_ENOSYS)],  # its flags are out of a filter's sight; the C library then uses clone
         "openat2": [_return(_ENOSYS)],
-        "kill": myself,
-        "tkill": myself,
-        "tgkill": myself,
-        "rt_sigqueueinfo": myself,
-        "rt_tgsigqueueinfo": myself,
+        "kill": _signal_to(own, 1),
+        "tkill": _signal_to(own, 1),
+        "tgkill": _signal_to(own, 2),
         "prlimit64": me_or_zero,
         "sched_setaffinity": me_or_zero,
+        "sched_getaffinity": _allow_only(0, (own, 0), _ENOSYS),  # of a thread the C library asks it in passing
+        "clock_getres": own_clock,
+        "clock_gettime": own_clock,
+        "clock_nanosleep": own_clock,
+        "futex": _private_futex(),
+        "madvise": _allow_only(2, _ADVICE, _EINVAL),
+        "fadvise64": _allow_only(3, _ADVICE_ON_FILES),
         "prctl": _refuse_only(0, _REFUSED_PRCTLS),
         "ioctl": _refuse_only(1, _REFUSED_IOCTLS),
         "fcntl": _refuse_only(1, _REFUSED_FCNTLS),
+        "flock": [_return(_ENOSYS)],  # what locks a file then does without; at EPERM it would try for ever
         "open": _no_truncating_reader(1),
         "openat": _no_truncating_reader(2),
-        "fallocate": [_return(_NOT_SUPPORTED)],  # the C library then writes, at a speed that can be watched
+        "fallocate": [_return(_NOT_SUPPORTED)],  # whoever wants room then writes, at a speed that can be watched
+        **dict.fromkeys(("getxattr", "lgetxattr", "fgetxattr"), no_attributes),
+        **dict.fromkeys(("listxattr", "llistxattr", "flistxattr"), no_attributes),
     }
+
+
+def _signal_to(own: int, argument: int) -> list[Instruction]:
+    """Let the process signal itself, with a signal of the kind that is not queued."""
+    queued = [_load(_argument(argument)), *_if(_JUMP_GREATER, _QUEUED_SIGNALS, [_return(_EPERM)])]
+    return [*queued, *_allow_only(0, (own,))]
+
+
+def _private_futex() -> list[Instruction]:
+    """Let nobody be woken who is not of this process: a library's pages are the same memory in all boxes."""
+    return [
+        _load(_argument(1)),
+        (_AND, 0, 0, 0xFFFFFFFF & ~_REAL_TIME_FUTEX),
+        *_if(_JUMP_GREATER, _PRIVATE_FUTEX - 1, [_return(_ALLOW)]),
+        *(step for wait in _FUTEX_WAITS for step in _if(_JUMP_EQUAL, wait, [_return(_ALLOW)])),
+        _return(_EPERM),
+    ]
 
 
 def _no_truncating_reader(argument: int) -> list[Instruction]:
@@ -309,11 +221,11 @@ def _no_truncating_reader(argument: int) -> list[Instruction]:
     ]
 
 
-def _allow_only(argument: int, values: Iterable[int]) -> list[Instruction]:
+def _allow_only(argument: int, values: Iterable[int], otherwise: int = _EPERM) -> list[Instruction]:
     steps = [_load(_argument(argument))]
     for value in values:
         steps += _if(_JUMP_EQUAL, value, [_return(_ALLOW)])
-    return [*steps, _return(_EPERM)]
+    return [*steps, _return(otherwise)]
 
 
 def _refuse_only(argument: int, values: Iterable[int]) -> list[Instruction]:

@@ -6,10 +6,12 @@ Tests `landlock.py`.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -204,6 +206,7 @@ def test_no_network(box: Box) -> None:
         "import os; os.chroot('.')",
         "import os; os.chmod('.', 0o777)",
         "import os; os.mkfifo('pipe')",
+        "import os; os.posix_fallocate(os.open('file', os.O_RDWR | os.O_CREAT), 0, 4096)",
         "import multiprocessing.shared_memory as s; s.SharedMemory(create=True, size=10)",
     ],
 )
@@ -236,17 +239,93 @@ def test_no_other_process_can_be_started_or_reached(box: Box, source: str) -> No
         ("tgkill", 234, "parent, parent, 9"),
         ("rt_sigqueueinfo", 129, "parent, 9, 0"),
         ("prctl PR_SET_PDEATHSIG", 157, "1, 0, 0, 0, 0"),
+        # what two boxes that run at once could tell each other by
+        ("sync", 162, ""),
+        ("syncfs", 306, "own"),
+        ("cachestat", 451, "own, 0, 0, 0"),
+        ("mincore", 27, "0, 4096, 0"),
+        ("readahead", 187, "own, 0, 4096"),
+        ("statfs", 137, "b'.', 0"),
+        ("fstatfs", 138, "own, 0"),
+        ("sysinfo", 99, "0"),
+        ("inotify_init1", 294, "0"),
+        ("mq_open", 240, "b'a', 66, 0o600, 0"),
+        ("sched_getattr", 315, "parent, 0, 0, 0"),
+        ("getpriority", 140, "0, parent"),
+        ("timer_create", 222, "0, 0, 0"),
+        ("rt_sigqueueinfo", 129, "os.getpid(), 40, 0"),
+        ("tgkill with a queued signal", 234, "os.getpid(), os.getpid(), 40"),
+        ("clock_gettime of another", 228, "~parent << 3 | 2, ctypes.create_string_buffer(16)"),
+        ("futex of a shared page", 202, "0, 1, 1, 0, 0, 0"),
+        ("fcntl F_SETLK", 72, "own, 6, lock"),
+        ("fcntl F_SETLKW", 72, "own, 7, lock"),
+        ("fcntl F_GETLK", 72, "own, 5, lock"),
+        ("fcntl F_OFD_SETLK", 72, "own, 37, lock"),
+        ("fcntl F_SETLEASE", 72, "own, 1024, 0"),
+        ("fcntl F_NOTIFY", 72, "own, 1026, 1"),
+        ("fadvise64 POSIX_FADV_DONTNEED", 221, "own, 0, 0, 4"),
     ],
 )
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
 def test_calls_that_python_does_not_offer_are_refused(box: Box, name: str, number: int, arguments: str) -> None:
+    assert called(box, number, arguments or "0") == "(-1, 'EPERM')", name
+
+
+def called(box: Box, number: int, arguments: str) -> str:
+    """What a call answers in a box, with the name of the error."""
     result = box.run_cell(
         "import ctypes, errno, os\n"
         "libc, parent = ctypes.CDLL(None, use_errno=True), os.getppid()\n"
-        f"answer = libc.syscall({number}, {arguments or '0'})\n"
+        "own, lock = os.open('own', os.O_RDWR | os.O_CREAT), ctypes.create_string_buffer(64)\n"
+        f"answer = libc.syscall({number}, {arguments})\n"
         "answer, errno.errorcode[ctypes.get_errno()]"
     )
-    assert result.outputs[-1]["data"]["text/plain"] == "(-1, 'EPERM')", name
+    return str(result.outputs[-1]["data"]["text/plain"])
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "arguments", "error"),
+    [
+        ("flock", 73, "own, 6", "ENOSYS"),
+        ("statx", 332, "-100, b'.', 0, 0, lock", "ENOSYS"),
+        ("preadv2", 327, "own, lock, 0, 0, 0, 8", "ENOSYS"),
+        ("getxattr", 191, "b'.', b'user.a', 0, 0", "ENOTSUP"),
+        ("lgetxattr", 192, "b'.', b'user.a', 0, 0", "ENOTSUP"),
+        ("fgetxattr", 193, "own, b'user.a', 0, 0", "ENOTSUP"),
+        ("listxattr", 194, "b'.', 0, 0", "ENOTSUP"),
+        ("sched_getaffinity of another", 204, "parent, 8, lock", "ENOSYS"),
+        ("madvise MADV_MERGEABLE", 28, "0, 4096, 12", "EINVAL"),
+        ("madvise MADV_PAGEOUT", 28, "0, 4096, 21", "EINVAL"),
+    ],
+)
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
+def test_calls_that_libraries_do_without_are_not_there(
+    box: Box, name: str, number: int, arguments: str, error: str
+) -> None:
+    assert called(box, number, arguments) == f"(-1, '{error}')", name
+
+
+LOCK = "import fcntl, os\nfile = open(os.__file__)\nfcntl.{}(file, fcntl.LOCK_{} | fcntl.LOCK_NB)"
+
+
+@pytest.mark.parametrize("way", ["flock", "lockf"])
+def test_two_boxes_cannot_lock_a_file_that_both_read(zygote: Zygote, box: Box, way: str) -> None:
+    with zygote.open_box() as other:
+        for one in (box, other):
+            result = one.run_cell(LOCK.format(way, "SH"))
+            assert result.raised is not None
+            assert result.raised.message in ("[Errno 38] Function not implemented", "[Errno 1] Operation not permitted")
+
+
+def test_what_copies_or_locks_its_own_files_finds_another_way(box: Box) -> None:
+    """Honest code goes on: there are no attributes to copy, and no locks to wait for."""
+    result = box.run_cell(
+        "import os, shutil, fcntl, errno\nopen('a', 'w').write('x'); shutil.copyfile('a', 'b')\n"
+        "def error(call, *args):\n    try: call(*args)\n"
+        "    except OSError as problem: return errno.errorcode[problem.errno]\n"
+        "error(os.listxattr, 'a'), error(fcntl.flock, open('a'), fcntl.LOCK_EX), open('b').read()"
+    )
+    assert result.outputs[-1]["data"]["text/plain"] == "('ENOTSUP', 'ENOSYS', 'x')"
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
@@ -300,3 +379,9 @@ def test_these_tests_could_fail() -> None:
     assert subprocess.run(["/bin/true"], check=False).returncode == 0
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
         pass
+    with open(os.__file__) as file, open(os.__file__) as again:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert os.statvfs(".").f_bavail
+    assert time.clock_gettime(~os.getppid() << 3 | 2) >= 0

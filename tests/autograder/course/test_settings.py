@@ -66,11 +66,20 @@ def test_an_exercise_may_use_more_and_the_box_must_allow_it() -> None:
     assert (limits.memory_bytes, limits.memory_ceiling_bytes) == (1 << 30, 4 << 30)
 
 
+def test_the_list_of_system_calls_can_be_the_weaker_one() -> None:
+    assert limits_from(config())[0].system_calls == "allow-list"
+    assert limits_from(config(system_calls="deny-list"))[0].system_calls == "deny-list"
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
         ({"limits": {"cell_second": 5}}, "c.Katze.limits: there is no limit 'cell_second'; there are: memory_bytes, "),
         ({"limits": {"frame_bytes": 5}}, "there is no limit 'frame_bytes'"),
+        ({"limits": {"system_calls": "deny-list"}}, "there is no limit 'system_calls'"),
+        ({"system_calls": "all"}, "c.Katze.system_calls must be one of 'allow-list', 'deny-list', not 'all'"),
+        ({"system_calls": "recorded"}, "not 'recorded'"),
+        ({"system_calls": ["allow-list"]}, "not ['allow-list']"),
         ({"limits": {"cell_seconds": 0}}, "cell_seconds must be a number above 0, not 0"),
         ({"limits": {"cell_seconds": -1.5}}, "above 0, not -1.5"),
         ({"limits": {"cell_seconds": float("nan")}}, "above 0, not nan"),

@@ -96,4 +96,7 @@ def test_the_self_test_finds_what_confinement_leaves_open(monkeypatch: pytest.Mo
         "it can fork",
         "it can signal its parent",
         "it can change modes",
+        "it can lock files that all boxes read",
+        "it can ask how full the disk is",
+        "it can read others' clocks",
     ]

@@ -262,7 +262,6 @@ HOARD = (
 )
 REMOVED = {
     "open": HOARD.format(50, "file.write(b'x' * (1 << 20)); file.flush(); kept.append(file)"),
-    "allocated": HOARD.format(50, "os.posix_fallocate(file.fileno(), 0, 1 << 20); kept.append(file)"),
     "mapped": HOARD.format(
         100, "file.write(b'x' * (1 << 20)); file.flush(); map_file(0, 4096, 0, 2, file.fileno(), 0); file.close()"
     ),

@@ -1,0 +1,85 @@
+"""What every lesson does, tried in a box: whether the list of system calls has what torch and its company need here.
+
+A list that was made with one C library and one torch may lack a call that the next ones make. Where something does
+not work, a second box does it again and records what it is refused (see `confinement/recorded.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+from autograder.box.box import Box
+from autograder.box.confinement.system_calls import DECIDED, REFUSED
+from autograder.box.endings import BoxLost
+from autograder.box.protocol import CellResult
+from autograder.box.zygote.client import Zygote
+
+WORK = {
+    "multiply matrices": "import torch\ntorch.set_num_threads(2)\na = torch.randn(600, 600)\n(a @ a).sum()",
+    "differentiate": "import torch\nx = torch.randn(64, 64, requires_grad=True)\n(x @ x).relu().sum().backward()",
+    "use threads": (
+        "import threading\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(4) as pool:\n    assert sum(pool.map(abs, range(100))) == 4950\n"
+        "thread = threading.Thread(target=abs, args=(1,))\nthread.start()\nthread.join()"
+    ),
+    "draw a figure": (
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2], label='a')\nplt.legend()\nplt.title('b')\n"
+        "plt.savefig('figure.png')\nplt.show()"
+    ),
+    "train": (
+        "import torch\nlayer = torch.nn.Linear(4, 4)\noptimizer = torch.optim.AdamW(layer.parameters())\n"
+        "layer(torch.ones(2, 4)).sum().backward()\noptimizer.step()\n"
+        "torch.save(layer.state_dict(), 'layer.pt')\ntorch.load('layer.pt')"
+    ),
+}
+"""Cells, by what a box must be able to do."""
+
+_RECORD = "from autograder.box.confinement.recorded import refused; refused()"
+
+
+def what_fails(zygote: Zygote) -> list[str]:
+    """What cannot be done in this zygote's boxes, and which system calls it was refused; empty if all is well.
+
+    Raises:
+        BoxUnavailable: no box can be opened.
+    """
+    return [problem for name, cell in WORK.items() if (problem := _problem(zygote, name, cell))]
+
+
+def _problem(zygote: Zygote, name: str, cell: str) -> str:
+    with zygote.open_box() as box:
+        said = _said(box, cell)
+    if not said:
+        return ""
+    refused = _refused(zygote, cell)
+    if not refused:
+        return f"a box cannot {name}: {said}"
+    helps = any(call not in {*REFUSED, *DECIDED} for call in refused)
+    setting = 'set c.Katze.system_calls = "deny-list" in nbgrader_config.py, and ' if helps else ""
+    calls = "system calls" if len(refused) > 1 else "system call"
+    return f"a box cannot {name}: it is refused the {calls} {', '.join(refused)}; {setting}please report it"
+
+
+def _said(box: Box, cell: str) -> str:
+    """How a cell failed; empty if it did not."""
+    try:
+        result = box.run_cell(cell)
+    except BoxLost as ended:
+        return ended.reason
+    return "" if result.raised is None else f"{result.raised.type_name}: {result.raised.message}"
+
+
+def _refused(zygote: Zygote, cell: str) -> list[str]:
+    """The system calls that a cell is refused, as far as its box lives to tell."""
+    limits = dataclasses.replace(zygote.limits, system_calls="recorded")
+    try:
+        with zygote.open_box(limits=limits) as box:
+            box.run_cell(cell)
+            return _shown(box.run_cell(_RECORD))
+    except BoxLost:
+        return []
+
+
+def _shown(result: CellResult) -> list[str]:
+    return list(ast.literal_eval(result.outputs[-1]["data"]["text/plain"]))
