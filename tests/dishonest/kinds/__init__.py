@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from tests.dishonest.attempt import Attempt
 from tests.dishonest.kinds import (
     caches,
+    channels,
     endings,
     exhaustion,
     folders,
@@ -36,6 +37,7 @@ KINDS: Mapping[str, tuple[Attempt, ...]] = {
         reading,
         network,
         processes,
+        channels,
         caches,
         wires,
         exhaustion,
