@@ -23,6 +23,7 @@ _ERROR, _CALL = 4, 24  # offsets in siginfo_t: si_errno, si_syscall
 _WITH_INFORMATION, _NOT_DEFERRED = 4, 0x40000000  # SA_SIGINFO, SA_NODEFER
 
 _noted: list[tuple[int, int]] = []
+_kept: list[object] = []  # the handler must outlive every signal
 
 
 class _Action(ctypes.Structure):  # struct sigaction of the C library
@@ -41,9 +42,6 @@ def _note(number: int, information: int, context: int) -> None:
     ctypes.c_long.from_address(context + result).value = -error
 
 
-_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(_note)  # must outlive every signal
-
-
 def begin() -> None:
     """Note from now on what the filter refuses this process.
 
@@ -51,8 +49,11 @@ def begin() -> None:
         OSError: the signal cannot be handled.
     """
     platform.machine()  # asks the system once, which cannot be done in the handler
-    handler = ctypes.cast(_HANDLER, ctypes.c_void_p).value
-    action = _Action(handler, (ctypes.c_ulong * 16)(), _WITH_INFORMATION | _NOT_DEFERRED, None)
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(_note)
+    _kept.append(handler)
+    action = _Action(
+        ctypes.cast(handler, ctypes.c_void_p).value, (ctypes.c_ulong * 16)(), _WITH_INFORMATION | _NOT_DEFERRED, None
+    )
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.sigaction(signal.SIGSYS, ctypes.byref(action), None) != 0:
         error = ctypes.get_errno()

@@ -15,6 +15,7 @@ import os
 import platform
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
 
 from autograder.box.confinement.system_calls import ALLOWED, DECIDED, LAST_KNOWN, MISSED, REFUSED, Calls
 from autograder.limits import SystemCalls
@@ -65,11 +66,13 @@ _EINVAL = _ERROR | errno.EINVAL
 _ENOSYS = _ERROR | errno.ENOSYS
 _NOT_SUPPORTED = _ERROR | errno.EOPNOTSUPP
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
+_BYTES, _CONSTANT = 8, 4  # of an instruction, and where its constant stands
+_NOBODY = 0xFFFFFFFF  # no process has this id
 
 Instruction = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, constant."""
 
-Body = Mapping[str, list[Instruction]]
+Bodies = Mapping[str, list[Instruction]]
 """What to do about a call, by its name; the number of the call has been loaded."""
 
 
@@ -88,13 +91,14 @@ def install(calls: SystemCalls) -> None:
     Raises:
         OSError: the kernel refused.
     """
-    machine = platform.machine()
-    code = b"".join(struct.pack("<HBBI", *step) for step in program(machine, os.getpid(), calls))
+    code, places = _PREPARED[calls]
     buffer = ctypes.create_string_buffer(code, len(code))
-    description = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p).value)
+    for place in places:
+        struct.pack_into("<I", buffer, place, os.getpid())
+    description = _Program(len(code) // _BYTES, ctypes.cast(buffer, ctypes.c_void_p).value)
     libc = ctypes.CDLL(None, use_errno=True)
     set_filter, all_threads = 1, 1
-    if libc.syscall(_INSTALL[machine], set_filter, all_threads, ctypes.byref(description)) != 0:
+    if libc.syscall(_INSTALL[platform.machine()], set_filter, all_threads, ctypes.byref(description)) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"seccomp: {os.strerror(error)}")
 
@@ -132,7 +136,7 @@ def _trapped(step: Instruction) -> Instruction:
     return _return(answer ^ _ERROR | _TRAP) if operation == _RETURN and answer & ~0xFFFF == _ERROR else step
 
 
-def _numbered(table: Calls, answers: Body, column: int) -> Iterator[tuple[int, list[Instruction]]]:
+def _numbered(table: Calls, answers: Bodies, column: int) -> Iterator[tuple[int, list[Instruction]]]:
     """The answers by number, without those to calls that this architecture does not have."""
     for name, numbers in table.items():
         number = numbers[column]
@@ -155,11 +159,13 @@ def _search(stretches: list[tuple[int, list[Instruction]]]) -> list[Instruction]
         return stretches[0][1]
     middle = len(stretches) // 2
     below, above = _search(stretches[:middle]), _search(stretches[middle:])
-    over = [(_JUMP_GREATER, 0, 1, stretches[middle][0] - 1), (_JUMP, 0, 0, len(below))]
-    return [*over, *below, *above]
+    last = stretches[middle][0] - 1
+    if len(below) < 256:
+        return [(_JUMP_GREATER, len(below), 0, last), *below, *above]
+    return [(_JUMP_GREATER, 0, 1, last), (_JUMP, 0, 0, len(below)), *below, *above]
 
 
-def _decisions(own: int) -> Body:
+def _decisions(own: int) -> Bodies:
     """What to answer to the calls whose arguments decide. The kernel reads 32 bits of each of these arguments."""
     me_or_zero = _allow_only(0, (own, 0))
     thread = [_load(_argument(0)), (_AND, 0, 0, _THREAD), *_if(_JUMP_EQUAL, _THREAD, [_return(_ALLOW)])]
@@ -250,3 +256,14 @@ def _argument(position: int) -> int:
 
 def _return(answer: int) -> Instruction:
     return (_RETURN, 0, 0, answer)
+
+
+def _prepare(calls: SystemCalls) -> tuple[bytes, list[int]]:
+    """The filter as the kernel reads it, and the places where the id of a process belongs."""
+    steps = program(platform.machine(), _NOBODY, calls)
+    places = [_BYTES * number + _CONSTANT for number, step in enumerate(steps) if step[3] == _NOBODY]
+    return b"".join(struct.pack("<HBBI", *step) for step in steps), places
+
+
+_PREPARED = {calls: _prepare(calls) for calls in get_args(SystemCalls)} if supported() else {}
+"""Made before any box is forked: boxes have less to do, and share the memory."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import errno
 import functools
+import platform
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -211,3 +213,13 @@ def test_arguments_decide(machine: str, calls: SystemCalls) -> None:
         ("openat", (-100, 0, 0o2000000), ALLOW),
     ]:
         assert answer(machine, number(machine, name), *arguments, calls=calls) == expected, (name, arguments)
+
+
+@pytest.mark.skipif(not seccomp.supported(), reason="no filter for this machine")
+@pytest.mark.parametrize("calls", LISTS)
+def test_what_is_prepared_is_the_filter_but_for_the_process(calls: SystemCalls) -> None:
+    code, places = seccomp._PREPARED[calls]
+    mine = bytearray(code)
+    for place in places:
+        struct.pack_into("<I", mine, place, OWN)
+    assert mine == b"".join(struct.pack("<HBBI", *step) for step in seccomp.program(platform.machine(), OWN, calls))
