@@ -32,6 +32,10 @@ WORK = "work in a box"
 """The name of the finding on what lessons do in boxes."""
 
 _INSIDE = "it lies in the course's folder, so that a box at L2 knows where that is; at L3 the folder is not there"
+_PROC_HIDES = "boxes see nothing of each other's processes"
+_PROC_SHOWS = (
+    "boxes can count each other's threads and open files; `sudo mount -o remount,hidepid=ptraceable /proc` hides them"
+)
 _PACKAGES = ("torch", "nbgrader", "numpy", "ipython")
 _ROOM = 1 << 30  # bytes; with less left, a class of outputs could fill the disk
 _APPARMOR_PROFILE = (
@@ -239,6 +243,7 @@ def _of_machine() -> list[Finding]:
     found.append(Finding("machine", "Landlock", problem or f"version {landlock.abi()}", not problem))
     problem = machine.seccomp_problem()
     found.append(Finding("machine", "seccomp", problem or "yes", not problem))
+    found.append(Finding("machine", "/proc", _PROC_HIDES if machine.hides_processes() else _PROC_SHOWS))
     problem, switch = machine.user_namespace_problem(), machine.forbidding_switch()
     said = "; ".join(filter(None, (problem, switch and f"{switch} forbids them")))
     found.append(Finding("machine", "user namespaces", said or "yes", not said))

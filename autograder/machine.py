@@ -58,6 +58,13 @@ def seccomp_problem() -> str:
     return "" if "errno" in actions else "the kernel cannot answer filtered calls with an error"
 
 
+def hides_processes() -> bool:
+    """Whether /proc shows a process only those that it may trace, which of another box no box may (proc(5))."""
+    mounts = [line.split() for line in _read("/proc/self/mounts").splitlines()]
+    options = [fields[3].split(",") for fields in mounts if fields[1] == "/proc"]
+    return bool(options) and not {"hidepid=ptraceable", "hidepid=4"}.isdisjoint(options[-1])
+
+
 def user_namespace_problem() -> str:
     """Why this user can make no user namespace; empty if it can. Tried in a process of its own."""
     sys.stdout.flush()

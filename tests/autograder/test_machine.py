@@ -89,6 +89,20 @@ def test_the_switch_that_forbids_user_namespaces_is_named(
 
 
 @linux
+@pytest.mark.parametrize(
+    ("options", "hides"),
+    [("rw,relatime", False), ("rw,hidepid=invisible", False), ("rw,hidepid=ptraceable", True), ("rw,hidepid=4", True)],
+)
+def test_whether_the_system_hides_processes_from_each_other(
+    monkeypatch: pytest.MonkeyPatch, options: str, hides: bool
+) -> None:
+    mounts = f"proc /proc proc rw 0 0\ntmpfs /run tmpfs rw,hidepid=4 0 0\nproc /proc proc {options} 0 0"
+    monkeypatch.setattr(machine, "_read", {"/proc/self/mounts": mounts}.get)
+    assert machine.hides_processes() is hides
+    pretend(monkeypatch)
+    assert not machine.hides_processes()
+
+
 def test_user_namespaces_are_tried_in_another_process() -> None:
     before = os.readlink("/proc/self/ns/user")
     machine.user_namespace_problem()

@@ -48,7 +48,8 @@ def describe(level: Level, limits: Limits) -> str:
         Level.L4: "container, Landlock, seccomp; no network, no processes",
     }[level]
     seconds = f"{limits.submission_seconds:g} s of processor time"
-    return f"boxes at level {level.name}: {what}, {size(limits.memory_bytes)}, {seconds}"
+    weaker = ", system calls by the deny-list" if level >= Level.L2 and limits.system_calls == "deny-list" else ""
+    return f"boxes at level {level.name}: {what}{weaker}, {size(limits.memory_bytes)}, {seconds}"
 
 
 # Confining this process --------------------------------------------------------------------------------------

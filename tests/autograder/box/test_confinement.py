@@ -317,6 +317,34 @@ def test_two_boxes_cannot_lock_a_file_that_both_read(zygote: Zygote, box: Box, w
             assert result.raised.message in ("[Errno 38] Function not implemented", "[Errno 1] Operation not permitted")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import asyncio\nawait asyncio.gather(asyncio.sleep(0), asyncio.to_thread(abs, -1))",
+        "import tempfile, os\nwith tempfile.NamedTemporaryFile('w') as file:\n"
+        "    file.write('x'); file.flush(); os.fsync(file.fileno()); file.truncate(0)",
+        "import numpy as np\na = np.memmap('map', dtype='f4', mode='w+', shape=(100,)); a[0] = 1; a.flush()\n"
+        "np.ones(9).tofile('raw'); np.linalg.eigh(np.eye(300) @ np.eye(300))",
+        "import torch\nfrom safetensors.torch import load_file, save_file\n"
+        "save_file({'a': torch.ones(3)}, 'a.safetensors'); load_file('a.safetensors')\n"
+        "torch.save(torch.ones(3), 'a.pt'); torch.load('a.pt', mmap=True)",
+        "import torch\ntorch.set_num_threads(4)\na = torch.randn(900, 900, requires_grad=True)\n"
+        "torch.softmax(a @ a, -1).sum().backward(); torch.linalg.svd(a[:50, :50])",
+        "import queue, threading\nqueue.Queue().put(1)\ncondition = threading.Condition()\n"
+        "with condition: condition.wait(0.01)\ntimer = threading.Timer(0.01, print); timer.start(); timer.join()",
+        "import signal, time\nsignal.signal(signal.SIGALRM, lambda *_: None)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.01); time.sleep(0.03); signal.raise_signal(signal.SIGALRM)",
+        "import platform, resource, time, uuid\nplatform.platform(), uuid.uuid4(), resource.getrusage(0)\n"
+        "time.process_time(), time.thread_time(), time.monotonic()",
+        "import torch\nwith torch.profiler.profile():\n    torch.ones(3) + 1",
+        "import sqlite3\nsqlite3.connect(':memory:').execute('create table t(a)')",
+    ],
+)
+def test_what_answers_do_needs_no_other_calls(box: Box, source: str) -> None:
+    result = box.run_cell(source)
+    assert result.raised is None, result.raised
+
+
 def test_what_copies_or_locks_its_own_files_finds_another_way(box: Box) -> None:
     """Honest code goes on: there are no attributes to copy, and no locks to wait for."""
     result = box.run_cell(

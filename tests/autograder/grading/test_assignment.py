@@ -42,6 +42,7 @@ def test_the_conditions_name_versions_limits_and_no_secret(course: Course) -> No
     assert {"Katze", "Python", "torch", "checks", "library"} <= set(conditions.versions)
     assert course.secret().hex() not in repr(conditions)
     assert conditions.settings["withheld modules"] == list(load(course).withheld)
+    assert conditions.settings["limits"]["system_calls"] == "allow-list"
 
 
 def test_an_exercise_s_own_limits_are_its_own(course: Course) -> None:

@@ -20,6 +20,9 @@ def test_a_level_is_described_in_one_line() -> None:
     assert describe(Level.L3, Limits(memory_bytes=512 << 20, submission_seconds=90.5)) == (
         "boxes at level L3: bubblewrap, Landlock, seccomp; no network, no processes, 512 MB, 90.5 s of processor time"
     )
+    weaker = Limits(system_calls="deny-list")
+    assert "no network, no processes, system calls by the deny-list, 2 GB" in describe(Level.L2, weaker)
+    assert describe(Level.L1, weaker) == describe(Level.L1, Limits())
     for level in Level:
         assert "\n" not in describe(level, Limits())
 
