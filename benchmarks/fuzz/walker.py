@@ -32,12 +32,12 @@ SEED = 0
 TORCH = (
     *("torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft", "torch._C", "torch._C._nn"),
     *("torch._refs", "torch._refs.nn.functional", "torch._refs.special", "torch._refs.linalg", "torch._refs.fft"),
-    *("torch._decomp", "torch._decomp.decompositions", "torch._prims", "torch._prims_common", "torch._numpy"),
+    *("torch._decomp", "torch._decomp.decompositions", "torch._prims", "torch._numpy"),
     *("torch.masked", "torch.masked._ops", "torch.sparse", "torch.nested", "torch.func", "torch.autograd.functional"),
     *("torch.distributions", "torch.optim", "torch.optim._functional", "torch.ao.nn.quantized", "torch.ao.nn.qat"),
-    *("torch.jit", "torch.nn.attention", "torch.nn.attention.bias", "torch.nn.attention.flex_attention"),
-    *("torch._functorch", "torch.nn.quantized", "torch.onnx.ops", "torch.nn.utils", "torch.ao.quantization.fx"),
-    *("torch.nested._internal.ops", "torch.nested._internal.sdpa", "torch.ao.ns.fx.utils", "torch.signal.windows"),
+    *("torch.nn.attention", "torch.nn.attention.bias", "torch.nn.attention.flex_attention"),
+    *("torch._functorch", "torch.nn.quantized", "torch.onnx.ops", "torch.nn.utils"),
+    *("torch.nested._internal.ops", "torch.nested._internal.sdpa", "torch.signal.windows"),
 )
 """Modules of torch that are imported first; all that is loaded of torch is walked then."""
 
@@ -48,40 +48,15 @@ _NOTHING_COMPUTED = (
     *("torch._subclasses", "torch._guards", "torch.compiler", "torch._C._distributed", "torch.cpu"),
     *("torch.accelerator", "torch._C._profiler", "torch.storage", "torch.types", "torch.version", "torch.monitor"),
     *("torch._higher_order_ops", "torch.library", "torch._library", "torch._strobelight", "torch._vendor"),
-    *(
-        "torch.onnx._internal",
-        "torch.onnx.testing",
-        "torch.onnx.verification",
-        "torch.utils.data",
-        "torch.utils.hipify",
-    ),
+    *("torch.onnx._internal", "torch.onnx.testing", "torch.onnx.verification", "torch._prims_common"),
     *("torch.utils", "torch.overrides", "torch.backends", "torch._utils", "torch._utils_internal", "torch._sources"),
-    *("torch._jit_internal", "torch._prims_common", "torch.quantization", "torch.ao.quantization", "torch.nn.parallel"),
+    *("torch._jit_internal", "torch.quantization", "torch.ao.quantization", "torch.nn.parallel"),
     *("torch.jit", "torch.ao.ns", "torch._native", "torch._classes", "torch._lobpcg", "torch.random"),
-    *(
-        "numpy.f2py",
-        "numpy.distutils",
-        "numpy.testing",
-        "numpy.random",
-        "numpy.dtypes",
-        "numpy.typing",
-        "numpy._typing",
-    ),
-    *(
-        "numpy.ma",
-        "numpy.polynomial",
-        "numpy.char",
-        "numpy.matrixlib",
-        "numpy.lib.recfunctions",
-        "numpy.lib._npyio_impl",
-    ),
-    *(
-        "numpy._core._rational_tests",
-        "numpy._core._multiarray_tests",
-        "numpy._core.overrides",
-        "numpy._core.defchararray",
-    ),
-    *("numpy._utils", "numpy.rec", "numpy.core", "numpy.ctypeslib", "numpy._core.strings", "numpy.strings"),
+    *("numpy.f2py", "numpy.distutils", "numpy.testing", "numpy.random", "numpy.dtypes", "numpy.typing"),
+    *("numpy._typing", "numpy.ma", "numpy.polynomial", "numpy.char", "numpy.matrixlib", "numpy.lib.recfunctions"),
+    *("numpy.lib._npyio_impl", "numpy._core._rational_tests", "numpy._core._multiarray_tests", "numpy.strings"),
+    *("numpy._core.overrides", "numpy._core.defchararray", "numpy._utils", "numpy.rec", "numpy.core"),
+    *("numpy.ctypeslib", "numpy._core.strings"),
 )
 """Parts of torch and numpy that compile, trace, send, measure, or do what another part does to other objects."""
 
