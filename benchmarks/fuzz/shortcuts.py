@@ -38,6 +38,8 @@ from course_lib.checking.exercise import Callback, Value
 from course_lib.checking.rules import Code
 
 Json = Any
+Way = tuple[str, int, list[str]]
+"""Source text such as "f(q, k, dim=-1)", how many positional arguments there are, and the keywords."""
 
 FILE = Path(__file__).parents[1] / "shortcuts.toml"
 
@@ -183,36 +185,54 @@ def _same(one: Value, other: Value) -> bool:
     return type(one) is type(other) and value_difference(one, other, "it") is None
 
 
-def ways(names: Sequence[str], case: Case) -> Iterator[tuple[str, int, list[str]]]:
+def ways(names: Sequence[str], case: Case) -> Iterator[Way]:
     """How to call: the source text, how many positional arguments there are, and the keywords; most natural first."""
-    tensors = [name for name, value in zip(names, case.args, strict=True) if isinstance(value, Tensor)]
+    yield from probes(names, case)
+    tensors = _tensors(names, case)
     orders = list(_orders(names, tensors))
-    natural = orders[:1] if len(names) == 1 else [orders[0], orders[-1]]
-    first, last = names[0], names[-1]
     for extra in EXTRAS if len(names) < 3 else EXTRAS_OF_MANY:
         for order in orders:
-            yield _way([*order, *_split(extra.format(first=first))])
+            yield _way([*order, *_split(extra.format(first=names[0]))])
     for order in (one for one in orders if len(one) > 1):
         yield _way([order[0], f"{order[0]}.shape[-1:]", *order[1:]])
         yield _way([order[0], "1", *order[1:]])
-    for keywords in KEYWORDS:
-        for order in [*natural, (first,)]:
-            if "{last}" not in keywords or last not in order:
-                yield _way(list(order), keywords.format(first=first, last=last))
-    for seen in _views(tensors, case):
-        for order in natural:
-            for extra in ("", "-1", "-1, False", "-1, None"):
-                yield _way([*(seen.get(name, name) for name in order), *_split(extra)])
-            for keywords in ("is_causal=True", f"attn_mask={last}"):
-                if len(order) > 2:
-                    yield _way([seen.get(name, name) for name in order], keywords)
-        if len(names) == 2:
-            yield _way([seen.get(name, name) for name in reversed(names)])
     for name in tensors:
         unit = f"torch.eye({name}.shape[-1])"
         yield _way([name, unit, unit], "scale=1.0")
         yield _way([name, unit, unit])
     yield from _ways_of_numbers(names, case, orders)
+
+
+def probes(names: Sequence[str], case: Case) -> Iterator[Way]:
+    """Those ways that are tried first: a callable that fails in all of them is not tried in the others."""
+    tensors = _tensors(names, case)
+    orders = list(_orders(names, tensors))
+    natural, repeated = orders[0], orders[-1]
+    first, last = names[0], names[-1]
+    for extra in ("", "-1", "-1, False"):
+        for order in orders:
+            yield _way([*order, *_split(extra)])
+    for extra in EXTRAS:
+        yield _way([*natural, *_split(extra.format(first=first))])
+    yield _way([first, f"{first}.shape[-1:]", *natural[1:]])
+    yield _way([first, "1", *natural[1:]])
+    for keywords in KEYWORDS:
+        for order in (natural, natural[:-1], repeated):
+            if order and ("{last}" not in keywords or last not in order):
+                yield _way(list(order), keywords.format(first=first, last=last))
+    for seen in _views(tensors, case):
+        for extra in ("", "-1", "-1, False", "-1, None"):
+            yield _way([*(seen.get(name, name) for name in natural), *_split(extra)])
+        if len(names) == 2:
+            yield _way([seen.get(name, name) for name in reversed(names)])
+        for order in (natural, repeated):
+            for keywords in ("is_causal=True", f"attn_mask={last}"):
+                if len(order) > 2 and last not in order[3:]:
+                    yield _way([seen.get(name, name) for name in order], keywords)
+
+
+def _tensors(names: Sequence[str], case: Case) -> list[str]:
+    return [name for name, value in zip(names, case.args, strict=True) if isinstance(value, Tensor)]
 
 
 def _orders(names: Sequence[str], tensors: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -227,8 +247,8 @@ def _orders(names: Sequence[str], tensors: Sequence[str]) -> Iterator[tuple[str,
         yield from (tuple(names[:count]) for count in range(len(names) - 1, 2, -1))
         yield (names[0],)
     for name in tensors[:1]:
-        yield from ((name, name), (name, name, name))
         yield from ((name, name, name, other) for other in names if other != name)
+        yield from ((name, name), (name, name, name))
 
 
 def _views(tensors: Sequence[str], case: Case) -> Iterator[dict[str, str]]:
@@ -237,14 +257,11 @@ def _views(tensors: Sequence[str], case: Case) -> Iterator[dict[str, str]]:
     yield {name: f"{name}[None, None]" for name in tensors}
     yield {name: f"torch.nested.as_nested_tensor([{name}])" for name in tensors}
     yield {name: f"{name}.to_sparse()" for name in tensors}
-    for name, value in zip(tensors, (one for one in case.args if isinstance(one, Tensor)), strict=True):
-        if value.ndim > 1:
-            yield {name: f"{name}.mT"}
+    ranks = [value.ndim for value in case.args if isinstance(value, Tensor)]
+    yield from ({name: f"{name}.mT"} for name, rank in reversed([*zip(tensors, ranks, strict=True)]) if rank > 1)
 
 
-def _ways_of_numbers(
-    names: Sequence[str], case: Case, orders: Sequence[tuple[str, ...]]
-) -> Iterator[tuple[str, int, list[str]]]:
+def _ways_of_numbers(names: Sequence[str], case: Case, orders: Sequence[tuple[str, ...]]) -> Iterator[Way]:
     """Calls with what plain numbers and lists of numbers become: masks, positions, shapes, tensors."""
     for name, value in zip(names, case.args, strict=True) if len(names) < 3 else ():
         made = MADE_OF_NUMBERS if type(value) is int else ("torch.tensor({0})",) if isinstance(value, list) else ()
@@ -260,12 +277,12 @@ def _split(extra: str) -> list[str]:
     return extra.split(", ") if extra else []
 
 
-def _way(arguments: list[str], keywords: str = "") -> tuple[str, int, list[str]]:
+def _way(arguments: list[str], keywords: str = "") -> Way:
     named = [keyword.partition("=")[0] for keyword in keywords.split(", ")] if keywords else []
     return f"f({', '.join([*arguments, keywords] if keywords else arguments)})", len(arguments), named
 
 
-def _class_ways(case: Case, names: Sequence[str]) -> Iterator[tuple[str, int, list[str]]]:
+def _class_ways(case: Case, names: Sequence[str]) -> Iterator[Way]:
     """How to make a module of torch in place of the exercise's class, and call it."""
     settings = list(case.construct)
     for count in range(len(settings), -1, -1):
@@ -324,12 +341,14 @@ def _settings(exercise: Exercise, cases: Sequence[tuple[Case, Value]]) -> str:
         made = [*case.construct.values(), dict(case.weights)] if exercise.is_class else []
         tried.append(([*case.args, *made], expected, strict.entrywise, strict.double))
     how = list(_class_ways(shown, names)) if exercise.is_class else list(ways(names, shown))
+    least = [] if exercise.is_class else list(probes(names, shown))
     every = [*names, *shown.construct, "weights"] if exercise.is_class else names
     once = list({text: (text, count, named) for text, count, named in how}.values())
     settings = {
         "names": list(every),
         "cases": tried,
         "ways": once,
+        "probes": len({text for text, _, _ in least or once}),
         "before": [] if exercise.is_class else list(BEFORE),
         "after": [] if exercise.is_class else list(AFTER),
         "loads": exercise.is_class,

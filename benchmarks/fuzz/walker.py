@@ -93,6 +93,7 @@ class Walk:
         names: of the exercise's arguments.
         cases: of each case its arguments and what is expected.
         ways: how to call, most natural first.
+        probes: how many of them, from the first on, are enough to see that a callable takes no such arguments.
         before: calls through which an argument may go first, such as "(-{})".
         after: calls through which the result may go, such as "({}).exp()".
         loads: whether the exercise is a class: what is called is then one of torch's modules, with weights loaded.
@@ -103,6 +104,7 @@ class Walk:
         names: list[str],
         cases: list[tuple[list[Any], Any, bool, bool]],
         ways: list[tuple[str, int, list[str]]],
+        probes: int,
         before: list[str],
         after: list[str],
         loads: bool,
@@ -111,6 +113,8 @@ class Walk:
         self.names = names
         self.cases = cases
         self.ways = [Way(text, count, tuple(keywords)) for text, count, keywords in ways]
+        self.probes = probes
+        self.returns = False  # whether what is called now has returned anything
         self.codes: dict[str, types.CodeType] = {}
         self.after = [text for text in after if not self._alone(text)]
         self.before = [text for text in before if not self._alone(text)]
@@ -123,6 +127,7 @@ class Walk:
     def try_out(self, f: Callable[..., Any]) -> tuple[str, int, list[str]] | None:
         """The first call that is right in all cases, of how many calls it is made, and its operators; None if none."""
         near: list[str] = []
+        self.returns = False
         for text in self._made(f) if isinstance(f, type) and not self.loads else self._called(f):
             found, calls = self._tried(text, f, near)
             if found:
@@ -136,7 +141,9 @@ class Walk:
     def _called(self, f: Callable[..., Any]) -> Iterator[str]:
         """The ways to call a function that its signature, if it has one, lets through."""
         least, most, keywords = (0, float("inf"), _Everything()) if self.loads else _arity(f)
-        for way in self.ways:
+        for place, way in enumerate(self.ways):
+            if place >= self.probes and not self.returns:
+                return
             if least <= way.count + len(way.names) and way.count <= most and keywords >= set(way.names):
                 yield way.text
 
@@ -164,6 +171,7 @@ class Walk:
         return "", 0
 
     def _compared(self, text: str, returned: Any, f: Callable[..., Any], near: list[str]) -> tuple[str, int]:
+        self.returns = self.returns or returned is not _NOTHING
         for part, value in _parts(returned):
             fits = _fit(part.format(text), value, self.cases[0][1])
             if fits is not None:

@@ -145,6 +145,7 @@ def test_the_mode_is_one_of_the_fuzzers(
 ) -> None:
     monkeypatch.setattr("sys.argv", ["fuzz", "shortcuts", "decoding.greedy"])
     monkeypatch.setattr(shortcuts, "FILE", tmp_path / "found.toml")
+    monkeypatch.setattr(shortcuts, "callables", lambda zygote, packages: [])
     assert fuzz.main() == 0
     assert capsys.readouterr().out.startswith("decoding.greedy: not walked")
     assert "decoding.greedy" in shortcuts.read(tmp_path / "found.toml")
