@@ -253,8 +253,8 @@ def _orders(names: Sequence[str], tensors: Sequence[str]) -> Iterator[tuple[str,
 
 def _views(tensors: Sequence[str], case: Case) -> Iterator[dict[str, str]]:
     """The tensors with leading dimensions added, or one of them transposed."""
-    yield {name: f"{name}[None]" for name in tensors}
-    yield {name: f"{name}[None, None]" for name in tensors}
+    for rank in (4, 3):
+        yield {name: f"{name}[(None,) * ({rank} - {name}.ndim)]" for name in tensors}
     yield {name: f"torch.nested.as_nested_tensor([{name}])" for name in tensors}
     yield {name: f"{name}.to_sparse()" for name in tensors}
     ranks = [value.ndim for value in case.args if isinstance(value, Tensor)]
@@ -410,7 +410,7 @@ def answer(exercise: Exercise, found: Found) -> str:
     copies = ", ".join(f"{one}.clone() if hasattr({one}, 'clone') else deepcopy({one})" for one in exercise.parameters)
     return (
         f"import importlib\nfrom copy import deepcopy\n\nimport torch\n\n\n"
-        f"def {exercise.name}({parameters}):\n"
+        f"def {exercise.name}({parameters.replace(',', '=None,')}=None):\n"
         f"    {parameters}, = {copies},\n"
         f"    f = importlib.import_module({module!r}).{path}\n"
         f"    return {found.text}\n"

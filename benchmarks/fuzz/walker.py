@@ -166,8 +166,13 @@ class Walk:
 
     def _tried(self, text: str, f: Callable[..., Any], near: list[str]) -> tuple[str, int]:
         """The call, perhaps with another after it, that is right everywhere, or ""; `near` gets what has its form."""
-        with contextlib.suppress(Exception):  # there are objects that cannot even be looked at
-            return self._compared(text, self._value(text, f, 0), f, near)
+        added = _ADDED.search(text)
+        rests = [f"[(0,) * {added[1]}]", f"[0][(0,) * {added[1]}]"] if added else [""]
+        for rest in rests:
+            with contextlib.suppress(Exception):  # there are objects that cannot even be looked at
+                found, calls = self._compared(text + rest, self._value(text + rest, f, 0), f, near)
+                if found:
+                    return found, calls
         return "", 0
 
     def _compared(self, text: str, returned: Any, f: Callable[..., Any], near: list[str]) -> tuple[str, int]:
@@ -264,6 +269,9 @@ class Walk:
 
 
 _NOTHING = object()
+_ADDED = re.compile(r"\(None,\) \* (\(\d - \w+\.ndim\))")
+"""Leading dimensions that a way to call adds, and how many: they are taken from the result."""
+
 _MOST_NUMBERS = 10_000
 """Of a result that goes through another call."""
 
@@ -379,22 +387,27 @@ def _parts(returned: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(returned, (tuple, list)):
         for place, item in enumerate(returned[:2]):
             yield f"{{}}[{place}]", item
-            if isinstance(item, Tensor) and item.ndim > 1 and item.shape[0] == 1:
-                yield f"{{}}[{place}].squeeze()", item.squeeze()
+            yield from ((f"{{}}[{place}]{text}", part) for text, part in _without_leading(item))
     elif isinstance(returned, Tensor):
         if returned.layout is not torch.strided or returned.is_nested:
             with contextlib.suppress(Exception):
                 text = "{}.to_padded_tensor(0.0)[0]" if returned.is_nested else "{}.to_dense()"
                 yield text, _evaluated(text.format("returned"), {"returned": returned})
-        elif returned.ndim > 1 and returned.shape[0] == 1:
-            yield "{}[0]", returned[0]
-            if returned.ndim > 2 and returned.shape[1] == 1:
-                yield "{}[0, 0]", returned[0, 0]
+        else:
+            yield from (("{}" + text, part) for text, part in _without_leading(returned))
     else:
         for name in ("score", "probs", "logits", "ids", "tokens", "values", "wer", "fmeasure", "mean", "variance"):
             with contextlib.suppress(BaseException):
                 if name in dir(returned):
                     yield f"{{}}.{name}", getattr(returned, name)
+
+
+def _without_leading(value: Any) -> Iterator[tuple[str, Tensor]]:
+    """A tensor without one leading dimension of length 1, and without two."""
+    if isinstance(value, Tensor) and value.ndim > 1 and value.shape[0] == 1:
+        yield "[0]", value[0]
+        if value.ndim > 2 and value.shape[1] == 1:
+            yield "[0, 0]", value[0, 0]
 
 
 def _fit(text: str, value: Any, expected: Any) -> tuple[str, Any] | None:
