@@ -19,6 +19,7 @@ import inspect
 import io
 import itertools
 import json
+import re
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -278,7 +279,7 @@ def _split(extra: str) -> list[str]:
 
 
 def _way(arguments: list[str], keywords: str = "") -> Way:
-    named = [keyword.partition("=")[0] for keyword in keywords.split(", ")] if keywords else []
+    named = re.findall(r"(\w+)=", keywords)
     return f"f({', '.join([*arguments, keywords] if keywords else arguments)})", len(arguments), named
 
 

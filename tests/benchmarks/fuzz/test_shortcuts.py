@@ -106,7 +106,9 @@ def test_cases_are_chosen_that_tell_answers_apart() -> None:
 
 def test_ways_begin_with_the_natural_one() -> None:
     case = Case("", (torch.zeros(2, 3), torch.zeros(4, 3)))
-    texts = [text for text, _, _ in shortcuts.ways(["q", "k"], case)]
+    ways = list(shortcuts.ways(["q", "k"], case))
+    texts = [text for text, _, _ in ways]
+    assert ("f(q, dim=-2, mask=k[..., None])", 1, ["dim", "mask"]) in ways
     assert texts[:3] == ["f(q, k)", "f(k, q)", "f(q)"]
     assert {
         "f(q, k.mT)",
