@@ -25,22 +25,18 @@ from autograder.box.endings import (
     cause,
     memory_kills,
 )
+from autograder.box.frames import Frame, FrameReader, Json, ProtocolError, encode_frame
 from autograder.box.processes import Doing
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
     CellResult,
     Decoder,
     Encoder,
-    Frame,
-    FrameReader,
-    Json,
-    ProtocolError,
     decode_call,
     decode_cell,
     decode_changes,
     decode_observation,
     encode_case,
-    encode_frame,
     encode_raised,
     output_bytes,
 )

@@ -20,6 +20,7 @@ EXERCISES = "course_lib.exercises"
 _REQUIRED = "course_lib.checking.observation"
 _CHILD_SIDE = (
     "limits.py",
+    "box/frames.py",
     "box/protocol.py",
     "box/processes.py",
     *(f"box/confinement/{name}.py" for name in ("landlock", "system_calls", "seccomp", "recorded")),

@@ -1,9 +1,8 @@
-"""The wire between a grader and a box: frames of JSON and safetensors, and nothing that can run.
+"""What crosses between a grader and a box, in frames (`frames.py`): plain data, and nothing that can run.
 
-A frame is a fixed prefix (magic, two lengths), a JSON header, and the header's tensors as one safetensors
-blob. What crosses is plain data: values (`course_lib.checking.exercise.Value`), cases, observations, and
-the outputs of cells. Whatever a box sends is checked field by field before anyone looks at it: the process
-behind it runs a student's code and may send any bytes. Pickle is never used, in either direction.
+That is values (`course_lib.checking.exercise.Value`), cases, observations, and the outputs of cells. Whatever a box
+sends is checked field by field before anyone looks at it: the process behind it runs a student's code and may send any
+bytes. Pickle is never used, in either direction.
 """
 
 from __future__ import annotations
@@ -11,37 +10,30 @@ from __future__ import annotations
 import json
 import math
 import re
-import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
-from safetensors.numpy import save as save_arrays
-from safetensors.torch import load, save
 from torch import Tensor
 
-from autograder.limits import size
+from autograder.box.frames import (
+    DTYPES,
+    MAX_TENSORS,
+    Json,
+    TooLarge,
+    fits,
+    require,
+)
 from course_lib.checking.exercise import Callback, Case, Value, is_key
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
-
-Json = Any
-"""What `json.loads` returns."""
 
 RemoteCall = Callable[..., Value]
 """`remote(number, *args, **kwargs)`: what the callback of this number returns, from the other side of the wire."""
 
-MAX_HEADER_BYTES = 8 << 20
-MAX_MARKS = 1_000_000  # brackets, commas and quotes in JSON: each can stand for an object of some dozens of bytes
 MAX_NODES = 100_000  # values inside values, in one frame
 MAX_DEPTH = 32
-MAX_TENSORS = 1_000
-MAX_TENSOR_HEADER_BYTES = 256 * MAX_TENSORS
-MAX_DIMENSIONS = 16
-MAX_ELEMENTS = 4_000_000  # of a tensor; dimensions of length 0 count as 1, so that empty tensors are bounded too
-MAX_LENGTH = 1_000_000  # of a dimension
 MAX_INTEGER = 1 << 64
 MAX_NAME = 200
 MAX_TEXT = 4_000
@@ -53,24 +45,6 @@ MAX_ERROR_BYTES = 1 << 18  # shown beyond the limit on a cell's output: its erro
 OUT_OF_MEMORY_STATUS = 86
 """Exit status of a box that could not even report that it ran out of memory."""
 
-_PREFIX = struct.Struct(">4sII")
-_MAGIC = b"KTZ1"
-
-_TENSOR_PREFIX = struct.Struct("<Q")
-
-_DTYPES = {
-    "BOOL": torch.bool,
-    "U8": torch.uint8,
-    "I8": torch.int8,
-    "I16": torch.int16,
-    "I32": torch.int32,
-    "I64": torch.int64,
-    "F16": torch.float16,
-    "BF16": torch.bfloat16,
-    "F32": torch.float32,
-    "F64": torch.float64,
-}
-"""What may cross, by the names that safetensors have."""
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _FAILURES = {
     Outcome.RAISED,
@@ -81,14 +55,6 @@ _FAILURES = {
 }
 _SURROGATE = re.compile("[\ud800-\udfff]")
 MIME = re.compile(r"[a-z]+/[A-Za-z0-9.+-]{1,100}")
-
-
-class ProtocolError(Exception):
-    """The other side sent something that the protocol does not allow."""
-
-
-class TooLarge(Exception):
-    """A value that is too large, or too deep, to cross."""
 
 
 @dataclass(frozen=True)
@@ -108,183 +74,6 @@ class CellResult:
     raised: Raised | None = None
     failure: Outcome | None = None
     seconds: float = 0.0
-
-
-# Frames ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One message: a JSON object, and the tensors that it refers to by number."""
-
-    header: dict[str, Json]
-    tensors: list[Tensor] = field(default_factory=list)
-
-
-class FrameReader:
-    """Puts one frame together from bytes as they arrive, and asks for no byte beyond its end."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._data = bytearray()
-        self._lengths: tuple[int, int] | None = None
-
-    @property
-    def missing(self) -> int:
-        """How many bytes to read next; 0 when the frame is complete."""
-        end = _PREFIX.size if self._lengths is None else _PREFIX.size + sum(self._lengths)
-        return end - len(self._data)
-
-    def feed(self, data: bytes) -> None:
-        """Take in bytes, at most `missing` of them.
-
-        Raises:
-            ProtocolError: they do not begin a frame, or one that is too long.
-        """
-        self._data += data
-        if self._lengths is None and len(self._data) >= _PREFIX.size:
-            magic, header, payload = _PREFIX.unpack_from(self._data)
-            _require(magic == _MAGIC, "not a frame")
-            _require(0 < header <= MAX_HEADER_BYTES and header + payload <= self._limit, "a frame that is too long")
-            self._lengths = header, payload
-
-    def frame(self) -> Frame:
-        """The complete frame, with its JSON and its tensors checked. The reader is empty after that.
-
-        What it takes in memory, at most, is the frame once more: what was received is dropped before it is unpacked.
-        """
-        assert self._lengths is not None, "not complete yet"
-        middle = _PREFIX.size + self._lengths[0]
-        with memoryview(self._data) as received:
-            text, blob = bytes(received[_PREFIX.size : middle]), bytes(received[middle:])
-        self._data = bytearray()
-        header = _parse(text)
-        return Frame(header, _unpack(blob))
-
-
-def encode_frame(frame: Frame, limit: int) -> bytes:
-    """The bytes of a frame.
-
-    Raises:
-        TooLarge: there are more than `limit`.
-    """
-    text = json.dumps(frame.header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    header, payload = text.encode(), _pack(frame.tensors)
-    if len(header) > MAX_HEADER_BYTES or len(header) + len(payload) > limit:
-        raise TooLarge(f"{size(len(header) + len(payload))} in one message")
-    return _PREFIX.pack(_MAGIC, len(header), len(payload)) + header + payload
-
-
-def _parse(text: bytes) -> dict[str, Json]:
-    """Strict JSON: an object, no duplicate keys, no NaN, no lone surrogates, no absurd numbers or nesting."""
-    _require(_count_marks(text) <= MAX_MARKS, "JSON that is too large")
-    try:
-        header = json.loads(
-            text.decode(),
-            object_pairs_hook=_object,
-            parse_constant=_refuse_constant,
-            parse_int=_integer,
-            parse_float=_finite,
-        )
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"unreadable JSON: {type(error).__name__}") from error
-    _require(type(header) is dict, "a header that is not an object")
-    return dict(header)
-
-
-def _count_marks(text: bytes) -> int:
-    """How many brackets, commas and quotation marks there are in JSON, outside its strings."""
-    quoted = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    quotes = quoted.count(b'"')
-    if quotes > MAX_MARKS:
-        return quotes
-    outside = b"".join(quoted.split(b'"')[::2])
-    return quotes + sum(map(outside.count, (b"{", b"[", b",")))
-
-
-def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    result = dict(pairs)
-    _require(len(result) == len(pairs), "a duplicate key")
-    return result
-
-
-def _refuse_constant(name: str) -> float:
-    raise ProtocolError(f"{name} in JSON")
-
-
-def _integer(digits: str) -> int:
-    _require(len(digits) <= 21, "an integer that is too long")
-    return int(digits)
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    _require(len(digits) <= 40 and math.isfinite(value), "a number that is out of range")
-    return value
-
-
-def _pack(tensors: Sequence[Tensor]) -> bytes:
-    if not tensors:
-        return b""
-    named = {str(number): tensor for number, tensor in enumerate(tensors)}
-    if any(tensor.dtype == torch.bfloat16 for tensor in tensors):  # numpy has no such type
-        return save(named)
-    return save_arrays({name: tensor.numpy() for name, tensor in named.items()})  # in a third of the time of `save`
-
-
-def _unpack(blob: bytes) -> list[Tensor]:
-    if not blob:
-        return []
-    _check_tensors(blob)
-    try:
-        tensors = load(blob)
-    except Exception as error:  # the reader has error classes of its own, and more to come
-        raise ProtocolError("unreadable safetensors") from error
-    for tensor in tensors.values():
-        if tensor.dtype == torch.bool:  # torch takes any byte for a bool and then contradicts itself
-            _require(not bool((tensor.view(torch.uint8) > 1).any()), "a boolean that is neither 0 nor 1")
-    return [tensors[str(number)] for number in range(len(tensors))]
-
-
-def _check_tensors(blob: bytes) -> None:
-    """Count the tensors of a safetensors blob, and measure each, before anything is made of it.
-
-    Raises:
-        ProtocolError: it holds anything but tensors that may cross, numbered from 0, one behind the other.
-    """
-    _require(len(blob) >= _TENSOR_PREFIX.size, "unreadable safetensors")
-    (length,) = _TENSOR_PREFIX.unpack_from(blob)
-    start = _TENSOR_PREFIX.size + length
-    _require(length <= MAX_TENSOR_HEADER_BYTES, "too many tensors, or too much about them")
-    _require(start <= len(blob), "unreadable safetensors")
-    entries = _parse(blob[_TENSOR_PREFIX.size : start])
-    _require(len(entries) <= MAX_TENSORS, "too many tensors")
-    _require(set(entries) == {str(number) for number in range(len(entries))}, "misnumbered tensors")
-    places = sorted(map(_place, entries.values()))
-    ends = [0, *(end for _, end in places)]
-    _require([begin for begin, _ in places] == ends[:-1], "tensors that are not one behind the other")
-    _require(start + ends[-1] == len(blob), "tensors that do not fill their place")
-
-
-def _place(entry: Json) -> tuple[int, int]:
-    """Where a tensor lies in a blob's data, if its dtype, shape and place go together and it may cross."""
-    _require(type(entry) is dict and entry.keys() == {"dtype", "shape", "data_offsets"}, "a misdescribed tensor")
-    dtype, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
-    _require(type(dtype) is str and dtype in _DTYPES, "a tensor of another dtype")
-    for numbers in (shape, place):
-        is_list = type(numbers) is list and all(type(number) is int and number >= 0 for number in numbers)
-        _require(is_list, "a misdescribed tensor")
-    _require(_fits(shape), "a tensor that is too large")
-    taken = math.prod(shape) * _DTYPES[dtype].itemsize
-    _require(len(place) == 2 and place[1] - place[0] == taken, "a misplaced tensor")
-    return place[0], place[1]
-
-
-def _fits(shape: Sequence[int]) -> bool:
-    """Whether a tensor may cross; an empty one takes no bytes, but as many steps as it is long."""
-    if len(shape) > MAX_DIMENSIONS or max(shape, default=0) > MAX_LENGTH:
-        return False
-    return math.prod(max(length, 1) for length in shape) <= MAX_ELEMENTS
 
 
 # Values ---------------------------------------------------------------------------------------------------
@@ -341,12 +130,12 @@ class Encoder:
         return self.value(key)
 
     def _tensor(self, tensor: Tensor) -> Json:
-        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in _DTYPES.values():
+        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in DTYPES.values():
             dtype, layout = (str(name).removeprefix("torch.") for name in (tensor.dtype, tensor.layout))
             return {"foreign": f"torch.Tensor ({dtype}, {layout}, {tensor.device.type})"}
         if len(self.tensors) >= MAX_TENSORS:
             raise TooLarge(f"more than {MAX_TENSORS} tensors")
-        if not _fits(tensor.shape):
+        if not fits(tensor.shape):
             raise TooLarge(f"a tensor of the shape {tuple(tensor.shape)}")
         order = _memory_order(tensor)
         # The writer refuses tensors that share memory, so each is a copy.
@@ -382,68 +171,68 @@ class Decoder:
             ProtocolError: it stands for none.
         """
         self._nodes += 1
-        _require(self._nodes <= MAX_NODES and depth <= MAX_DEPTH, "too many values, or too deep")
+        require(self._nodes <= MAX_NODES and depth <= MAX_DEPTH, "too many values, or too deep")
         if data is None or type(data) in (bool, float, str):
             return data
         if type(data) is int:
-            _require(abs(data) < MAX_INTEGER, "an integer that is too large")
+            require(abs(data) < MAX_INTEGER, "an integer that is too large")
             return data
-        _require(type(data) is dict, "an untagged value")
+        require(type(data) is dict, "an untagged value")
         if "tensor" in data:
             return self._tensor(data)
-        _require(len(data) == 1, "a value with more than one tag")
+        require(len(data) == 1, "a value with more than one tag")
         [(tag, content)] = data.items()
         if tag in ("list", "tuple"):
-            _require(type(content) is list, f"an invalid {tag}")
+            require(type(content) is list, f"an invalid {tag}")
             items = [self.value(item, depth + 1) for item in content]
             return items if tag == "list" else tuple(items)
         if tag == "dict":
-            _require(type(content) is dict, "an invalid dict")
+            require(type(content) is dict, "an invalid dict")
             return {name: self.value(item, depth + 1) for name, item in content.items()}
         if tag == "items":
             return self._items(content, depth)
         if tag == "float":
-            _require(type(content) is str and content in _FLOATS, "an invalid float")
+            require(type(content) is str and content in _FLOATS, "an invalid float")
             return _FLOATS[content]
         if tag == "callback" and self._remote is not None:
             number, name = content
             # Whoever has the function counts the calls, and looks at what it is given.
             return Callback(name, partial(self._remote, number), most_calls=sys.maxsize, most_numbers=sys.maxsize)
-        _require(tag == "foreign", "an unknown tag")
+        require(tag == "foreign", "an unknown tag")
         return Foreign(text(content, MAX_NAME))
 
     def _items(self, content: Json, depth: int) -> dict[Value, Value]:
         """A dict whose keys are not all strings."""
-        _require(type(content) is list, "an invalid dict")
+        require(type(content) is list, "an invalid dict")
         found: dict[Value, Value] = {}
         for item in content:
-            _require(type(item) is list and len(item) == 2, "an invalid item of a dict")
+            require(type(item) is list and len(item) == 2, "an invalid item of a dict")
             key = self.value(item[0], depth + 1)
-            _require(is_key(key) and key not in found, "a dict's key that is invalid, or there twice")
+            require(is_key(key) and key not in found, "a dict's key that is invalid, or there twice")
             found[key] = self.value(item[1], depth + 1)
         return found
 
     def tensor(self, data: Json) -> Tensor:
         """The tensor that `data` stands for."""
         value = self.value(data)
-        _require(isinstance(value, Tensor), "something else in place of a tensor")
+        require(isinstance(value, Tensor), "something else in place of a tensor")
         assert isinstance(value, Tensor)
         return value
 
     def finish(self) -> None:
         """Refuse tensors that nothing refers to."""
-        _require(not self._tensors, "a tensor that nothing refers to")
+        require(not self._tensors, "a tensor that nothing refers to")
 
     def _tensor(self, data: dict[str, Json]) -> Tensor:
-        _require(set(data) <= {"tensor", "order"}, "a tensor with unknown fields")
+        require(set(data) <= {"tensor", "order"}, "a tensor with unknown fields")
         number = data["tensor"]
-        _require(type(number) is int and number in self._tensors, "a reference to no tensor")
+        require(type(number) is int and number in self._tensors, "a reference to no tensor")
         stored = self._tensors.pop(number)
         if "order" not in data:
             return stored
         order = data["order"]
-        _require(type(order) is list and all(type(dimension) is int for dimension in order), "an invalid order")
-        _require(sorted(order) == list(range(stored.dim())), "an order that is not a permutation")
+        require(type(order) is list and all(type(dimension) is int for dimension in order), "an invalid order")
+        require(sorted(order) == list(range(stored.dim())), "an order that is not a permutation")
         return stored.permute([order.index(dimension) for dimension in range(stored.dim())])
 
 
@@ -509,7 +298,7 @@ def decode_call(data: Json, decoder: Decoder, callbacks: range) -> tuple[int, li
         ProtocolError: it asks for something else.
     """
     fields(data, callback=int, args=list, kwargs=dict)
-    _require(data["callback"] in callbacks, "a call of no callback")
+    require(data["callback"] in callbacks, "a call of no callback")
     args = [decoder.value(value) for value in data["args"]]
     kwargs = {text(name, MAX_NAME): decoder.value(value) for name, value in data["kwargs"].items()}
     decoder.finish()
@@ -522,7 +311,7 @@ def decode_changes(data: Json) -> list[str]:
     Raises:
         ProtocolError: it says something else.
     """
-    _require(type(data) is list and len(data) <= MAX_CHANGES, "an invalid list of changes")
+    require(type(data) is list and len(data) <= MAX_CHANGES, "an invalid list of changes")
     return [text(change, MAX_NAME) for change in data]
 
 
@@ -554,11 +343,11 @@ def decode_observation(data: Json, decoder: Decoder, case: Case) -> Observation:
     failure, raised = _failure(data["failure"]), decode_raised(data["raised"])
     seconds = _seconds(data["seconds"])
     if data["returned"]:
-        _require(failure is None and raised is None, "a failure of a call that returned")
-        _require(len(gradients) == len(gradient_names(case)), "the wrong number of gradients")
+        require(failure is None and raised is None, "a failure of a call that returned")
+        require(len(gradients) == len(gradient_names(case)), "the wrong number of gradients")
         return Observation(True, value, gradients, modified, seconds=seconds)
-    _require(failure is not None, "a call that failed for no reason")
-    _require(value is None and not gradients and not modified, "a result of a call that failed")
+    require(failure is not None, "a call that failed for no reason")
+    require(value is None and not gradients and not modified, "a result of a call that failed")
     return Observation(False, failure=failure, raised=raised, seconds=seconds)
 
 
@@ -582,14 +371,14 @@ def decode_cell(data: Json) -> CellResult:
         ProtocolError: it is not one.
     """
     fields(data, outputs=list, ok=bool, raised=object, failure=object, seconds=float)
-    _require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
+    require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
     nodes = 0
     for output in data["outputs"]:
         nodes += _output(output)
-        _require(nodes <= MAX_NODES, "too many values in outputs")
+        require(nodes <= MAX_NODES, "too many values in outputs")
     outputs = [dict(output) for output in data["outputs"]]
     raised, failure = decode_raised(data["raised"]), _failure(data["failure"])
-    _require(data["ok"] == (raised is None) == (failure is None), "a cell that did and did not fail")
+    require(data["ok"] == (raised is None) == (failure is None), "a cell that did and did not fail")
     return CellResult(outputs, data["ok"], raised, failure, _seconds(data["seconds"]))
 
 
@@ -610,7 +399,7 @@ def decode_raised(data: Json) -> Raised | None:
     if data is None:
         return None
     fields(data, type_name=str, message=str, line=int, code=str)
-    _require(0 <= data["line"] <= 1 << 30, "an invalid line")
+    require(0 <= data["line"] <= 1 << 30, "an invalid line")
     return Raised(
         text(data["type_name"], MAX_NAME), text(data["message"], MAX_TEXT), data["line"], text(data["code"], MAX_TEXT)
     )
@@ -632,27 +421,27 @@ def bundle_bytes(data: dict[str, Json], metadata: dict[str, Json]) -> int:
 
 def _output(data: Json) -> int:
     """Require one output of a cell, with exactly the fields that a notebook of format 4 has; its JSON values."""
-    _require(type(data) is dict, "an invalid output")
+    require(type(data) is dict, "an invalid output")
     kind = data.get("output_type")
     if kind == "stream":
         fields(data, output_type=str, name=str, text=str)
-        _require(data["name"] in ("stdout", "stderr"), "an unknown stream")
+        require(data["name"] in ("stdout", "stderr"), "an unknown stream")
         text(data["text"])
         return 1
     if kind == "error":
         fields(data, output_type=str, ename=str, evalue=str, traceback=list)
-        _require(len(data["traceback"]) <= MAX_TRACEBACK_LINES, "a traceback that is too long")
+        require(len(data["traceback"]) <= MAX_TRACEBACK_LINES, "a traceback that is too long")
         for line in (data["ename"], data["evalue"], *data["traceback"]):
             text(line)
         return 1
     if kind == "display_data":
         fields(data, output_type=str, data=dict, metadata=dict)
     else:
-        _require(kind == "execute_result", "an unknown kind of output")
+        require(kind == "execute_result", "an unknown kind of output")
         fields(data, output_type=str, data=dict, metadata=dict, execution_count=int)
-        _require(0 <= data["execution_count"] < 1 << 31, "an invalid execution count")
+        require(0 <= data["execution_count"] < 1 << 31, "an invalid execution count")
     for mime, content in data["data"].items():
-        _require(MIME.fullmatch(mime) is not None, "an unknown MIME type")
+        require(MIME.fullmatch(mime) is not None, "an unknown MIME type")
         if not mime.endswith("json"):
             text(content)
     return bundle_nodes(data["data"], data["metadata"])
@@ -669,7 +458,7 @@ def json_nodes(data: Json, depth: int = 0) -> int:
     Raises:
         ProtocolError: more than `MAX_NODES`, or too deep, or not what a notebook may hold.
     """
-    _require(depth <= MAX_DEPTH, "JSON that is too deep")
+    require(depth <= MAX_DEPTH, "JSON that is too deep")
     nodes = 1
     if type(data) is str:
         text(data)
@@ -677,11 +466,11 @@ def json_nodes(data: Json, depth: int = 0) -> int:
         for name, item in data.items():
             text(name, MAX_NAME)
             nodes += json_nodes(item, depth + 1)
-            _require(nodes <= MAX_NODES, "too many values in JSON")
+            require(nodes <= MAX_NODES, "too many values in JSON")
     elif type(data) is list:
         for item in data:
             nodes += json_nodes(item, depth + 1)
-            _require(nodes <= MAX_NODES, "too many values in JSON")
+            require(nodes <= MAX_NODES, "too many values in JSON")
     return nodes
 
 
@@ -691,9 +480,9 @@ def fields(data: Json, /, **types: type) -> None:
     Raises:
         ProtocolError: it has others.
     """
-    _require(type(data) is dict and set(data) == set(types), "an object with the wrong fields")
+    require(type(data) is dict and set(data) == set(types), "an object with the wrong fields")
     for name, kind in types.items():
-        _require(kind is object or type(data[name]) is kind, f"a {name} of the wrong type")
+        require(kind is object or type(data[name]) is kind, f"a {name} of the wrong type")
 
 
 def text(data: Json, limit: int | None = None) -> str:
@@ -702,30 +491,25 @@ def text(data: Json, limit: int | None = None) -> str:
     Raises:
         ProtocolError: it is not one.
     """
-    _require(type(data) is str, "something else in place of text")
-    _require(limit is None or len(data) <= limit, "text that is too long")
-    _require(_SURROGATE.search(data) is None, "text that is not Unicode")
+    require(type(data) is str, "something else in place of text")
+    require(limit is None or len(data) <= limit, "text that is too long")
+    require(_SURROGATE.search(data) is None, "text that is not Unicode")
     return str(data)
 
 
 def _positions(data: list[Json], length: int) -> tuple[int, ...]:
-    _require(all(type(position) is int and 0 <= position < length for position in data), "a position out of range")
-    _require(len(set(data)) == len(data), "a position named twice")
+    require(all(type(position) is int and 0 <= position < length for position in data), "a position out of range")
+    require(len(set(data)) == len(data), "a position named twice")
     return tuple(data)
 
 
 def _failure(data: Json) -> Outcome | None:
     if data is None:
         return None
-    _require(type(data) is str and data in {str(outcome) for outcome in _FAILURES}, "an unknown failure")
+    require(type(data) is str and data in {str(outcome) for outcome in _FAILURES}, "an unknown failure")
     return Outcome(data)
 
 
 def _seconds(data: float) -> float:
-    _require(0 <= data < 1e6, "an invalid duration")
+    require(0 <= data < 1e6, "an invalid duration")
     return data
-
-
-def _require(condition: bool, problem: str) -> None:
-    if not condition:
-        raise ProtocolError(problem)

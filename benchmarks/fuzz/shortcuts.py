@@ -31,9 +31,10 @@ import torch
 from torch import Tensor
 
 from autograder.box import Box, BoxLost, Level, Limits, Zygote
+from autograder.box.bench import CELLS, Bench, own_bench
 from benchmarks.fuzz import walker
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, decide
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, decide
 from course_lib.checking.compare import Strictness, value_difference
 from course_lib.checking.exercise import Callback, Value
 from course_lib.checking.rules import Code
@@ -394,13 +395,13 @@ def _judged(zygote: Zygote, exercise: Exercise, found: Found) -> Shortcut | None
         return Shortcut(found.calls, call, found.operators)
     source = answer(exercise, found)
     key = AnswerKey(exercise, PUBLIC_SEED)
-    free = decide(key, _observed(zygote, exercise, source, key.cases, ()))
+    free = decide(key, _observed(zygote, exercise, source, key.cases, CELLS))
     if not free.points and 2 * sum(result.passed for result in free.cases) < len(key.cases):
         return None
-    barred = Code([source]).broken_rule(exercise.name, exercise.forbidden) is not None
+    barred = Code([source]).broken_rule(exercise.name, exercise.forbidden_names) is not None
     if exercise.forbidden and not barred:
-        seen = _observed(zygote, exercise, source, key.cases[:1], exercise.forbidden)
-        barred = any(one.failure is Outcome.RULE_BROKEN for one in seen)
+        bench = own_bench(exercise, exercise.lesson in exercises.PACKAGES)
+        barred = not decide(key, _observed(zygote, exercise, source, key.cases, bench)).points
     return Shortcut(found.calls, call, found.operators, free.points, barred)
 
 
@@ -419,13 +420,13 @@ def answer(exercise: Exercise, found: Found) -> str:
 
 
 def _observed(
-    zygote: Zygote, exercise: Exercise, source: str, cases: Sequence[Case], forbidden: Sequence[str]
+    zygote: Zygote, exercise: Exercise, source: str, cases: Sequence[Case], bench: Bench
 ) -> list[Observation]:
     seen: list[Observation] = []
-    with zygote.open_box(seed=0, limits=LIMITS) as box:
+    with zygote.open_box(seed=0, limits=LIMITS, bench=bench) as box:
         try:
             box.run_cell(source)
-            seen += box.observe_cases(exercise.name, cases, hidden=False, forbidden=forbidden)
+            seen += box.observe_cases(exercise.name, cases, hidden=False)
         except BoxLost as lost:
             seen.append(Observation(False, failure=lost.outcome))
     return seen
@@ -526,7 +527,8 @@ def run(ids: Sequence[str], packages: Sequence[str], path: Path) -> int:
     chosen = exercises.named(ids) if ids else exercises.all()
     names: dict[tuple[str, ...], list[str]] = {}
     is_open = False
-    with Zygote(level=Level.L2, limits=LIMITS) as zygote:
+    shown = {name for exercise in chosen for name in exercises.PACKAGES.get(exercise.lesson, ())}
+    with Zygote(level=Level.L2, limits=LIMITS, shown=shown, packages=packages) as zygote:
         for exercise in chosen:
             walked = (*ALWAYS, *SHOWN.get(exercise.lesson, ()), *packages)
             if walked not in names:

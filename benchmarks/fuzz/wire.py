@@ -19,16 +19,9 @@ from typing import Any
 import torch
 
 from autograder.box import Box, BoxLost
+from autograder.box.frames import Frame, FrameReader, encode_frame
 from autograder.box.processes import Reading
-from autograder.box.protocol import (
-    CellResult,
-    Encoder,
-    Frame,
-    FrameReader,
-    encode_cell,
-    encode_frame,
-    encode_observation,
-)
+from autograder.box.protocol import CellResult, Encoder, encode_cell, encode_observation
 from autograder.intake import sanitise
 from autograder.limits import Limits
 from benchmarks.fuzz import mutations

@@ -220,6 +220,8 @@ class Exercise:
         forbidden: what the answer has to compute by itself, such as the softmax.
         needs: what it may use even where another exercise of the lesson forbids it. Answers that forbid different
             things are judged side by side unless one needs what another forbids.
+        allowed: the names of library functions that come near an answer, and are one all the same; found by
+            `python -m benchmarks.fuzz shortcuts`.
         entrywise: what each of its cases says, see `Case.entrywise`.
         memorisable: why a table of some thousand inputs could hold all hidden ones, such as "Its whole input is one
             small number"; empty where none could.
@@ -242,6 +244,7 @@ class Exercise:
     withheld: tuple[str, ...] = ()
     forbidden: tuple[ReadyMade, ...] = ()
     needs: tuple[ReadyMade, ...] = ()
+    allowed: tuple[str, ...] = ()
     listed_pairs: tuple[Pair, ...] = ()
     entrywise: bool = False
     memorisable: str = ""

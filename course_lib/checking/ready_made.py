@@ -40,9 +40,22 @@ SOFTMAX = ReadyMade(
     "softmax",
     ("softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin", "Softmax2d"),
     ("*::*softmax*", *_ATTENTION_OPERATORS),
-    (*_ATTENTION_FUNCTIONS, "torch.nn.functional.gumbel_softmax", "torch.distributions.utils.logits_to_probs"),
+    (
+        *_ATTENTION_FUNCTIONS,
+        "torch.nn.functional.gumbel_softmax",
+        "torch.distributions.utils.logits_to_probs",
+        "torch.distributions.transforms.SoftmaxTransform",
+    ),
 )
 """The weights that scores become: exp(x) over its sum. What attends has one in it."""
+
+MASKED_SOFTMAX = ReadyMade(
+    "masked_softmax",
+    ("masked_softmax", "_masked_softmax", "MaskedTensor"),
+    ("aten::*masked_softmax*",),
+    ("torch.masked",),
+)
+"""The softmax of some of the scores."""
 
 FUSED_ATTENTION = ReadyMade(
     "fused_attention",
@@ -136,7 +149,18 @@ PAIRS = ReadyMade(
 READY_MADE = {
     family.id: family
     for family in (
-        *(SOFTMAX, FUSED_ATTENTION, READY_MADE_HEADS, ENCODER_LAYERS, NORMALISATION, DROPOUT, COSINE, JACOBIAN, ADAM),
+        *(
+            SOFTMAX,
+            MASKED_SOFTMAX,
+            FUSED_ATTENTION,
+            READY_MADE_HEADS,
+            ENCODER_LAYERS,
+            NORMALISATION,
+            DROPOUT,
+            COSINE,
+            JACOBIAN,
+            ADAM,
+        ),
         *(TOKENIZERS, METRICS, EDITS, PAIRS),
     )
 }

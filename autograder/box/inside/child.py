@@ -25,6 +25,7 @@ import torch
 
 from autograder.box.confinement import landlock
 from autograder.box.confinement.levels import Level, confine, limit_memory, release_reserve
+from autograder.box.frames import Frame, FrameReader, Json, TooLarge, encode_frame
 from autograder.box.inside.absence import Absentees
 from autograder.box.inside.bars import answering
 from autograder.box.inside.recorder import Recorder, Stream
@@ -34,15 +35,10 @@ from autograder.box.protocol import (
     OUT_OF_MEMORY_STATUS,
     Decoder,
     Encoder,
-    Frame,
-    FrameReader,
-    Json,
-    TooLarge,
     decode_case,
     decode_raised,
     encode_call,
     encode_cell,
-    encode_frame,
     encode_observation,
 )
 from autograder.limits import Limits

@@ -7,13 +7,12 @@ import io
 import json
 from typing import Any
 
+from autograder.box.frames import Json, ProtocolError
 from autograder.box.protocol import (
     MAX_NODES,
     MAX_OUTPUTS,
     MAX_TRACEBACK_LINES,
     MIME,
-    Json,
-    ProtocolError,
     bundle_bytes,
     bundle_nodes,
     clean,

@@ -30,8 +30,8 @@ from autograder.box.confinement.enclosure import enclosure_at
 from autograder.box.confinement.levels import Level
 from autograder.box.disk import remove
 from autograder.box.endings import BoxUnavailable
+from autograder.box.frames import Frame, Json, encode_frame
 from autograder.box.library import copy_library
-from autograder.box.protocol import Frame, Json, encode_frame
 from autograder.box.zygote.keepers import ANSWER_SECONDS, Channel, Keeper, Spawned
 from autograder.limits import Limits
 

@@ -17,8 +17,8 @@ from typing import Protocol
 
 from autograder.box import processes
 from autograder.box.endings import BoxUnavailable
+from autograder.box.frames import Json
 from autograder.box.processes import Doing, Reading
-from autograder.box.protocol import Json
 
 ANSWER_SECONDS = 20.0
 """Until the zygote, which runs nothing of a student's, has answered."""

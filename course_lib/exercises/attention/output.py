@@ -171,4 +171,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("matmul", "matrix_multiply", "__matmul__"),
 )

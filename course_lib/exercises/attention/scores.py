@@ -178,4 +178,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("matmul", "matrix_multiply", "__matmul__"),
 )

@@ -205,5 +205,6 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("normalize",),
     forbidden=(COSINE,),
 )

@@ -118,4 +118,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("take", "__getitem__", "embedding"),
 )

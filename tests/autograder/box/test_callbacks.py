@@ -15,7 +15,8 @@ from torch import Generator, Tensor, nn
 
 from autograder.box import Box, BoxLost, Limits, Zygote
 from autograder.box.bench import own_bench
-from autograder.box.protocol import Decoder, Encoder, ProtocolError, decode_call, decode_case, encode_case
+from autograder.box.frames import ProtocolError
+from autograder.box.protocol import Decoder, Encoder, decode_call, decode_case, encode_case
 from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, judge, observe
 from course_lib.checking.exercise import CallRefused, Value
 from course_lib.checking.ready_made import SOFTMAX

@@ -1,6 +1,8 @@
 """Whether boxes can do what lessons do, and which system calls they are refused if not.
 
-Tests `confinement/recorded.py` as well. A call that nobody needs is taken for one that a new library would need.
+A call that nobody needs is taken for one that a new library would need.
+
+Tests `recorded.py` as well.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from benchmarks.fuzz import shortcuts
 from benchmarks.fuzz.shortcuts import Report, Shortcut
 from course_lib import exercises
 from course_lib.checking import Case, Exercise
+from course_lib.checking.ready_made import ReadyMade
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ TIMES = Exercise(
     cases=cases_of_times,
     misconceptions=(),
     correct=(),
-    forbidden=("mul",),
+    forbidden=(ReadyMade("times", ("mul",)),),
 )
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from autograder.box.frames import Json
 from autograder.box.inside.recorder import Recorder, Stream
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
     MAX_NODES,
     MAX_OUTPUTS,
     CellResult,
-    Json,
     decode_cell,
     encode_cell,
     output_bytes,
