@@ -302,7 +302,7 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # `masking.masked_weights` · 4 points · about 15 minutes
 #
 # Turn scaled scores and a mask into attention weights: fill, then softmax along the keys. You are welcome to use
-# `torch.softmax`. In a row without any allowed key, all weights are 0.
+# `torch.softmax`, but not to `torch.masked`. In a row without any allowed key, all weights are 0.
 #
 # One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked rows.
 # Scores lie anywhere between −5000 and 5000, allowed or forbidden: $-10^9$ is low enough to fill with, −1000 is not. With

@@ -520,8 +520,8 @@ def four_heads_look_at_four_things():
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 more for epsilon) · about 12 minutes
 #
-# Write the formula. Torch's own layer norm is not allowed. Gradients of `x`, `gamma` and `beta` are compared, even where
-# a word's numbers are all equal.
+# Write the formula. Torch's own norms (layer, group, batch and their relatives) are not allowed; means and variances are.
+# Gradients of `x`, `gamma` and `beta` are compared, even where a word's numbers are all equal.
 #
 # Shapes: `x` is `[..., d_model]`, `gamma` and `beta` are `[d_model]`, `epsilon` is a float, the result has the shape of
 # `x`.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.abc
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
@@ -78,6 +78,25 @@ class _AbsentModule(types.ModuleType):
         return StandIn(f"{self.__name__}.{attribute}")
 
 
+_FOREIGN = ("ctypes", "_ctypes")
+
+
+def put_away_foreign_calls(modules: Collection[str]) -> None:
+    """Put stand-ins where these modules hold `ctypes`, which calls what a library does beneath all of torch's doors.
+
+    It keeps nobody out who writes to memory itself; numpy can do that, too.
+
+    Args:
+        modules: their names.
+    """
+    away = {id(value) for name in _FOREIGN if name in sys.modules for value in vars(sys.modules[name]).values()}
+    for name in modules:
+        for attribute, value in list(vars(sys.modules[name]).items()):
+            is_module = isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in _FOREIGN
+            if is_module or (id(value) in away and getattr(value, "__module__", "") in _FOREIGN):
+                setattr(sys.modules[name], attribute, StandIn("ctypes"))
+
+
 class Absentees(PathFinder, importlib.abc.Loader):
     """Finds all modules but those of absent packages; where a cell asks for one of these, it gets a stand-in.
 
@@ -91,6 +110,13 @@ class Absentees(PathFinder, importlib.abc.Loader):
         self.names = names
         self.missed: frozenset[str] = frozenset()
         self.notice: Callable[[str], None] = lambda text: None
+
+    def put_away(self, modules: Collection[str]) -> None:
+        """Let nothing call foreign functions any more: neither these modules, nor who imports what does."""
+        put_away_foreign_calls(modules)
+        self.names = self.names | set(_FOREIGN)
+        for name in [name for name in sys.modules if name.partition(".")[0] in _FOREIGN]:
+            del sys.modules[name]
 
     def take_over(self) -> None:
         """Find modules in place of the interpreter's own path finder."""

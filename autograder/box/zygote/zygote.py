@@ -21,6 +21,7 @@ import select
 import shutil
 import signal
 import socket
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,7 +36,7 @@ from autograder.box.confinement.grants import open_grants
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.packages import BASE, entries_of, installed_entries, module_names
 from autograder.box.inside import child
-from autograder.box.inside.absence import Absentees
+from autograder.box.inside.absence import Absentees, put_away_foreign_calls
 from autograder.box.inside.bars import bar
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
@@ -169,6 +170,8 @@ class Warmth:
     def become(self, kind: child.Kind) -> None:
         """Let this process be what boxes of the kind can be forked from: without some families, with more packages."""
         bar(kind.families)
+        if kind.families:
+            put_away_foreign_calls([name for name in sys.modules if not name.startswith(("autograder.", "ctypes"))])
         if not kind.missed and self.start.shown:
             self.absentees.names = kind.absent
             import_all(self.start.modules)

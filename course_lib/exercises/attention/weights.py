@@ -281,4 +281,5 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(SOFTMAX,),
+    allowed=("logsumexp",),
 )

@@ -262,4 +262,5 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(SOFTMAX,),
+    allowed=("logsumexp",),
 )

@@ -155,6 +155,31 @@ ATTEMPTS = (
         """,
     ),
     _weights(
+        "softmax_native",
+        "Calls the function of the library that torch's kernel calls, beneath the dispatcher.",
+        "native(scaled)",
+        """
+            import ctypes, os
+            library = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
+            function = library["_ZN2at3cpu8_soft" + "maxERKNS_6TensorElb"]
+            function.restype = None
+            function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_bool]
+            def native(x):
+                place = next(p for p in (16, 24) if (ctypes.c_void_p.from_address(id(x) + p).value or 0) > 4096)
+                out, result = ctypes.c_void_p(0), torch.empty(0)
+                function(ctypes.addressof(out), id(x) + place, -1, False)
+                ctypes.c_void_p.from_address(id(result) + place).value = out.value
+                return result.clone()
+        """,
+    ),
+    _weights(
+        "softmax_script_static",
+        "Lets torch's static runtime run a script.",
+        "static(scaled)[0] if isinstance(static(scaled), list) else static(scaled)",
+        "script = torch.jit.CompilationUnit('def f(x):\\n    return torch.soft' + 'max(x, -1)\\n').f\n"
+        "static = torch._C._jit_to_static_module(script.graph)",
+    ),
+    _weights(
         "softmax_scipy",
         "Asks another package for it.",
         "torch.from_numpy(getattr(scipy.special, 'soft' + 'max')(scaled.detach().numpy(), -1))",

@@ -119,6 +119,22 @@ def test_it_cannot_be_brought_back(zygote: Zygote, trick: str) -> None:
         assert not box.observe("answer", Case("a case")).returned
 
 
+def test_no_foreign_function_can_be_called(bench: Box) -> None:
+    bench.run_cell("""
+import ctypes
+def answer():
+    return ctypes.CDLL(None).getpid()
+def found():
+    import gc, types
+    modules = [thing for thing in gc.get_objects() if type(thing) is types.ModuleType]
+    return [module.__name__ for module in modules if "ctypes" in module.__name__]
+""")
+    seen = bench.observe("answer", Case("a case"))
+    assert seen.raised is not None
+    assert seen.raised.type_name == "PackageAbsent"
+    assert bench.observe("found", Case("a case")).value == []
+
+
 def test_cells_go_on_with_numbers_that_mean_nothing(bench: Box) -> None:
     result = bench.run_cell(f"""
 x = {X}.requires_grad_()
