@@ -85,7 +85,8 @@ def mounts(packages: Sequence[Path], wanted: Collection[str]) -> list[str]:
     for folder in sorted(standard_library()):
         options += [*_shown([folder]), *_hidden(folder / name for name in PACKAGES)]
     for folder in filter(Path.is_dir, packages):
-        options += _shown(entry for entry in sorted(folder.iterdir()) if is_permitted(entry, wanted))
+        permitted = (entry for entry in sorted(folder.iterdir()) if is_permitted(entry, wanted))
+        options += ["--tmpfs", str(folder), *_shown(permitted), "--remount-ro", str(folder)]
     return [*options, *_shown(map(Path, FILES))]
 
 

@@ -19,6 +19,15 @@ BASE = (
 """What boxes themselves need, and the course library in every lesson."""
 
 
+COMMON = (
+    *("pandas", "scipy", "sklearn", "seaborn", "plotly", "statsmodels", "tqdm", "requests", "yaml", "bs4", "cv2"),
+    *("einops", "transformers", "datasets", "evaluate", "tokenizers", "sentencepiece", "tiktoken", "nltk", "spacy"),
+    *("gensim", "sacrebleu", "rouge_score", "jiwer", "rapidfuzz", "Levenshtein", "torchmetrics", "torchvision"),
+    *("torchaudio", "torchtext", "lightning", "wandb", "tensorflow", "keras", "jax", "flax", "numba", "xgboost"),
+)
+"""Modules that Colab has, or that courses use: a student may import one wherever the grader runs."""
+
+
 def entries_of(names: Iterable[str], folders: Sequence[str]) -> frozenset[str]:
     """What belongs to these packages, and to all that they need, in folders of installed packages.
 

@@ -27,7 +27,9 @@ from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
 from autograder.box.clocks import Clock
 from autograder.box.confinement.container import ContainerFailed
 from autograder.box.confinement.enclosure import enclosure_at
+from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.levels import Level
+from autograder.box.confinement.packages import installed_entries, module_names
 from autograder.box.disk import remove
 from autograder.box.endings import BoxUnavailable
 from autograder.box.frames import Frame, Json, encode_frame
@@ -244,6 +246,7 @@ class Zygote:
             "trains": self._trains,
             "shown": self._shown,
             "wanted": self._packages,
+            "installed": sorted(module_names(installed_entries(package_folders()))),
             "level": int(self.level),
             "sockets": [end.fileno() for end in sockets],
             **wish,

@@ -34,7 +34,7 @@ from autograder.box import processes
 from autograder.box.confinement import landlock
 from autograder.box.confinement.grants import open_grants
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.packages import BASE, entries_of, installed_entries, module_names
+from autograder.box.confinement.packages import BASE, COMMON, entries_of, module_names
 from autograder.box.inside import child
 from autograder.box.inside.absence import Absentees, put_away_foreign_calls
 from autograder.box.inside.bars import bar
@@ -86,6 +86,7 @@ class Start:
         trains: load what training needs.
         shown: packages that the lesson's own cells may use.
         wanted: packages for cells and answers.
+        installed: the names of the modules of all packages that are installed, inside or not.
         bench: the kind of the only box: the families that it lacks, and whether it lacks what is shown; None for a
             zygote.
     """
@@ -101,6 +102,7 @@ class Start:
     trains: bool = True
     shown: list[str] = field(default_factory=list)
     wanted: list[str] = field(default_factory=list)
+    installed: list[str] = field(default_factory=list)
     bench: tuple[list[str], bool] | None = None
 
     def kind(self, families: Iterable[str], bare: bool) -> child.Kind:
@@ -124,7 +126,7 @@ class Start:
 
     def absent(self, wanted: frozenset[str]) -> frozenset[str]:
         """The names of the modules of all packages that are not wanted."""
-        return module_names(installed_entries(self.packages) - wanted) - module_names(wanted)
+        return frozenset({*self.installed, *COMMON}) - module_names(wanted) - {"google"}  # a notebook looks for Colab
 
 
 def main(argument: str) -> None:

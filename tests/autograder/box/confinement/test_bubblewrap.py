@@ -102,7 +102,11 @@ def test_of_packages_only_what_is_wanted_is_shown(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(bubblewrap, "FILES", ())
     torch = str(tmp_path / "torch")
     wanted = {"torch", "course_lib"}
-    assert bubblewrap.mounts([tmp_path, tmp_path / "absent"], wanted) == ["--ro-bind", torch, torch]
+    assert bubblewrap.mounts([tmp_path, tmp_path / "absent"], wanted) == [
+        *("--tmpfs", str(tmp_path)),
+        *("--ro-bind", torch, torch),
+        *("--remount-ro", str(tmp_path)),
+    ]
 
 
 def test_the_interpreter_is_a_file_of_its_own_and_no_link() -> None:

@@ -22,6 +22,7 @@ import pytest
 import torch
 
 from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, self_test
+from autograder.box.bench import Bench
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.box.zygote import keepers
@@ -632,3 +633,33 @@ def test_what_training_needs_is_loaded_where_it_is_wanted_and_works_where_it_is_
         trained = box.run_cell("import torch\ntorch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1).step()")
     assert loaded.outputs[0]["text"] == f"{trains}\n"
     assert trained.ok
+
+
+def _memory_of(process: int) -> bytes:
+    """What is in a process's own memory, libraries left out."""
+    found = bytearray()
+    with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
+        for line in Path(f"/proc/{process}/maps").read_text().splitlines():
+            addresses, modes, _, _, inode, *_ = line.split()
+            if modes.startswith("rw") and inode == "0":
+                start, end = (int(address, 16) for address in addresses.split("-"))
+                with contextlib.suppress(OSError):
+                    memory.seek(start)
+                    found += memory.read(end - start)
+    return bytes(found)
+
+
+def test_a_box_holds_nothing_of_what_others_were_told(zygote: Zygote) -> None:
+    """Else it would know where they lie, and what random numbers they draw."""
+    seed = 0x7A6B5C4D3E2F1A0B
+    with zygote.open_box(seed=seed) as first, zygote.open_box(bench=Bench(("cosine",)), seed=seed) as second:
+        folders = [box._folder.name.encode() for box in (first, second)]
+    with zygote.open_box() as third, zygote.open_box(bench=Bench(("cosine",))) as fourth:
+        for box in (third, fourth):
+            try:
+                memory = _memory_of(box.process)
+            except PermissionError:
+                pytest.skip("nobody may look into another process's memory here")
+            assert box._folder.name.encode() in memory
+            for told in (*folders, str(seed).encode(), seed.to_bytes(8, "little")):
+                assert told not in memory
