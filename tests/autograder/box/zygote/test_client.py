@@ -23,6 +23,7 @@ import torch
 
 from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, self_test
 from autograder.box.bench import Bench
+from autograder.box.frames import Frame, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.box.zygote import keepers
@@ -614,7 +615,9 @@ def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_ans
     control = zygote._channels[0]._control
     ours, theirs = socket.socketpair()
     with ours, theirs, tempfile.TemporaryDirectory() as folder:
-        wish = {"do": "open", "id": "of the dead", "folder": folder, "seed": None, "limits": asdict(zygote.limits)}
+        setup = {"folder": folder, "seed": None, "limits": asdict(zygote.limits)}
+        ours.sendall(encode_frame(Frame(setup), zygote.limits.frame_bytes))
+        wish = {"do": "open", "id": "of the dead", "bench": [[], False]}
         socket.send_fds(control, [json.dumps(wish).encode()], [theirs.fileno()])
         theirs.close()
         with zygote.open_box() as box:
