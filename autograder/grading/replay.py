@@ -6,7 +6,7 @@ A cell that ends its box is left out of the next one; a demo that turns out to b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.observation import Raised
-from course_lib.checking.rules import Code, defines
+from course_lib.checking.rules import Code, defines, definitions
 
 MOST_BOXES = 40
 """A submission is replayed at most this often, if its time allows; one that ends every box is stopped here."""
@@ -290,9 +290,16 @@ class Replay:
         except BoxLost as lost:
             self.log.note_loss(place, lost)
             return False
+        if result.raised is not None and self._bench != CELLS:  # it may have needed what is missing here
+            self._define(box, cell)
         shown = not self._reached_the_end  # later boxes have seen hidden inputs: nothing of theirs is shown
         self.log.note_result(place, result, shown)
         return not self.demos.need(skipped, Missing.of(result.raised))
+
+    def _define(self, box: AnyBox, cell: Cell) -> None:
+        """Let the rest of a cell that has failed define what it defines: an answer may use it."""
+        with suppress(BoxLost):  # the next cell meets it again
+            box.run_cell(definitions(cell.source), self.script.allowed(cell))
 
     def _check(self, box: AnyBox, answer: OneAnswer, skipped: Sequence[int]) -> bool:
         """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden

@@ -120,7 +120,7 @@ key = AnswerKey(exercises.find("{id}"), PUBLIC_SEED)
 
 def compare(answer, first, last):
     for case, expected in zip(key.cases[first:last], key.expected[first:last]):
-        seen = observe(answer, case, key.exercise.forbidden)
+        seen = observe(answer, case, key.exercise.forbidden_names)
         assert seen.returned, seen.raised
         found = difference(case, expected, seen, key.exercise.parameters)
         assert found is None, found.message

@@ -120,6 +120,12 @@ def defines(source: str, name: str) -> bool:
     return any(name in _defines(node) for node in _parsed(source))
 
 
+def definitions(source: str) -> str:
+    """What a cell imports and defines at its top level: functions and classes, without all that it does besides."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return "\n".join(ast.unparse(node) for node in _parsed(source) if isinstance(node, kinds))
+
+
 @dataclass(frozen=True)
 class _Statement:
     """A statement at the top level of a cell, and what it has to do with which names."""

@@ -1,6 +1,6 @@
 import pytest
 
-from course_lib.checking.rules import Code
+from course_lib.checking.rules import Code, definitions
 
 FORBIDDEN = ("scaled_dot_product_attention", "softmax")
 
@@ -116,3 +116,9 @@ def test_the_cells_that_an_answer_needs() -> None:
     ]
     assert Code(cells).places("answer") == {0, 2, 3, 4}
     assert Code([*cells, "answer = 3"]).places("answer") == {0, 2, 3, 4, 5}
+
+
+def test_what_a_cell_defines_is_told_from_what_it_does() -> None:
+    cell = "%matplotlib inline\nimport math\nx = 1 / 0\ndef f(y):\n    return y\nclass C:\n    pass\nprint(f(x))"
+    assert definitions(cell) == "import math\ndef f(y):\n    return y\nclass C:\n    pass"
+    assert definitions("def (") == ""

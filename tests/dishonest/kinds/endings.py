@@ -25,7 +25,7 @@ ATTEMPTS = (
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
         TIMED_OUT,
     ),
-    _ends("real_time_signal", "Ends by a signal that has no name.", "import os\nos.kill(os.getpid(), 40)"),
+    _ends("real_time_signal", "Would end by a signal that has no name.", "import os\nos.kill(os.getpid(), 40)", RAISED),
     _ends(
         "processor_signal",
         "Claims to have used up its processor time.",
