@@ -90,8 +90,11 @@ class Assignment:
 
     @property
     def trains(self) -> bool:
-        """Whether the lesson's own code mentions an optimiser."""
-        return any("optim" in cell["source"] for cell in self.release.notebook["cells"])
+        """Whether boxes load at the start what training needs: the lesson's own code mentions an optimiser, or answers
+        are judged where torch can load no more of itself.
+        """
+        barred = any(exercise.forbidden for exercise in self.exercises)
+        return barred or any("optim" in cell["source"] for cell in self.release.notebook["cells"])
 
     @cached_property
     def conditions(self) -> Conditions:
