@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.abc
 import sys
 import types
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
@@ -81,20 +81,36 @@ class _AbsentModule(types.ModuleType):
 _FOREIGN = ("ctypes", "_ctypes")
 
 
-def put_away_foreign_calls(modules: Collection[str]) -> None:
-    """Put stand-ins where these modules hold `ctypes`, which calls what a library does beneath all of torch's doors.
+_CONFINES = "autograder."
 
-    It keeps nobody out who writes to memory itself; numpy can do that, too.
+Holding = tuple[types.ModuleType, str]
+"""A module, and what it calls something."""
+
+
+def find_foreign_calls(modules: Iterable[str]) -> list[Holding]:
+    """Where these modules hold `ctypes`, which calls what a library does beneath all of torch's doors.
 
     Args:
         modules: their names.
     """
     away = {id(value) for name in _FOREIGN if name in sys.modules for value in vars(sys.modules[name]).values()}
-    for name in modules:
-        for attribute, value in list(vars(sys.modules[name]).items()):
+    found = []
+    for module in (sys.modules[name] for name in modules):
+        for attribute, value in vars(module).items():
             is_module = isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in _FOREIGN
             if is_module or (id(value) in away and getattr(value, "__module__", "") in _FOREIGN):
-                setattr(sys.modules[name], attribute, StandIn("ctypes"))
+                found.append((module, attribute))
+    return found
+
+
+def put_away_foreign_calls(holdings: Iterable[Holding]) -> None:
+    """Put stand-ins there. It keeps nobody out who writes to memory itself; numpy can do that, too.
+
+    Args:
+        holdings: as `find_foreign_calls` has found them.
+    """
+    for module, attribute in holdings:
+        setattr(module, attribute, StandIn("ctypes"))
 
 
 class Absentees(PathFinder, importlib.abc.Loader):
@@ -104,18 +120,32 @@ class Absentees(PathFinder, importlib.abc.Loader):
         names: of the modules at the top of the packages that are absent.
         missed: those among them for which something stands in where the course library asks as well.
         notice: says something in the output of the cell that runs.
+        foreign: the modules that call foreign functions.
+        confining: where what confines a box holds them, to be put away once it has.
     """
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
         self.missed: frozenset[str] = frozenset()
         self.notice: Callable[[str], None] = lambda text: None
+        self.foreign: Sequence[str] = ()
+        self.confining: Sequence[Holding] = ()
 
-    def put_away(self, modules: Collection[str]) -> None:
-        """Let nothing call foreign functions any more: neither these modules, nor who imports what does."""
-        put_away_foreign_calls(modules)
+    def prepare_to_put_away(self) -> None:
+        """Let nothing call foreign functions any more but what confines a box, and note where that holds them.
+
+        A box that looked for itself would touch, and so copy, the memory of all modules.
+        """
+        self.foreign = tuple(name for name in sys.modules if name.partition(".")[0] in _FOREIGN)
+        names = sys.modules.keys() - set(self.foreign)
+        put_away_foreign_calls(find_foreign_calls(name for name in names if not name.startswith(_CONFINES)))
+        self.confining = find_foreign_calls(names)
+
+    def put_away(self) -> None:
+        """Let nothing call foreign functions any more: neither what confines, nor who imports what does."""
+        put_away_foreign_calls(self.confining)
         self.names = self.names | set(_FOREIGN)
-        for name in [name for name in sys.modules if name.partition(".")[0] in _FOREIGN]:
+        for name in self.foreign:
             del sys.modules[name]
 
     def take_over(self) -> None:

@@ -36,7 +36,7 @@ from autograder.box.confinement.grants import open_grants
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.packages import BASE, COMMON, entries_of, module_names
 from autograder.box.inside import child
-from autograder.box.inside.absence import Absentees, put_away_foreign_calls
+from autograder.box.inside.absence import Absentees
 from autograder.box.inside.bars import bar
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
@@ -173,7 +173,7 @@ class Warmth:
         """Let this process be what boxes of the kind can be forked from: without some families, with more packages."""
         bar(kind.families)
         if kind.families:
-            put_away_foreign_calls([name for name in sys.modules if not name.startswith(("autograder.", "ctypes"))])
+            self.absentees.prepare_to_put_away()
         if not kind.missed and self.start.shown:
             self.absentees.names = kind.absent
             import_all(self.start.modules)
@@ -264,8 +264,7 @@ class ZygoteProcess:
         gc.freeze()
         for control in self._channels.values():
             control.send(b'{"ready":true}')
-        if self._root is not None:
-            use_large_pages()  # while the grader gets ready as well; the first box waits for it
+        use_large_pages()  # while the grader gets ready as well; the first box waits for it
         while self._channels:
             readable, _, _ = select.select(list(self._channels), [], [])
             for channel in readable:
