@@ -247,9 +247,20 @@ def _of_machine() -> list[Finding]:
     problem, switch = machine.user_namespace_problem(), machine.forbidding_switch()
     said = "; ".join(filter(None, (problem, switch and f"{switch} forbids them")))
     found.append(Finding("machine", "user namespaces", said or "yes", not said))
+    found.append(_of_control_group())
     version = machine.version_of("bwrap")
     found.append(Finding("machine", "bubblewrap", version or "not installed", bool(version)))
     return [*found, *map(_of_engine, ("podman", "docker"))]
+
+
+def _of_control_group() -> Finding:
+    from autograder.box.confinement import cgroups
+
+    division = cgroups.own_division()
+    if division is None:
+        said = f"not ours to divide: limits hold for each process of a box; try `{cgroups.DELEGATE} katze grade ...`"
+        return Finding("machine", "control group", said)
+    return Finding("machine", "control group", f"limits {', '.join(division.controllers)} of each box", True)
 
 
 def _of_engine(engine: str) -> Finding:

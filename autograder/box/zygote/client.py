@@ -25,6 +25,7 @@ from typing import Literal, Self
 from autograder.box.bench import CELLS, Bench
 from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
 from autograder.box.clocks import Clock
+from autograder.box.confinement.cgroups import own_division
 from autograder.box.confinement.container import ContainerFailed
 from autograder.box.confinement.enclosure import enclosure_at
 from autograder.box.confinement.grants import package_folders
@@ -34,7 +35,7 @@ from autograder.box.disk import remove
 from autograder.box.endings import BoxUnavailable
 from autograder.box.frames import Frame, Json, encode_frame
 from autograder.box.library import copy_library
-from autograder.box.zygote.keepers import ANSWER_SECONDS, Channel, Keeper, Spawned
+from autograder.box.zygote.keepers import ANSWER_SECONDS, Channel, Grouped, Keeper, Spawned
 from autograder.limits import Limits
 
 StartMethod = Literal["fork", "spawn"]
@@ -80,6 +81,7 @@ class Zygote:
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._boxes = channels
+        self._division = own_division() if Level.L0 < level < Level.L4 else None
         self._owner = os.getpid()
         self._is_ready = False
         self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
@@ -156,17 +158,28 @@ class Zygote:
         wish: dict[str, Json] = {"bench": [list(bench.families), bench.bare]}
         ours, theirs = socket.socketpair()
         try:
-            ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
             with theirs:
                 if self.start == "fork":
                     keeper: Keeper = self._channels[channel].fork(theirs, wish, alone)
                 else:
                     keeper = Spawned(self._run([theirs], wish), alone)
+            keeper = self._grouped(keeper, limits)
+            ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
         except BaseException:
             ours.close()
             remove(folder)
             raise
         return Box(ours, keeper, limits, folder, until)
+
+    def _grouped(self, keeper: Keeper, limits: Limits) -> Keeper:
+        """The box in a control group, where there can be one; at level L4 its container has one."""
+        if self._division is None or not keeper.process:
+            return keeper
+        try:
+            return Grouped(keeper, self._division.new_group(limits))
+        except OSError as error:
+            keeper.end()
+            raise BoxUnavailable(f"a box could not be put into a control group: {error}") from error
 
     def take_over(self, channel: int) -> None:
         """End the boxes that an earlier user of the channel, who has died, left open.

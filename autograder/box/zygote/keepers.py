@@ -16,6 +16,7 @@ import time
 from typing import Protocol
 
 from autograder.box import processes
+from autograder.box.confinement.cgroups import ControlGroup
 from autograder.box.endings import BoxUnavailable
 from autograder.box.frames import Json
 from autograder.box.processes import Doing, Reading
@@ -193,6 +194,29 @@ class Spawned:
                     kill(self._process.pid, signal.SIGKILL)
         code = self._process.wait()
         return -code if code < 0 else code << 8
+
+
+class Grouped:
+    """Keeper of a box in a control group, which goes when the box has.
+
+    Raises:
+        OSError: the kernel does not let the box in; the group has gone.
+    """
+
+    def __init__(self, keeper: Keeper, group: ControlGroup) -> None:
+        group.admit(keeper.process)
+        self.process = keeper.process
+        self.look_seconds = keeper.look_seconds
+        self.look, self.wait = keeper.look, keeper.wait
+        self._keeper = keeper
+        self._group = group
+
+    def end(self) -> int:
+        """Kill it; its wait status."""
+        try:
+            return self._keeper.end()
+        finally:
+            self._group.remove()
 
 
 def _process_of(handle: int) -> int:

@@ -21,7 +21,6 @@ import select
 import shutil
 import signal
 import socket
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

@@ -1,0 +1,138 @@
+"""What the kernel holds a box to as a whole, all its processes and threads together: a control group of its own.
+
+Only version 2, and only where this process may divide the group that it is in, as under `systemd-run --user --scope
+--property=Delegate=yes`. Elsewhere the limits of each process and a look ten times a second must do (`levels.py`,
+`box.py`), and `katze doctor` says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.limits import Limits
+
+CONTROLLERS = ("memory", "pids", "cpu")
+"""What can be limited, in the words of cgroups(7)."""
+
+DELEGATE = "systemd-run --user --scope --property=Delegate=yes"
+"""What goes before a command that may divide its group, where systemd runs."""
+
+_ROOM = 512 << 20
+"""Memory beyond a box's address space: what it copies of the pages that it shared, and files in its folder."""
+
+_PERIOD = 100_000  # microseconds, in which a box computes no longer than one processor would
+
+
+@dataclass(frozen=True)
+class ControlGroup:
+    """The control group of one box.
+
+    Attributes:
+        folder: where the kernel shows it.
+    """
+
+    folder: Path
+
+    def admit(self, process: int) -> None:
+        """Move a process into it, before anything of a student's has run there.
+
+        Raises:
+            OSError: the kernel refuses; the group has gone.
+        """
+        try:
+            (self.folder / "cgroup.procs").write_text(str(process))
+        except OSError:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        """Remove it, if everything in it has ended."""
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+
+@dataclass(frozen=True)
+class Division:
+    """The part of the hierarchy in which boxes get their groups.
+
+    Attributes:
+        folder: where the kernel shows it.
+        controllers: which of `CONTROLLERS` hold there.
+    """
+
+    folder: Path
+    controllers: tuple[str, ...]
+
+    def new_group(self, limits: Limits) -> ControlGroup:
+        """An empty group with the limits of a box.
+
+        Raises:
+            OSError: the kernel refuses.
+        """
+        group = ControlGroup(Path(tempfile.mkdtemp(prefix="box-", dir=self.folder)))
+        memory = max(limits.memory_bytes, limits.memory_ceiling_bytes) + _ROOM
+        settings = {
+            "memory.max": str(memory),
+            "memory.swap.max": "0",
+            "memory.oom.group": "1",
+            "pids.max": str(2 * limits.threads),
+            "cpu.max": f"{_PERIOD} {_PERIOD}",
+        }
+        for name, value in settings.items():
+            if (group.folder / name).exists():  # there is no swap everywhere
+                (group.folder / name).write_text(value)
+        return group
+
+
+@functools.cache
+def own_division() -> Division | None:
+    """The part below this process's own group, divided when it is first asked for; None where that may not be done.
+
+    A group that is divided holds no processes itself: this one moves into a part, and its children start there.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    folder = _own_group(Path("/proc/self/cgroup").read_text(), Path("/proc/self/mounts").read_text())
+    return None if folder is None else divide(folder)
+
+
+def divide(folder: Path) -> Division | None:
+    """Divide a group that holds this process alone, with the children that it will have.
+
+    Args:
+        folder: where the kernel shows the group.
+
+    Returns:
+        None where it is not this user's to divide, holds others, or limits nothing.
+    """
+    own, boxes = folder / "katze-grader", folder / "katze-boxes"
+    try:
+        offered = (folder / "cgroup.controllers").read_text().split()
+        controllers = tuple(name for name in CONTROLLERS if name in offered)
+        if not controllers or not os.access(folder / "cgroup.subtree_control", os.W_OK):
+            return None
+        for part in (own, boxes):
+            part.mkdir(exist_ok=True)
+        (own / "cgroup.procs").write_text(str(os.getpid()))
+        for part in (folder, boxes):  # refused where the group holds others as well
+            (part / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
+    except OSError:
+        with contextlib.suppress(OSError):
+            (folder / "cgroup.procs").write_text(str(os.getpid()))
+            own.rmdir()
+            boxes.rmdir()
+        return None
+    return Division(boxes, controllers)
+
+
+def _own_group(groups: str, mounts: str) -> Path | None:
+    """Where this process's group of version 2 is shown, from /proc/self/cgroup and /proc/self/mounts."""
+    paths = [line.removeprefix("0::") for line in groups.splitlines() if line.startswith("0::")]
+    places = [line.split()[1] for line in mounts.splitlines() if line.split()[2] == "cgroup2"]
+    return Path(places[0], paths[0].lstrip("/")) if paths and places else None
