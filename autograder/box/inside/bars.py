@@ -75,10 +75,14 @@ def bar(families: Sequence[str]) -> None:
         _empty(TWICE, _TWINS)
     with warnings.catch_warnings():  # torch warns of every replacement
         warnings.simplefilter("ignore")
+        libraries: dict[str, Any] = {}
         for family in families:
             for name in _operators(READY_MADE[family].operators):
+                namespace = name.partition("::")[0]
+                if namespace not in libraries:
+                    libraries[namespace] = _library(namespace)
                 for key in _computing_keys(name):  # as torch's own `Library.impl` does it
-                    _library(name.partition("::")[0]).impl(name, key, _refusal(family, name), False)
+                    libraries[namespace].impl(name, key, _refusal(family, name), False)
             _empty(READY_MADE[family].functions, family)
 
 
@@ -113,9 +117,8 @@ def _keys() -> tuple[str, ...]:
     return tuple(found)
 
 
-@cache
 def _library(namespace: str) -> Any:
-    """What registers kernels. The garbage collector does not know it, and it is never given back."""
+    """What registers kernels, and can undo that. It is never given back, and nothing that could be found keeps it."""
     library = torch._C._dispatch_library("IMPL", namespace, "", __file__, 0)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
     return library
